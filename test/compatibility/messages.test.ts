@@ -143,7 +143,9 @@ const entries: readonly Expectation[] = [
     says: 'a target that is not the other side is refused',
     request: async () => put({ type: 'chat', target: 'visitor' }),
     expected: (answer) =>
-      assert.deepEqual(violations(expectStatus(answer, 422)), [['/target', 'must be operator, the other side']]),
+      assert.deepEqual(violations(expectStatus(answer, 422)), [
+        ['/target', 'must be operator: the message goes to the other side'],
+      ]),
   },
   {
     line: '2.2',

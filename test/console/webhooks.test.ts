@@ -132,7 +132,7 @@ test('what is wrong is said at its field while it is typed, and what the server 
   await page.getByRole('checkbox', { name: 'engagement.start' }).check();
   await page.getByRole('checkbox', { name: 'Use a secret of mine' }).check();
   await page.getByRole('textbox', { name: 'Secret' }).fill('whsec_short');
-  await page.getByText('must be whsec_ and base64 of 24 to 64 bytes').waitFor();
+  await page.getByText('must be whsec_ followed by 24 to 64 bytes in base64').waitFor();
   await page.getByRole('checkbox', { name: 'Use a secret of mine' }).uncheck();
   await page.getByRole('button', { name: 'Register' }).click();
   await page.getByText('is not an address that Usher may connect to').waitFor();

@@ -29,7 +29,7 @@ async function engage(own: TestAccount, queue: string, operator: TestOperator) {
   return { visitor, engagement: await acceptOffer(server, operator) };
 }
 
-test('D5.4 a transfer to an operator: the first stays until the second accepts', async () => {
+test('D5.4 with a transfer to an operator, the first operator stays until the second accepts', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);
   const first = await makePresent(server, own);
@@ -88,7 +88,7 @@ test('D5.4 a transfer to an operator: the first stays until the second accepts',
   assert.equal(expectStatus(await transfer(first.id, second), 409).body.error, 'engagement_ended');
 });
 
-test('D5.4 a transfer to a queue, also on another site', async () => {
+test('D5.4 an engagement is transferred to a queue, also on another site', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);
   const otherSite = await makeSite(server, own);
@@ -120,7 +120,7 @@ test('D5.4 a transfer to a queue, also on another site', async () => {
   assert.equal((await eventsOf(server, own)).at(-1).engagement.transfer_request_id, offer.id);
 });
 
-test('engagements are listed by cursor: all for managers, their own for others', async () => {
+test('engagements are listed by cursor: managers see all, others their own', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);
   const [one, two] = [await makePresent(server, own), await makePresent(server, own)];

@@ -34,7 +34,7 @@ async function shownFiles({ engagement, operator }: Talk): Promise<[string, bool
 const end = async ({ engagement, operator }: Talk): Promise<Answer> =>
   call(server, `PATCH /engagements/${engagement}`, { token: operator.token, body: { action: 'end' } });
 
-test('the bytes go, downloads are 410, every message that has the file says so, and again is the same', async () => {
+test('deleting a file removes its bytes, downloads answer 410, messages show it as deleted, and a repetition has no effect', async () => {
   const talk = await startTalk(server);
   const [one, other] = [await sent(server, talk, fileForm('one')), await sent(server, talk, fileForm('other'))];
   expectStatus(await sayWith(talk, [other, one]), 200);
@@ -61,7 +61,7 @@ test('the bytes go, downloads are 410, every message that has the file says so, 
   const told = await feed.untilType('file.state');
   assert.deepEqual(told.data, file, 'the feed has it as the list shows it');
   assert.equal(feed.items.filter(({ type }) => type === 'file.state').length, 1);
-  // What was told before is not told anew.
+  // Earlier events are not sent again.
   const events = await eventsOf(server, talk.account);
   assert.deepEqual(
     events.flatMap(({ message }) => message?.attachment?.files?.map(({ deleted }: Json) => deleted) ?? []),
@@ -70,7 +70,7 @@ test('the bytes go, downloads are 410, every message that has the file says so, 
   assertDeclared(feed.items);
 });
 
-test('the side that sent it may while the engagement goes on, a manager at any time, and nobody else', async () => {
+test('a file is deleted by the side that sent it during the engagement, by a manager at any time, and by nobody else', async () => {
   const talk = await startTalk(server);
   const { account, operator, visitor } = talk;
   const byVisitor = await sent(server, talk, fileForm('visitor'));
@@ -95,7 +95,7 @@ test('the side that sent it may while the engagement goes on, a manager at any t
     [manager, crypto.randomUUID(), 404],
   ] as const)
     expectStatus(await remove(talk, file, token), status);
-  // A file is found in its own engagement alone.
+  // A file is found only in its own engagement.
   expectStatus(await remove(await startTalk(server, account), byVisitor, manager), 404);
   expectStatus(await remove(talk, byOperator, operator.token), 204);
   expectStatus(await end(talk), 200);
@@ -107,7 +107,7 @@ test('the side that sent it may while the engagement goes on, a manager at any t
   expectStatus(await remove(talk, byVisitor, visitor.token), 204);
 });
 
-test('what a manager or a visitor deletes is in the audit log, once', async () => {
+test('a deletion by a manager or a visitor is in the audit log once', async () => {
   const talk = await startTalk(server);
   for (const [token, type] of [
     [talk.account.admin, 'operator'],
@@ -125,7 +125,7 @@ test('what a manager or a visitor deletes is in the audit log, once', async () =
   }
 });
 
-test('a deleted file cannot be sent any more, and is not scanned', async () => {
+test('a deleted file cannot be sent and is not scanned', async () => {
   const talk = await startTalk(server);
   const id = await sent(server, talk, fileForm('Hello'));
   expectStatus(await remove(talk, id, talk.visitor.token), 204);
@@ -144,7 +144,7 @@ test('a deleted file cannot be sent any more, and is not scanned', async () => {
   assert.deepEqual(types, ['engagement.start']);
 });
 
-test('the bytes of a file that was deleted by a process that died then are swept', async () => {
+test('the sweep removes the bytes of a deleted file if the process died before it could', async () => {
   const talk = await startTalk(server);
   const { sql } = server.database;
   const id = await sent(server, talk, fileForm('Hello'));
@@ -157,7 +157,7 @@ test('the bytes of a file that was deleted by a process that died then are swept
   assert.equal(row?.['stored'], false);
 });
 
-/** Whether a statement with that text waits for the lock of another. */
+/** Whether a statement with this text waits for a lock. */
 async function isWaiting(text: string): Promise<boolean> {
   const [row] = await server.database.sql<{ found: boolean }[]>`
     SELECT EXISTS (SELECT 1 FROM pg_stat_activity
@@ -166,7 +166,7 @@ async function isWaiting(text: string): Promise<boolean> {
   return row?.found ?? false;
 }
 
-test('a message that names a file while it is being deleted waits for that, and is refused', async () => {
+test('a message that names a file during its deletion waits for the deletion and is refused', async () => {
   const talk = await startTalk(server);
   const id = await sent(server, talk, fileForm('Hello'));
   const { deletion, message } = await inTransaction(server.database.sql, async (sql) => {
@@ -182,11 +182,11 @@ test('a message that names a file while it is being deleted waits for that, and 
   assert.deepEqual(await shownFiles(talk), []);
 });
 
-test('of messages and a deletion that come together, every message that is taken shows the file as deleted', async () => {
+test('when messages race with a deletion, every accepted message shows the file as deleted', async () => {
   let talk = await startTalk(server);
   const rounds = process.env['PROVE'] === undefined ? 12 : 300;
   for (let round = 0; round < rounds; round += 1) {
-    // An engagement has 100 files at most.
+    // An engagement can have at most 100 files.
     if (round % 50 === 49) talk = await startTalk(server);
     const id = await sent(server, talk, fileForm(`${round}`));
     const by = round % 2 === 0 ? talk.visitor.token : talk.account.admin;

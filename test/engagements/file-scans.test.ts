@@ -10,7 +10,7 @@ import { freePort } from '../support/process.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
 import { eventsOf, expectStatus } from '../support/world.ts';
 
-/** Scans by clamd: a fake that can do everything wrong, and the real one. */
+/** Scans by clamd: with a fake that can misbehave in every way, and with the real one. */
 const clamd = await forThisFile(startFakeClamd());
 const server = await forThisFile(startTestServer({ scanner: { kind: 'clamd', host: clamd.host, port: clamd.port } }));
 
@@ -23,12 +23,12 @@ async function resultsIn(reached: Parameters<typeof eventsOf>[0], talk: Talk): P
   return events.flatMap(({ security_scan_result }) => security_scan_result ?? []);
 }
 
-/** What has been postponed is due, as if its time had come. */
-async function hurry({ database: { sql } }: Pick<TestServer, 'database'>): Promise<void> {
+/** Makes postponed scans due now. */
+async function makeDue({ database: { sql } }: Pick<TestServer, 'database'>): Promise<void> {
   await sql`UPDATE files SET scan_due_at = now() WHERE state = 'pending'`;
 }
 
-test('what is sent is scanned in the background, told once, and given out or taken away', async () => {
+test('an uploaded file is scanned in the background, with one event; a clean file can be downloaded, an infected one is removed', async () => {
   const talk = await startTalk(server);
   const answer = expectStatus(await send(server, talk, fileForm('good')), 200);
   assert.equal(answer.body.security_scanning_required, true);
@@ -53,8 +53,8 @@ test('what is sent is scanned in the background, told once, and given out or tak
   assert.ok(server.logged.some((line) => line.includes('Test.Bad') && line.includes(infected)));
 });
 
-test('a result is hinted at when it is committed', async () => {
-  // The scanning process answers no requests that change anything: what it hints at is the result.
+test('a committed result is announced to the other processes', async () => {
+  // The scanning process serves no changing requests, so its only hint is for the result.
   await using taking = await startTestServer({ scanner: { kind: 'manual' } });
   const own = await startFakeClamd();
   const hinted = new Set<string>();
@@ -72,20 +72,20 @@ test('a result is hinted at when it is committed', async () => {
   await own.close();
 });
 
-const times = { connectMs: 1_000, scanMs: 300 };
+const timeouts = { connectMs: 1_000, scanMs: 300 };
 async function scanned(
   behave: Behaviour,
   bytes: Iterable<Buffer> = [Buffer.from('a'), Buffer.from('bc')],
 ): Promise<Verdict> {
   const own = await startFakeClamd(behave);
   try {
-    return await scanWithClamd({ ...own, times }, Readable.from(bytes), new AbortController().signal);
+    return await scanWithClamd({ ...own, timeouts }, Readable.from(bytes), new AbortController().signal);
   } finally {
     await own.close();
   }
 }
 
-test('clamd is sent the bytes as they are, and believed when it says OK or FOUND', async () => {
+test('clamd receives the bytes unchanged, and its answers OK and FOUND are the verdict', async () => {
   const files: Buffer[] = [];
   const keep = (says: string): Behaviour => ({
     onFile: (file, answer) => {
@@ -109,8 +109,12 @@ const faults: readonly [what: string, behave: Behaviour, says: RegExp][] = [
   ['closes in the middle of its answer', { onFile: (_file, answer) => answer('stream: O') }, /without an answer/],
   ['says ERROR', { onFile: (_file, answer) => answer('stream: lstat() failed ERROR\0') }, /lstat\(\) failed ERROR/],
   ['says garbage', { onFile: (_file, answer) => answer('\u0001\u0002\0') }, /answered "\\u0001\\u0002"/],
-  ['says OK of another', { onFile: (_file, answer) => answer('other: OK\0') }, /answered "other: OK"/],
-  ['says nothing at length', { onFile: (_file, answer) => answer('x'.repeat(10_000)) }, /said nothing/],
+  ['says OK about another stream', { onFile: (_file, answer) => answer('other: OK\0') }, /answered "other: OK"/],
+  [
+    'sends much without an answer',
+    { onFile: (_file, answer) => answer('x'.repeat(10_000)) },
+    /more than 4096 bytes without an answer/,
+  ],
   ['says OK too early', { onConnect: (socket) => void socket.write('stream: OK\0') }, /answered "stream: OK"/],
   [
     'has a smaller limit',
@@ -119,7 +123,7 @@ const faults: readonly [what: string, behave: Behaviour, says: RegExp][] = [
   ],
 ];
 for (const [what, behave, says] of faults) {
-  test(`a clamd that ${what} has said nothing about the file`, async () => {
+  test(`a clamd that ${what} gives no verdict`, async () => {
     const pieces = function* (): Generator<Buffer> {
       for (let piece = 0; piece < 400; piece += 1) yield Buffer.alloc(65_536);
     };
@@ -133,20 +137,20 @@ for (const [what, behave, says] of faults) {
   });
 }
 
-test('a clamd that is not there, or that is called off', async () => {
+test('a scan fails if clamd is not running, or if the scan is canceled', async () => {
   const port = await freePort();
   const signal = new AbortController().signal;
-  await assert.rejects(scanWithClamd({ host: '127.0.0.1', port, times }, Readable.from([]), signal), /ECONNREFUSED/);
+  await assert.rejects(scanWithClamd({ host: '127.0.0.1', port, timeouts }, Readable.from([]), signal), /ECONNREFUSED/);
   const own = await startFakeClamd({});
-  const called = new AbortController();
-  const scan = scanWithClamd(own, Readable.from([Buffer.from('x')]), called.signal);
+  const canceled = new AbortController();
+  const scan = scanWithClamd(own, Readable.from([Buffer.from('x')]), canceled.signal);
   await until(() => own.files.length === 1);
-  called.abort();
-  await assert.rejects(scan, /called off/);
+  canceled.abort();
+  await assert.rejects(scan, /canceled/);
   await own.close();
 });
 
-test('while clamd is down or mad files stay pending, and are scanned when it is itself again', async () => {
+test('files stay pending while clamd is down or misbehaves, and are scanned when it works again', async () => {
   const port = await freePort();
   await using own = await startTestServer({ scanner: { kind: 'clamd', host: '127.0.0.1', port } });
   const talk = await startTalk(own);
@@ -155,13 +159,13 @@ test('while clamd is down or mad files stay pending, and are scanned when it is 
   await until(() => failures() >= 2);
   assert.ok(own.logged.some((line) => line.includes('ECONNREFUSED')));
   const mad = await startFakeClamd({ onFile: (_file, answer) => answer('what?\0') }, port);
-  await hurry(own);
+  await makeDue(own);
   await until(() => mad.files.length >= 2);
   assert.deepEqual(new Set((await listed(own, talk)).map(({ state }) => state)), new Set(['pending']));
   const [row] = await own.database.sql`SELECT min(scan_attempts) AS attempts FROM files`;
   assert.ok(row?.['attempts'] >= 2);
   mad.behave = honest;
-  await hurry(own);
+  await makeDue(own);
   await until(async () => (await stateOf(own, talk, ids[0] ?? '')) === 'clean');
   await until(async () => (await stateOf(own, talk, ids[1] ?? '')) === 'infected');
   assert.equal((await resultsIn(own, talk)).length, 2);
@@ -172,7 +176,7 @@ test('while clamd is down or mad files stay pending, and are scanned when it is 
   await mad.close();
 });
 
-test('a failure is tried again by itself', async () => {
+test('a failed scan is retried', async () => {
   const talk = await startTalk(server);
   let scans = 0;
   clamd.behave = {
@@ -188,7 +192,7 @@ test('a failure is tried again by itself', async () => {
   clamd.behave = honest;
 });
 
-test('several processes scan side by side, each file once', async (t) => {
+test('several processes scan in parallel, and each file is scanned once', async (t) => {
   const own = await startFakeClamd();
   t.after(async () => own.close());
   const scanner = { kind: 'clamd', host: own.host, port: own.port } as const;
@@ -196,7 +200,7 @@ test('several processes scan side by side, each file once', async (t) => {
   await using two = await startTestServer({ scanner, dataDir: one.dataDir }, one.database.address);
   const talk = await startTalk(one);
   const ids: string[] = [];
-  // A caller may be sending ten files at once to a process.
+  // A caller may upload ten files to a process at the same time.
   while (ids.length < 40) {
     const batch = Array.from({ length: 20 }, async (_, each) =>
       sent(each % 2 === 0 ? one : two, talk, fileForm(`file ${ids.length + each}`)),
@@ -210,7 +214,7 @@ test('several processes scan side by side, each file once', async (t) => {
   assert.deepEqual(own.files.map(String).toSorted(), expected.toSorted());
 });
 
-test('two that have scanned the same file and do not agree: the first result is taken and told, and no other', async () => {
+test('of two different results for a file, only the first is stored and sent', async () => {
   const answers: ((text: string) => void)[] = [];
   const own = await startFakeClamd({ onFile: (_file, answer) => void answers.push(answer) });
   const scanner = { kind: 'clamd', host: own.host, port: own.port } as const;
@@ -219,12 +223,12 @@ test('two that have scanned the same file and do not agree: the first result is 
   const talk = await startTalk(one);
   const id = await sent(one, talk, fileForm('doubtful'));
   await until(() => answers.length === 1);
-  await hurry(two);
+  await makeDue(two);
   await until(() => answers.length === 2);
   for (const [each, answer] of answers.entries()) answer(each === 0 ? 'stream: OK\0' : 'stream: Test.Bad FOUND\0');
   await until(async () => (await stateOf(two, talk, id)) !== 'pending');
   await until(() => own.connections.size === 0);
-  // The one that came too late has nothing to tell; a file scanned after it shows that it is done.
+  // The late result sends no event. A file that is scanned afterwards shows that the scan is done.
   const next = await sent(two, talk, fileForm('next'));
   await until(() => answers.length === 3);
   answers[2]?.('stream: OK\0');
@@ -236,7 +240,7 @@ test('two that have scanned the same file and do not agree: the first result is 
   await own.close();
 });
 
-test('a server that ends gives back what it was scanning', async () => {
+test('a server that stops releases the files it was scanning', async () => {
   const own = await startFakeClamd({});
   const scanner = { kind: 'clamd', host: own.host, port: own.port } as const;
   await using reader = await startTestServer({ scanner: { kind: 'manual' } });
@@ -256,7 +260,7 @@ test('a server that ends gives back what it was scanning', async () => {
 });
 
 test(
-  'SIGKILL in the middle of a scan: another process takes over when the lease has run out',
+  'after SIGKILL during a scan, another process takes over when the lease expires',
   { timeout: 60_000 },
   async () => {
     const own = await startFakeClamd({});
@@ -270,7 +274,7 @@ test(
     own.behave = honest;
     const next = cluster.reach(await cluster.start());
     assert.equal(await stateOf(next, talk, id), 'pending');
-    await hurry(cluster);
+    await makeDue(cluster);
     await until(async () => (await stateOf(next, talk, id)) === 'clean');
     assert.deepEqual(await resultsIn(next, talk), [{ file_id: id, result: 'clean' }]);
     await own.close();
@@ -278,7 +282,7 @@ test(
 );
 
 test(
-  'the real clamd finds what it has a signature for, in 25 MiB too',
+  'the real clamd finds a known signature, also in a file of 25 MiB',
   { timeout: 120_000, skip: realClamd() === null && 'clamd is not installed: apt-get install clamav-daemon' },
   async () => {
     const program = realClamd() ?? '';
@@ -289,7 +293,7 @@ test(
       await setSite(own, talk.account, { allowed_file_content_types: ['text/plain', 'application/octet-stream'] });
       const large = new Uint8Array(25 * 1024 * 1024);
       large.set(Buffer.from(bad), large.length - 200);
-      const wanted = {
+      const expected = {
         [await sent(own, talk, fileForm('Hello'))]: 'clean',
         [await sent(own, talk, fileForm(bad))]: 'infected',
         [await sent(own, talk, fileForm(new Uint8Array(25 * 1024 * 1024), 'zeros'))]: 'clean',
@@ -297,7 +301,7 @@ test(
       };
       await until(async () => (await listed(own, talk)).every(({ state }) => state !== 'pending'), 60_000);
       const found = Object.fromEntries((await listed(own, talk)).map(({ id, state }) => [id, state]));
-      assert.deepEqual(found, wanted);
+      assert.deepEqual(found, expected);
       assert.ok(own.logged.some((line) => line.includes('Test.Eicar')));
     } finally {
       await real.stop();

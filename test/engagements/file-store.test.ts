@@ -11,7 +11,7 @@ import type { FileStore } from '../../packages/server/src/engagements/files/file
 import { newId, type FileId } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 
-/** Keeps bytes as a service elsewhere would: what comes in waits in a local folder, and `keep` hands it over. */
+/** Stores bytes like a remote service would: incoming bytes are in a local folder until `keep` uploads them. */
 function memoryStore(folder: string): FileStore {
   const kept = new Map<FileId, Buffer>();
   const marks = new Map<FileId, Date>();
@@ -68,7 +68,7 @@ for (const [name, open] of stores) {
     return stored === null ? null : text(stored.createReadStream());
   };
 
-  usingStore('a file is given out once it is kept, and marked until it is settled', async (store) => {
+  usingStore('a file can be read after keep, and is marked until settle', async (store) => {
     const id = await write(store);
     assert.equal(readFileSync(store.incomingPath(id), 'utf8'), 'first, then');
     assert.equal(await read(store, id), null);
@@ -80,7 +80,7 @@ for (const [name, open] of stores) {
     assert.equal(await read(store, id), 'first, then');
   });
 
-  usingStore('what a crash leaves at any step is found after a while, and can be discarded', async (store) => {
+  usingStore('leftovers of a crash at any step are found later and can be discarded', async (store) => {
     const begun = newId<FileId>();
     await store.begin(begun);
     const written = await write(store);
@@ -94,7 +94,7 @@ for (const [name, open] of stores) {
     for (const id of left) assert.equal(await read(store, id), null);
   });
 
-  usingStore('bytes are removed once or again, and what was never there is not found', async (store) => {
+  usingStore('removing bytes twice is harmless, and an unknown file is not found', async (store) => {
     const id = await write(store);
     await store.keep(id);
     await store.settle(id);

@@ -15,14 +15,14 @@ import { freePort, temporaryDirectory, UsherProcess } from '../support/process.t
 import { call, startTestServer, until, type Answer } from '../support/server.ts';
 import { expectStatus, makeAccount } from '../support/world.ts';
 
-/** What may come instead of a file, and what may go wrong on its way: nothing is left of either. */
+/** Malformed uploads and faults during an upload. Neither leaves anything behind. */
 const server = await forThisFile(startTestServer());
 const talk = await startTalk(server);
 
 const mebibyte = 1024 * 1024;
 const most = 25 * mebibyte;
 
-/** A body as it stands. */
+/** Sends a body unchanged. */
 async function raw(body: string, type = 'multipart/form-data; boundary=edge'): Promise<Answer> {
   return call(server, `POST ${talk.path}`, { token: talk.visitor.token, body, headers: { 'content-type': type } });
 }
@@ -58,7 +58,7 @@ for (const [what, body, status, says] of wrongForms) {
   });
 }
 
-test('what is not multipart is 415, without a boundary 400', async () => {
+test('a body that is not multipart is 415, one without a boundary is 400', async () => {
   for (const type of [
     'application/json',
     'text/plain',
@@ -73,7 +73,7 @@ test('what is not multipart is 415, without a boundary 400', async () => {
   expectStatus(await call(server, `POST ${talk.path}`, { body: fileForm('x') }), 401);
 });
 
-test('25 MiB are taken, one byte more is not', async () => {
+test('a file of 25 MiB is accepted, one byte more is refused', async () => {
   const own = await startTalk(server);
   await setSite(server, own.account, { allowed_file_content_types: ['application/octet-stream'] });
   const bytes = new Uint8Array(most + 1);
@@ -85,7 +85,7 @@ test('25 MiB are taken, one byte more is not', async () => {
     [refused.body.error, refused.body.detail],
     ['body_too_large', 'A file must not exceed 26214400 bytes (25 MiB).'],
   );
-  // Without a length to go by, and with much more of it.
+  // Without a content-length, and with many more bytes.
   const slow = slowUpload(server, own);
   slow.answer.catch(() => undefined);
   for (let sent = 0; sent <= most + mebibyte; sent += mebibyte) void slow.write(new Uint8Array(mebibyte));
@@ -104,7 +104,7 @@ test('25 MiB are taken, one byte more is not', async () => {
 
 const text = (content: string): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.from(content));
 const joined = (...parts: Uint8Array[]): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.concat(parts));
-/** Content, name and declared type; and what it is. */
+/** Content, name, declared type, and the detected type. */
 const kinds: readonly [content: Uint8Array<ArrayBuffer>, name: string, declared: string, is: string][] = [
   [png, 'a.png', 'image/png', 'image/png'],
   [png, 'a.txt', 'text/plain', 'image/png'],
@@ -144,7 +144,7 @@ const kinds: readonly [content: Uint8Array<ArrayBuffer>, name: string, declared:
   [Uint8Array.from([0xc3, 0x28]), 'a.txt', 'text/plain', 'application/octet-stream'],
 ];
 
-test('a file is what its bytes and its name say, never what it was declared', async () => {
+test('the content type follows from bytes and name, never from the declared type', async () => {
   const own = await startTalk(server);
   await setSite(server, own.account, { allowed_file_content_types: ['image/*', 'text/*', 'Application/*'] });
   for (const [content, name, declared, is] of kinds) {
@@ -156,14 +156,14 @@ test('a file is what its bytes and its name say, never what it was declared', as
   const before = onDisk(server.dataDir);
   const taken = new Set(['image/png', 'image/gif', 'application/pdf', 'text/plain']);
   for (const [content, name, declared, is] of kinds) {
-    // A kind of plain text that the site does not name is plain text.
+    // A kind of plain text that the site does not allow counts as plain text.
     const wanted = taken.has(is) || ['text/csv', 'application/json'].includes(is) ? 200 : 422;
     expectStatus(await send(server, own, fileForm(content, name, declared)), wanted);
   }
   assert.equal(onDisk(server.dataDir).length - before.length, kinds.filter(([, , , is]) => taken.has(is)).length + 2);
 });
 
-test('names are made harmless', async () => {
+test('file names are sanitised', async () => {
   const own = await startTalk(server);
   const names: readonly [sent: string, kept: string][] = [
     ['../../etc/passwd', 'passwd'],
@@ -192,12 +192,12 @@ test('names are made harmless', async () => {
     assert.equal(decodeURIComponent(encoded), kept);
     assert.equal(await got.text(), 'x');
   }
-  // Cut, it would end in spaces, which some systems ignore: it would be a page there.
+  // When shortened, the name would end in spaces. Some systems ignore them, and would treat the file as a page.
   const page = `${'x'.repeat(245)}.html     ${'x'.repeat(20)}`;
   assert.match(expectStatus(await send(server, own, fileForm('x', page)), 422).body.detail, /is text\/html/);
 });
 
-test('an upload that is cut off leaves nothing', async () => {
+test('an interrupted upload leaves nothing behind', async () => {
   const own = await startTalk(server);
   const before = onDisk(server.dataDir);
   const uploads = Array.from({ length: 10 }, () => slowUpload(server, own));
@@ -209,12 +209,12 @@ test('an upload that is cut off leaves nothing', async () => {
   expectStatus(await send(server, own, fileForm('x')), 200);
 });
 
-test('an upload may take longer than other requests, if something comes all the while', async (t) => {
+test('an upload may take longer than other requests, as long as bytes keep arriving', async (t) => {
   const own = await startTalk(server);
   const usual = server.app.server.requestTimeout;
   server.app.server.requestTimeout = 500;
   t.after(() => (server.app.server.requestTimeout = usual));
-  // Another request that does not become whole is cut by the same check that an upload outlives.
+  // The check that ends another incomplete request must not end the upload.
   const cut = fetch(`${server.url}/teams`, {
     method: 'POST',
     headers: { authorization: `Bearer ${own.account.admin}`, 'content-type': 'application/json' },
@@ -232,7 +232,7 @@ test('an upload may take longer than other requests, if something comes all the 
   assert.equal(got.body, 'begin end');
 });
 
-test('an engagement that ends while a file is coming does not get it', async () => {
+test('a file is refused if the engagement ends during the upload', async () => {
   const own = await startTalk(server);
   const before = onDisk(server.dataDir);
   const upload = slowUpload(server, own);
@@ -246,7 +246,7 @@ test('an engagement that ends while a file is coming does not get it', async () 
   await until(() => onDisk(server.dataDir).length === before.length);
 });
 
-test('a database that goes away while the row is written: 503, and no file without a row that is not marked', async () => {
+test('if the database fails while the row is written, the answer is 503 and every file without a row is marked', async () => {
   const own = await startTalk(server);
   const before = onDisk(server.dataDir);
   const { sql } = server.database;
@@ -265,7 +265,7 @@ test('a database that goes away while the row is written: 503, and no file witho
   expectStatus(await send(server, own, fileForm('x')), 200);
 });
 
-test('a commit that was not heard of leaves the file under its mark, for the sweep to decide', async () => {
+test('after a commit with unknown outcome, the file keeps its mark and the sweep decides', async () => {
   const own = await startTalk(server);
   const { sql } = server.database;
   const before = onDisk(server.dataDir);
@@ -286,10 +286,10 @@ test('a commit that was not heard of leaves the file under its mark, for the swe
   assert.deepEqual(onDisk(server.dataDir), before);
 });
 
-test('a folder that cannot be written to is 503, and works again when it can', async () => {
+test('uploads answer 503 while the folder is not writable, and work again afterwards', async () => {
   await using own = await startTestServer();
   const there = await startTalk(own);
-  // In the folder's place; permissions would not stop root.
+  // A file in place of the folder, because permissions would not stop root.
   writeFileSync(join(own.dataDir, 'files'), '');
   const refused = expectStatus(await send(own, there, fileForm('x')), 503);
   assert.equal(refused.body.error, 'storage_unavailable');
@@ -302,14 +302,14 @@ test('a folder that cannot be written to is 503, and works again when it can', a
 
 const allowAnything = { allowed_file_content_types: ['application/octet-stream'] };
 
-/** The most memory a process has ever had, in bytes. */
+/** The peak memory of a process, in bytes. */
 function peakMemory(pid: number): number {
   const [, kib = '0'] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kib) * 1024;
 }
 
 test(
-  'ten files of 25 MiB from each side at once cost no memory to speak of; SIGKILL in the middle leaves what the next start sweeps',
+  'ten concurrent uploads of 25 MiB per side need little memory, and the next start sweeps the leftovers of SIGKILL',
   { timeout: 120_000, skip: process.platform !== 'linux' && 'reads /proc' },
   async () => {
     await using cluster = await startCluster(1, { USHER_SCANNER: 'none' });
@@ -348,13 +348,13 @@ test(
 );
 
 const unshare = 'unshare';
-/** A namespace of its own, in which a small disk stands in the folder's place; it goes with the process. */
+/** A separate namespace with a small disk mounted over the folder. It disappears with the process. */
 const flags = process.getuid?.() === 0 ? '-m' : '-rm';
 const ownDisk = [flags, 'sh', '-c', 'mount -t tmpfs -o size=3m tmpfs "$USHER_DATA_DIR" && exec "$@"', 'sh'];
 const hasNamespaces = spawnSync(unshare, [flags, 'true']).status === 0;
 
 test(
-  'a full disk is 503 storage_full; what did not fit is gone, and what fits is taken',
+  'with a full disk an upload answers 503 storage_full and leaves nothing; a file that fits is accepted',
   { timeout: 60_000, skip: !hasNamespaces && 'needs unshare and the right to make namespaces, to have a small disk' },
   async () => {
     const address = await cloneDatabase();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
-import { cleanFiles } from '../../packages/server/src/engagements/files/store.ts';
+import { filesOfSender } from '../../packages/server/src/engagements/files/store.ts';
 import { sweepFiles } from '../../packages/server/src/engagements/files/sweep.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import {
@@ -25,14 +25,14 @@ import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
 import { eventsOf, expectStatus, makeOperator, makePresent, makeSite, makeVisitor } from '../support/world.ts';
 
-/** Who sends what, and who gets it; with nobody who scans, and with somebody who does so by hand. */
+/** Who may upload and download which files; with no scanner, and with manual scans. */
 const server = await forThisFile(startTestServer());
 const manual = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
 
 const get = async (talk: Talk, id: string, token = talk.visitor.token, method = 'GET'): Promise<Response> =>
   fetch(`${server.url}${talk.path}/${id}`, { method, headers: { authorization: `Bearer ${token}` } });
 
-test('a file is sent and downloaded by either side, with headers under which nothing runs', async () => {
+test('either side uploads and downloads a file, with headers that keep browsers from running it', async () => {
   const talk = await startTalk(server);
   const answer = expectStatus(await send(server, talk, fileForm(png, 'Café (1).png', 'image/png')), 200);
   assert.deepEqual(Object.keys(answer.body), ['file_id', 'security_scanning_required']);
@@ -60,7 +60,7 @@ test('a file is sent and downloaded by either side, with headers under which not
   assert.deepEqual(await eventsOf(server, talk.account).then((events) => events.length), 1, 'no scan, no event');
 });
 
-test('the list tells what there is and who sent it, oldest first', async () => {
+test('the list shows the files and their senders, oldest first', async () => {
   const talk = await startTalk(server);
   const first = await sent(server, talk, fileForm('Hello', 'Žluťoučký kůň.txt'));
   const second = expectStatus(await send(server, talk, fileForm(gif, 'a.gif'), { token: talk.operator.token }), 200);
@@ -90,7 +90,7 @@ test('the list tells what there is and who sent it, oldest first', async () => {
   assert.match(got.headers.get('content-disposition') ?? '', /filename\*=UTF-8''%C5%BDlu%C5%A5ou/);
 });
 
-test('strangers know nothing of files, those of the site may not send, and the past is past', async () => {
+test('files are 404 for strangers; other operators of the site and earlier participants cannot upload', async () => {
   const talk = await startTalk(server);
   const id = await sent(server, talk, fileForm('Hello'));
   const other = await startTalk(server);
@@ -108,7 +108,7 @@ test('strangers know nothing of files, those of the site may not send, and the p
   assert.equal((await get(talk, id, colleague.token)).status, 403);
   expectStatus(await send(server, talk, fileForm('x'), { token: colleague.token }), 403);
   expectStatus(await send(server, talk, fileForm('x'), { token: talk.account.admin }), 403);
-  // A file is found in its own engagement alone.
+  // A file is found only in its own engagement.
   const same = await startTalk(server, talk.account);
   assert.equal((await get(same, id)).status, 404);
   assert.equal((await get(talk, randomUUID())).status, 404);
@@ -132,7 +132,7 @@ test('strangers know nothing of files, those of the site may not send, and the p
   assert.deepEqual(onDisk(server.dataDir), before, 'nothing is left of what was refused');
 });
 
-test('a site says who may send, and what', async () => {
+test('the site decides who may upload, and which types', async () => {
   const talk = await startTalk(server);
   await setSite(server, talk.account, { allowed_file_senders: { operator: true, visitor: false } });
   const refused = expectStatus(await send(server, talk, fileForm('x')), 403);
@@ -141,14 +141,14 @@ test('a site says who may send, and what', async () => {
   await setSite(server, talk.account, { allowed_file_senders: null, allowed_file_content_types: ['image/*'] });
   const text = expectStatus(await send(server, talk, fileForm('x')), 422);
   assert.deepEqual(text.body.details, [
-    { attribute: '/content', detail: 'is text/plain by its bytes and name; the site takes image/*' },
+    { attribute: '/content', detail: 'is of type text/plain, by its bytes and name; the site allows image/*' },
   ]);
   expectStatus(await send(server, talk, fileForm(png, 'x')), 200);
   await setSite(server, talk.account, { allowed_file_content_types: [] });
   expectStatus(await send(server, talk, fileForm(png, 'x')), 422);
 });
 
-test('an Idempotency-Key holds for the same file; another under it is refused, and neither leaves a second', async () => {
+test('with an Idempotency-Key the same file is stored once, and another file under the key is refused', async () => {
   const talk = await startTalk(server);
   const headers = { 'idempotency-key': randomUUID() };
   const before = onDisk(server.dataDir).length;
@@ -172,7 +172,7 @@ test('an Idempotency-Key holds for the same file; another under it is refused, a
   assert.equal(onDisk(server.dataDir).length, before + 1);
 });
 
-test('an engagement has 100 files at most, however many come at once', async () => {
+test('an engagement has at most 100 files, also with concurrent uploads', async () => {
   const talk = await startTalk(server);
   await server.database.sql`
     INSERT INTO files (id, account_id, engagement_id, uploaded_by, uploader_id, name, content_type, bytes, sha256, state,
@@ -189,7 +189,7 @@ test('an engagement has 100 files at most, however many come at once', async () 
   assert.equal((await listed(server, talk)).length, 100);
 });
 
-test('a scan by hand: pending files are not given out, a result is told once, the bytes of infected ones go', async () => {
+test('with manual scans, pending files cannot be downloaded, a result sends one event, and infected bytes are removed', async () => {
   const talk = await startTalk(manual);
   const clean = await sent(manual, talk, fileForm('good'));
   const infected = await sent(manual, talk, fileForm('bad'));
@@ -233,7 +233,7 @@ test('a scan by hand: pending files are not given out, a result is told once, th
   assert.match(metrics, /^usher_files_pending_age_seconds [\d.]+$/m);
 });
 
-test('two results at once: one is taken and told, whoever says it', async () => {
+test('of two concurrent results, one is stored and sent', async () => {
   const talk = await startTalk(manual);
   for (let round = 0; round < 10; round += 1) {
     const id = await sent(manual, talk, fileForm(`file ${round}`));
@@ -252,7 +252,7 @@ test('two results at once: one is taken and told, whoever says it', async () => 
   }
 });
 
-test('results are not taken where nobody scans by hand; with no scanner chosen nothing is taken at all', async () => {
+test('results are refused unless scans are manual; without a scanner setting, uploads are refused', async () => {
   const talk = await startTalk(server);
   const id = await sent(server, talk, fileForm('x'));
   const said = { token: talk.account.admin, body: { result: 'infected' } };
@@ -267,7 +267,7 @@ test('results are not taken where nobody scans by hand; with no scanner chosen n
   assert.deepEqual(onDisk(unset.dataDir), []);
 });
 
-test('USHER_SCANNER: what is chosen; and what holds if nothing is, by the database', () => {
+test('USHER_SCANNER selects the scanner; the default depends on the database', () => {
   const chosen = (environment: Record<string, string>) => readConfig(environment).scanner;
   const DATABASE_URL = 'postgres://u@h/d';
   assert.deepEqual(chosen({}), { kind: 'none' });
@@ -278,7 +278,7 @@ test('USHER_SCANNER: what is chosen; and what holds if nothing is, by the databa
   assert.deepEqual(chosen({ USHER_SCANNER: 'clamd://[::1]:99' }), { kind: 'clamd', host: '::1', port: 99 });
 });
 
-test('for messages: the files of a side in an engagement, and no others', async () => {
+test('a message finds only files of its side in its engagement', async () => {
   const talk = await startTalk(manual);
   const other = await startTalk(manual);
   const mine = await sent(manual, talk, fileForm('mine'));
@@ -286,7 +286,7 @@ test('for messages: the files of a side in an engagement, and no others', async 
   const foreign = await sent(manual, other, fileForm('foreign'));
   const ids = [mine, theirs.body.file_id, foreign, randomUUID()];
   const find = async (sender: 'visitor' | 'operator') =>
-    cleanFiles(manual.database.sql, { engagementId: talk.engagement, ids, sender });
+    filesOfSender(manual.database.sql, { engagementId: talk.engagement, ids, sender });
   const row = { state: 'pending', deleted: false };
   assert.deepEqual([...(await find('visitor'))], [{ id: mine, ...row }]);
   assert.deepEqual([...(await find('operator'))], [{ id: theirs.body.file_id, ...row }]);
@@ -300,7 +300,7 @@ test('a file whose bytes are on another machine is 503, not 404', async () => {
   assert.equal(expectStatus(answer, 503).body.error, 'file_elsewhere');
 });
 
-test('files and their folders are their owner’s alone', async () => {
+test('only the owner can read files and their folders', async () => {
   const talk = await startTalk(server);
   const path = pathOf(server.dataDir, await sent(server, talk, fileForm('x')));
   assert.equal(readFileSync(path, 'utf8'), 'x');
@@ -308,7 +308,7 @@ test('files and their folders are their owner’s alone', async () => {
   assert.equal(statSync(join(path, '..')).mode & 0o777, 0o700);
 });
 
-test('what crashes leave is swept: files without a row after an hour, marks, bytes of infected ones', async () => {
+test('the sweep removes leftovers of crashes: files without a row after an hour, marks, infected bytes', async () => {
   const talk = await startTalk(manual);
   const { sql } = manual.database;
   const disk = new FileDisk(manual.dataDir, createLog('silent'));

@@ -10,14 +10,14 @@ import { call, startTestServer, type Answer, type Json, type TestServer } from '
 import { enqueue, eventsOf, expectStatus, makeOperator, makePresent, makeVisitor } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
-/** Another process of the same service: what it knows of the board it has read. */
+/** Another process of the same service, which reads the board from the database. */
 const second = await forThisFile(startTestServer({}, server.database.address));
 
 async function read({ id, visitor }: Engaged): Promise<Json> {
   return expectStatus(await call(server, `GET /engagements/${id}`, { token: visitor.token }), 200).body;
 }
 
-/** The visitor asks for a call and the operator accepts; answers the call's id. */
+/** The visitor requests a call and the operator accepts. Returns the id of the call. */
 async function becomeCall(chat: Engaged, video: 'two_way' | null = null): Promise<string> {
   await accept(chat, chat.operator, await ask(chat, chat.visitor, video));
   return (await read(chat)).calls.at(-1).id;
@@ -38,7 +38,7 @@ async function hangUp({ id }: Engaged, { token }: Who, callId: string, at = serv
   return call(at, `PATCH /engagements/${id}/calls/${callId}`, { token, body: { action: 'end' } });
 }
 
-test('either side hangs up: the engagement goes on as text, and the operator is offered the next visitor', async () => {
+test('when either side hangs up, the engagement continues as text and the operator is offered the next visitor', async () => {
   const chat = await engage(server);
   const { own, operator, visitor, id, queue } = chat;
   const raise = { token: own.admin, body: { max_engagement_count: 2 } };
@@ -59,7 +59,7 @@ test('either side hangs up: the engagement goes on as text, and the operator is 
   const asked = await ask(chat, operator, 'two_way');
   const before = await eventsOf(server, own);
 
-  // Both at once, and by way of two processes.
+  // Both sides at the same time, through two processes.
   const [one, other] = await Promise.all([hangUp(chat, visitor, callId), hangUp(chat, operator, callId, second)]);
   const ended = expectStatus(one, 200).body;
   assert.deepEqual(expectStatus(other, 200).body, ended);
@@ -82,7 +82,7 @@ test('either side hangs up: the engagement goes on as text, and the operator is 
   assertDeclared(feed.items);
 });
 
-test('hanging up late, or as somebody else, does not end the next call', async () => {
+test('a late hang-up, or one by somebody else, does not end the next call', async () => {
   const chat = await engage(server);
   const { own, operator, visitor, id } = chat;
   const first = await becomeCall(chat);
@@ -110,7 +110,7 @@ test('hanging up late, or as somebody else, does not end the next call', async (
   assert.equal(expectStatus(await hangUp(chat, visitor, next), 200).body.ended_by, null);
 });
 
-test('a call ends with a transfer, and another begins; what began as a call goes back to text, too', async () => {
+test('a transfer ends a call and starts another; an engagement that began as a call can become text too', async () => {
   const chat = await engage(server, {}, { media: 'audio' });
   const { own, operator } = chat;
   const colleague = await makePresent(server, own);
@@ -133,7 +133,7 @@ test('a call ends with a transfer, and another begins; what began as a call goes
   assert.equal((await read(chat)).media, 'text');
 });
 
-test('whatever races with hanging up, the engagement is a call exactly while one goes on', async () => {
+test('whatever races with hanging up, the engagement has call media exactly while a call is active', async () => {
   const chat = await engage(server);
   const { operator, visitor, id } = chat;
   const patch = async (at: TestServer, path: string, { token }: Who, action: string): Promise<Answer> =>
@@ -159,12 +159,12 @@ test('whatever races with hanging up, the engagement is a call exactly while one
     assert.equal(goingOn.length, media === 'text' || state === 'ended' ? 0 : 1);
     const ended = calls.find((each: Json) => each.id === callId);
     assert.ok(ended.ended_at >= (ended.connected_at ?? ended.started_at));
-    // What was accepted just before the call ended was part of it. Nothing begins by what was asked before.
+    // An upgrade that was accepted before the call ended was part of it. An earlier pending request starts no call.
     assert.equal(media, isLast ? media : 'text');
   }
 });
 
-test('migration 27: an engagement that was a call before can go back to text', async () => {
+test('migration 27: an engagement that was a call before the migration can go back to text', async () => {
   const { sql } = server.database;
   const [insert, ...more] =
     readFileSync('packages/server/migrations/0027_calls.sql', 'utf8').match(/^INSERT [^;]+;/gm) ?? [];
@@ -176,12 +176,12 @@ test('migration 27: an engagement that was a call before can go back to text', a
   const { calls, legs } = await read(chat);
   assert.deepEqual([calls.length, calls[0].started_at, calls[0].connected_at], [1, legs[0].started_at, null]);
   assert.deepEqual((await read(text)).calls, []);
-  // The other process has not had the engagement on its board before.
+  // The other process has not loaded the engagement yet.
   assert.equal(expectStatus(await hangUp(chat, chat.visitor, calls[0].id, second), 200).body.ended_by, 'visitor');
   assert.equal((await read(chat)).media, 'text');
 });
 
-test('the note of a transfer stays for the operators, and visitors do not see it', async () => {
+test('operators see the note of a transfer, visitors do not', async () => {
   const chat = await engage(server);
   const { own, operator, visitor, id } = chat;
   const transfers = async ({ token }: Who): Promise<Answer> =>

@@ -8,14 +8,14 @@ import { expectStatus, makeAccount, makeVisitor } from '../support/world.ts';
 const secret = 'shared-with-the-relay';
 const urls = 'stun:stun.test:3478, turn:turn.test?transport=udp,turns:turn.test:443?transport=tcp';
 
-test('without a setting there are no servers, and browsers on one network need none', async () => {
+test('without a setting the list of servers is empty', async () => {
   await using server = await startTestServer();
   const { admin } = await makeAccount(server);
   const { body } = expectStatus(await call(server, 'GET /ice_servers', { token: admin }), 200);
   assert.deepEqual(body, { ice_servers: [], expires_in: 3_600 });
 });
 
-test('relays are named with a password that their secret proves, for the caller and for an hour', async () => {
+test('relays are listed with credentials for the caller, signed with the shared secret and valid for an hour', async () => {
   const { ice } = readConfig({ USHER_ICE_SERVERS: urls, USHER_TURN_SECRET: secret });
   await using server = await startTestServer({ ice });
   const own = await makeAccount(server);
@@ -34,7 +34,7 @@ test('relays are named with a password that their secret proves, for the caller 
     const [expiry, who] = turn.username.split(':');
     assert.equal(who, name);
     assert.ok(Number(expiry) >= before + 3_600 && Number(expiry) <= Date.now() / 1_000 + 3_600);
-    // As coturn checks it.
+    // The check that coturn does.
     assert.equal(turn.credential, createHmac('sha1', secret).update(turn.username).digest('base64'));
     assert.equal(headers.get('cache-control'), 'no-store');
     assert.ok(!JSON.stringify(body).includes(secret));
@@ -42,7 +42,7 @@ test('relays are named with a password that their secret proves, for the caller 
   assert.equal((await call(server, 'GET /ice_servers')).status, 401);
 });
 
-test('addresses that no browser takes stop the start, and say why', () => {
+test('a URL that browsers reject stops the start with an explanation', () => {
   const wrong = [
     'stun.test:3478',
     'http://stun.test',
@@ -73,7 +73,7 @@ test('addresses that no browser takes stop the start, and say why', () => {
     assert.deepEqual(readConfig({ USHER_ICE_SERVERS: good }).ice.urls, [good]);
 });
 
-test('a relay and its secret go together, and the secret is not repeated', () => {
+test('a relay requires a secret and a secret a relay, and the error does not repeat the secret', () => {
   const relay = 'turn:turn.test';
   const refused: Record<string, string>[] = [
     { USHER_ICE_SERVERS: relay },

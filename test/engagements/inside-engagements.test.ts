@@ -8,7 +8,7 @@ import { acceptOffer, enqueue, eventsOf, expectStatus, makePresent, makeVisitor 
 
 const server = await forThisFile(startTestServer());
 
-test('D8.11 the typing clock grows for everybody, and nothing is stored unless a webhook wants it', async () => {
+test('D8.11 the typing clock grows across both sides, and an indicator is stored only if a webhook subscribes', async () => {
   const chat = await engage(server);
   const { visitor, operator, own, id } = chat;
   const second = await startTestServer({}, server.database.address);
@@ -56,7 +56,7 @@ test('D8.11 the typing clock grows for everybody, and nothing is stored unless a
   await second[Symbol.asyncDispose]();
 });
 
-test('visitor events', async () => {
+test('a visitor event is recorded and sent as an event', async () => {
   const chat = await engage(server);
   const { own, visitor, operator, id } = chat;
   const post = async (who: Who, body: Json): Promise<Answer> =>
@@ -79,7 +79,7 @@ test('visitor events', async () => {
   assert.equal((await post(visitor, { message: 'x' })).status, 409);
 });
 
-test('media upgrades: asked, replaced, accepted, and the operator is occupied accordingly (D4.4)', async () => {
+test('D4.4 a media upgrade is requested, replaced and accepted, and then occupies the operator', async () => {
   const chat = await engage(server);
   const { own, visitor, operator, id, queue } = chat;
   const base = `/engagements/${id}/media_upgrade_requests`;
@@ -111,7 +111,7 @@ test('media upgrades: asked, replaced, accepted, and the operator is occupied ac
   assert.equal((await answer(operator, second.id, 'cancel')).status, 403);
   assert.equal((await answer(operator, randomUUID(), 'accept')).status, 404);
 
-  // Room for a second text, which an upgraded engagement takes away.
+  // The operator could take a second text engagement; the upgrade prevents it.
   const raise = { token: own.admin, body: { max_engagement_count: 2 } };
   expectStatus(await call(server, `PATCH /operators/${operator.id}`, raise), 200);
   const other = await enqueue(server, own, queue);
@@ -144,20 +144,20 @@ test('media upgrades: asked, replaced, accepted, and the operator is occupied ac
   assert.deepEqual(upgrade, { id: first.id, audio: 'two_way', video: 'one_way', target: 'visitor', ...named });
   const news = ofType(events, 'engagement.chat.system_message').map(({ message }) => message.content);
   assert.deepEqual(news, [
-    'The operator asked for audio and one-way video.',
-    'The visitor asked for audio.',
+    'The operator requested audio and one-way video.',
+    'The visitor requested audio.',
     'The operator accepted audio.',
-    'The operator asked for two-way video.',
+    'The operator requested two-way video.',
     'The visitor declined two-way video.',
-    'The operator asked for two-way video.',
+    'The operator requested two-way video.',
     'The operator canceled two-way video.',
   ]);
-  // None of them was acknowledged; but they are no chat messages.
+  // They are not acknowledged, but system messages do not count as undelivered.
   const flags = ofType(events, 'engagement.chat.system_message').map((event) => event.undelivered_messages);
   assert.deepEqual(new Set(flags), new Set([false]));
 });
 
-test('a media upgrade that nobody answered is called off when its engagement ends, or passes on', async () => {
+test('a pending media upgrade is canceled when its engagement ends or is transferred', async () => {
   const chat = await engage(server);
   const { own, visitor, operator, id } = chat;
   const base = `/engagements/${id}/media_upgrade_requests`;
@@ -180,7 +180,7 @@ test('a media upgrade that nobody answered is called off when its engagement end
   assert.equal((await call(server, `GET /engagements/${id}`, { token: visitor.token })).body.media, 'text');
 });
 
-test('two media upgrades at once: one is pending', async () => {
+test('of two concurrent media upgrades, one is pending', async () => {
   const chat = await engage(server);
   const base = `/engagements/${chat.id}/media_upgrade_requests`;
   const body = { audio: 'two_way', video: null };

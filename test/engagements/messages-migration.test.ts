@@ -8,12 +8,12 @@ import { expectStatus, makeQueue } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 
-/** The statements of the migration that change rows: the tables have their new form in a test already. */
+/** The statements of the migration that change rows. The tables of the test already have their new columns. */
 const updates = readFileSync('packages/server/migrations/0023_messages_and_files.sql', 'utf8').match(
   /^UPDATE [^;]+;/gm,
 );
 
-test('migration 23 counts chat messages anew, and takes empty welcome messages for none', async () => {
+test('migration 23 recounts chat messages and replaces empty welcome messages by none', async () => {
   const { sql } = server.database;
   const chat = await engage(server);
   const idle = await engage(server);
@@ -21,7 +21,7 @@ test('migration 23 counts chat messages anew, and takes empty welcome messages f
   const news = { token: chat.own.admin, body: { content: 'News' } };
   expectStatus(await call(server, `POST /engagements/${chat.id}/system_messages`, news), 201);
   const queue = await makeQueue(server, chat.own, { welcome_message: 'Hello' });
-  // As an earlier version has left them: messages of the system were counted, and an empty text was stored.
+  // The state of an earlier version: system messages were counted, and empty texts were stored.
   await sql`UPDATE engagements SET undelivered_to_operator = 3 WHERE id = ${chat.id}`;
   await sql`UPDATE engagements SET undelivered_to_operator = 1 WHERE id = ${idle.id}`;
   const emptied = await makeQueue(server, chat.own);

@@ -9,7 +9,7 @@ import { eventsOf, expectStatus, makeAccount, makeOperator, makePresent, makeVis
 
 const server = await forThisFile(startTestServer());
 
-test('a message is sent under an id of the sender, once, and told as the document has it', async () => {
+test('a message is stored once under the sender’s id, and its event has the documented form', async () => {
   const chat = await engage(server);
   const { own, visitor, operator, id } = chat;
   const messageId = randomUUID();
@@ -56,7 +56,7 @@ test('a message is sent under an id of the sender, once, and told as the documen
   ]);
 });
 
-test('the same message twice at once is one message and one event', async () => {
+test('the same message sent twice concurrently is one message and one event', async () => {
   const chat = await engage(server);
   const messageId = randomUUID();
   const answers = await Promise.all(Array.from({ length: 8 }, async () => say(chat, chat.visitor, 'Hi', messageId)));
@@ -65,7 +65,7 @@ test('the same message twice at once is one message and one event', async () => 
   assert.equal(ofType(await eventsOf(server, chat.own), 'engagement.chat.message').length, 1);
 });
 
-test('the recipient acknowledges, once, and what has not arrived is said with the next message', async () => {
+test('a message is acknowledged once, and the next message tells whether earlier ones are undelivered', async () => {
   const chat = await engage(server);
   const { own, visitor, operator } = chat;
   const sent = async (who: Who): Promise<string> => expectStatus(await say(chat, who, 'x'), 200).body.id;
@@ -99,7 +99,7 @@ test('the recipient acknowledges, once, and what has not arrived is said with th
   );
 });
 
-test('choices: only what was offered to that side can be chosen', async () => {
+test('a response can select only an option that was offered to that side', async () => {
   const card = {
     content: 'Which?',
     attachment: {
@@ -130,7 +130,7 @@ test('choices: only what was offered to that side can be chosen', async () => {
   assert.deepEqual(told, [card.attachment, choose('2').attachment, third.attachment, choose('3').attachment]);
 });
 
-test('what a message may not be', async () => {
+test('invalid messages are refused', async () => {
   const chat = await engage(server);
   const { visitor } = chat;
   const longOptions = Array.from({ length: 40 }, () => ({ text: 'x'.repeat(900), value: 'y' }));
@@ -170,7 +170,7 @@ test('what a message may not be', async () => {
   assert.equal((await say(chat, visitor, 'x', 'no-uuid')).status, 404);
 });
 
-test('only those who take part now, and nothing after the end', async () => {
+test('only current participants can send messages, and nobody after the end', async () => {
   const chat = await engage(server);
   const { own, visitor, operator, id } = chat;
   const earlier = randomUUID();
@@ -214,7 +214,7 @@ test('only those who take part now, and nothing after the end', async () => {
   assert.equal(ofType(await eventsOf(server, own), 'engagement.chat.message').length, 2);
 });
 
-test('a token obtained for other sites has no part in it', async () => {
+test('a token that is limited to other sites cannot take part', async () => {
   const chat = await engage(server);
   const key = expectStatus(
     await call(server, `POST /operators/${chat.own.adminId}/api_keys`, { token: chat.own.admin }),
@@ -228,7 +228,7 @@ test('a token obtained for other sites has no part in it', async () => {
   assert.equal((await say(chat, { token: expectStatus(limited, 200).body.token }, 'x')).status, 404);
 });
 
-test('what came before the end is told before it, however close', async () => {
+test('the event of a message precedes the event of the end, even when they race', async () => {
   for (let round = 0; round < 15; round += 1) {
     const chat = await engage(server);
     const sent = Array.from({ length: 6 }, async () => say(chat, chat.visitor, 'x'));
@@ -241,7 +241,7 @@ test('what came before the end is told before it, however close', async () => {
   }
 });
 
-test('a transcript of any length, oldest first', async () => {
+test('a transcript of any length lists all messages, oldest first', async () => {
   const chat = await engage(server);
   const [row] = await server.database.sql`SELECT * FROM engagements WHERE id = ${chat.id}`;
   await server.database.sql`
@@ -257,7 +257,7 @@ test('a transcript of any length, oldest first', async () => {
   );
 });
 
-test('system messages: to the operator alone, by managers', async () => {
+test('managers send system messages, which only the operator sees', async () => {
   const chat = await engage(server);
   const { own, operator, visitor, id } = chat;
   const post = async (who: Who, body: Json): Promise<Answer> =>
@@ -315,7 +315,7 @@ const attached = (...ids: readonly string[]): Json => ({
   attachment: { type: 'files', files: ids.map((id) => ({ id })) },
 });
 
-test('files: sent by whoever uploaded them, once they are clean', async () => {
+test('a message can name clean files that its sender uploaded', async () => {
   const scanning = await startTestServer({ scanner: { kind: 'manual' } }, server.database.address);
   const chat = await engage(scanning);
   const { own, visitor, operator, id } = chat;
@@ -367,7 +367,7 @@ test('files: sent by whoever uploaded them, once they are clean', async () => {
   assert.deepEqual(told.message.attachment, expected);
   assert.equal(ofType(events, 'engagement.chat.message_status')[0].message.attachment, null);
 
-  // Others' files, those of another engagement, and what was found infected.
+  // Files of others, of another engagement, and infected files.
   const foreign = expectStatus(await say(chat, operator, attached(first, randomUUID())), 422).body;
   assert.equal(foreign.details.length, 2);
   const other = await engage(scanning);

@@ -34,17 +34,17 @@ async function untilSignals(feed: OpenFeed, count: number): Promise<Json[]> {
   return signals(feed);
 }
 
-/** What is said after it has been heard, so it would have been heard as well. */
-async function saidAfter(chat: Engaged, feeds: readonly OpenFeed[]): Promise<void> {
+/** Sends a message and waits for its arrival. Signals sent before it would have arrived too. */
+async function sendMarkerMessage(chat: Engaged, feeds: readonly OpenFeed[]): Promise<void> {
   const content = randomUUID();
   await said(chat, chat.visitor, content);
   for (const feed of feeds) await feed.until(isMessage(content));
 }
 
-/** About as long as descriptions are, and as long as a signal may be. */
+/** A text of the given length with characters of several bytes. */
 const longText = (length: number): string => 'a=candidate:1 ůß漢𝄞 '.repeat(Math.ceil(length / 26)).slice(0, length);
 
-test('a signal is heard by the other side, in whichever process it is, whole and in order', async () => {
+test('the other side receives signals complete and in order, in whichever process it is connected', async () => {
   const chat = await engage(first);
   const { visitor, operator, id } = chat;
   await using ofOperator = await openFeed(first, { token: operator.token });
@@ -53,7 +53,7 @@ test('a signal is heard by the other side, in whichever process it is, whole and
     kind: index % 3 === 0 ? 'description' : 'candidate',
     data: { index, nested: { list: [1, null, 'x'] }, sdp: index % 3 === 0 ? longText(5_000 + index * 500) : 'short' },
   }));
-  // Each after the last was answered, by one process and the other in turn.
+  // Each signal is sent after the previous answer, to the two processes in turn.
   for (const [index, fields] of sent.entries()) {
     expectStatus(await signal(index % 2 === 0 ? first : second, chat, visitor, fields), 204);
     expectStatus(await signal(index % 2 === 0 ? second : first, chat, operator, fields), 204);
@@ -76,7 +76,7 @@ test('a signal is heard by the other side, in whichever process it is, whole and
   assertDeclared([...ofOperator.items, ...ofVisitor.items]);
 });
 
-test('nobody else hears it: no manager, no webhook, not the log, not the sender', async () => {
+test('nobody else receives a signal: no manager, no webhook, not the log, not the sender', async () => {
   await using stack = new AsyncDisposableStack();
   const receiver = await startReceiver();
   stack.defer(async () => receiver.close());
@@ -97,7 +97,7 @@ test('nobody else hears it: no manager, no webhook, not the log, not the sender'
   assert.deepEqual(await eventsOf(first, chat.own), before);
   const content = randomUUID();
   await said(chat, chat.visitor, content);
-  // Whoever hears the message would have heard the signals before it.
+  // A feed that shows the message would have shown the signals before it.
   for (const [index, feed] of feeds.entries()) if (![2, 3].includes(index)) await feed.until(isMessage(content));
   await until(() => receiver.ofType('engagement.chat.message').length === 1);
   assert.ok(receiver.arrived.every(({ body }) => !body.includes('signal')));
@@ -106,7 +106,7 @@ test('nobody else hears it: no manager, no webhook, not the log, not the sender'
   assert.ok(!JSON.stringify(log.body).includes('signal'));
 });
 
-test('nothing of it is in the database', async () => {
+test('signals are not stored in the database', async () => {
   const chat = await engage(first);
   await using ofOperator = await openFeed(second, { token: chat.operator.token });
   const mark = randomUUID();
@@ -122,7 +122,7 @@ test('nothing of it is in the database', async () => {
   }
 });
 
-test('whoever has no part in it, or no longer, cannot send', async () => {
+test('only current participants can send signals', async () => {
   const chat = await engage(first);
   await using ofVisitor = await openFeed(second, { token: chat.visitor.token });
   await using ofFormer = await openFeed(first, { token: chat.operator.token });
@@ -153,7 +153,7 @@ test('whoever has no part in it, or no longer, cannot send', async () => {
     (await untilSignals(ofVisitor, 1)).map(({ data }) => data),
     [{ by: 'next' }],
   );
-  await saidAfter(chat, [ofNext]);
+  await sendMarkerMessage(chat, [ofNext]);
   assert.deepEqual(signals(ofFormer), []);
 
   await end({ ...chat, operator: next });
@@ -164,7 +164,7 @@ test('whoever has no part in it, or no longer, cannot send', async () => {
   }
 });
 
-test('garbage is refused, and what is in bounds is passed on as it is', async () => {
+test('an invalid signal is refused, a valid one is passed on unchanged', async () => {
   const chat = await engage(first);
   await using ofOperator = await openFeed(second, { token: chat.operator.token });
   const wrong: [Json, string][] = [
@@ -196,7 +196,7 @@ test('garbage is refused, and what is in bounds is passed on as it is', async ()
   );
 });
 
-test('one side cannot flood the other; the other side, and other engagements, do not pay for it', async () => {
+test('the rate limit of one side does not affect the other side or other engagements', async () => {
   const chat = await engage(first);
   const other = await engage(first);
   const data = { text: 'x'.repeat(60_000) };
@@ -205,13 +205,13 @@ test('one side cannot flood the other; the other side, and other engagements, do
   for (; answer.status === 204 && passed < 600; passed += 1) answer = await signal(first, chat, chat.visitor, { data });
   assert.deepEqual([answer.status, answer.body.error], [429, 'rate_limited']);
   assert.ok(Number(answer.headers.get('retry-after')) >= 1);
-  // Long ones count for more: nine notifications each.
+  // A long signal counts as its nine notifications.
   assert.equal(passed, Math.floor(600 / 9));
   expectStatus(await signal(first, chat, chat.operator), 204);
   expectStatus(await signal(first, other, other.visitor), 204);
 });
 
-test('many calls at once: each hears its own, complete', async () => {
+test('with many concurrent calls, each side receives its own signals completely', async () => {
   const chats = await Promise.all(Array.from({ length: 8 }, async () => engage(first)));
   await using stack = new AsyncDisposableStack();
   const feeds = await Promise.all(

@@ -11,7 +11,7 @@ async function add(domain: unknown, who: TestAccount = own, site: string = who.s
   return call(server, 'POST /sip_domains', { token: who.admin, body: { site_id: site, domain } });
 }
 
-test('a SIP domain is given to a site, read, listed and deleted', async () => {
+test('a SIP domain is created, read, listed and deleted', async () => {
   const made = expectStatus(await add('SIP.Example.COM'), 201);
   const { id, site_id, domain, created_at, ...rest } = made.body;
   assert.deepEqual([site_id, domain, rest], [own.siteId, 'sip.example.com', {}]);
@@ -44,7 +44,7 @@ test('a SIP domain is given to a site, read, listed and deleted', async () => {
   assert.equal(about?.['site_id'], own.siteId);
 });
 
-test('what is no host name is refused', async () => {
+test('an invalid host name is refused', async () => {
   const label63 = 'a'.repeat(63);
   const good = ['a.b', 'xn--bcher-kva.example', `${label63}.example`, 'a-b.c-d.example', '1.2.3.example', 'x.a1'];
   for (const domain of good) expectStatus(await add(domain), 201);
@@ -64,7 +64,7 @@ test('what is no host name is refused', async () => {
   );
 });
 
-test('a domain belongs to one site of the whole service, in whichever case, also if many ask at once', async () => {
+test('a domain belongs to one site across all accounts, in any letter case, also with concurrent requests', async () => {
   const stranger = await makeAccount(server);
   const askers = Array.from({ length: 12 }, (_, index) =>
     add(index % 2 ? 'Once.Example' : 'once.example', index % 3 ? own : stranger),
@@ -77,7 +77,7 @@ test('a domain belongs to one site of the whole service, in whichever case, also
   for (const { status, body } of answers) if (status === 409) assert.equal(body.error, 'domain_taken');
 });
 
-test('two who delete at once: one has done it, and it is told once', async () => {
+test('of two concurrent deletions one succeeds, and one event is sent', async () => {
   const account = await makeAccount(server);
   for (let round = 0; round < 10; round += 1) {
     const { id } = expectStatus(await add(`r${round}.example`, account), 201).body;
@@ -89,7 +89,7 @@ test('two who delete at once: one has done it, and it is told once', async () =>
   assert.deepEqual([told.length, new Set(told).size], [10, 10]);
 });
 
-test('a site has a hundred at most, exactly; a deleted one makes room', async () => {
+test('a site has at most 100 SIP domains, exactly, and a deletion frees a place', async () => {
   const account = await makeAccount(server);
   const answers = await Promise.all(Array.from({ length: 104 }, (_, index) => add(`n${index}.many.example`, account)));
   const made = answers.filter(({ status }) => status === 201);

@@ -13,7 +13,7 @@ function sentTo(to: string): number {
   return carrier.carried.filter((sms) => sms.to === to).length;
 }
 
-/** Every SMS that was due so far has been seen to. */
+/** Waits until no SMS is due. */
 async function idle(): Promise<void> {
   await eventually(async () => {
     const due = await server.database.sql`SELECT 1 FROM sms_messages WHERE due_at <= now() + interval '1 hour'`;
@@ -21,7 +21,7 @@ async function idle(): Promise<void> {
   });
 }
 
-test('the settings of a carrier go together, and each must be usable', () => {
+test('the settings of a carrier must be complete and valid', () => {
   const { environment } = carrier;
   assert.equal(readConfig({}).twilio, null);
   assert.deepEqual(readConfig(environment).twilio, carrier.settings);
@@ -46,7 +46,7 @@ test('the settings of a carrier go together, and each must be usable', () => {
     );
 });
 
-test('without a carrier the route says what to set, and the carrier’s routes are not there', async () => {
+test('without a carrier the route names the settings, and the carrier’s routes do not exist', async () => {
   const bare = await startTestServer({}, server.database.address);
   try {
     const own = await makeAccount(bare);
@@ -63,7 +63,7 @@ test('without a carrier the route says what to set, and the carrier’s routes a
   }
 });
 
-test('what is wrong is said, all of it at once, and leaves nothing behind', async () => {
+test('an invalid request gets all violations at once and leaves nothing behind', async () => {
   const own = await makeAccount(server);
   const admin = { token: own.admin };
   const wrong = expectStatus(
@@ -100,7 +100,7 @@ test('what is wrong is said, all of it at once, and leaves nothing behind', asyn
   assert.equal(rows.length, 10);
 });
 
-test('the visitor is the one who was written to before, never one who calls the phone its own', async () => {
+test('the visitor is the one who received the last SMS, never one who claims the phone number', async () => {
   const own = await makeAccount(server);
   const admin = { token: own.admin };
   const to_number = newNumber();
@@ -120,7 +120,7 @@ test('the visitor is the one who was written to before, never one who calls the 
   assert.equal(new Set(asked.map((answer) => expectStatus(answer, 201).body.visitor_id)).size, 1);
 });
 
-test('a number that one account sends from is no other’s: a reply could reach the wrong one', async () => {
+test('an account cannot send from a number that another account uses', async () => {
   const [own, other] = [await makeAccount(server), await makeAccount(server)];
   const from_number = newNumber();
   expectStatus(await askBySms(server, own, { token: own.admin }, { from_number }), 201);
@@ -129,7 +129,7 @@ test('a number that one account sends from is no other’s: a reply could reach 
   expectStatus(await askBySms(server, own, { token: own.admin }, { from_number }), 201);
 });
 
-test('D7.7 with an Idempotency-Key it is one request and one SMS, also at once, and another after the day', async () => {
+test('D7.7 an Idempotency-Key makes one request and one SMS, also concurrently, and a new one after 24 hours', async () => {
   const own = await makeAccount(server);
   const given = { from_number: newNumber(), to_number: newNumber(), headers: { 'idempotency-key': 'sms-once' } };
   const asked = await Promise.all(
@@ -140,7 +140,7 @@ test('D7.7 with an Idempotency-Key it is one request and one SMS, also at once, 
   await eventually(() => sentTo(given.to_number) === 1);
   const { sql } = server.database;
 
-  // The answer was lost with the process: the key is unused, but what it names is there.
+  // The process died before it answered: the key is unused, but its thread and SMS exist.
   await sql`DELETE FROM idempotency_keys`;
   assert.equal(expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body.id, id);
   await idle();
@@ -154,7 +154,7 @@ test('D7.7 with an Idempotency-Key it is one request and one SMS, also at once, 
   await eventually(() => sentTo(given.to_number) === 2);
 });
 
-test('an operator of the site may, and cancels what it asked; then it is not sent any more', async () => {
+test('an operator requests and cancels, and a canceled request is not sent', async () => {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   carrier.moods.push({ status: 503 });
@@ -170,7 +170,7 @@ test('an operator of the site may, and cancels what it asked; then it is not sen
   assert.deepEqual([event.engagement_request.fail_reason, others], ['operator_cancel', []]);
 });
 
-test('what was sent to a phone is pending in a process that starts days later, and times out after three', async () => {
+test('a request by SMS is still pending in a process that starts days later, and times out after 72 hours', async () => {
   const first = await startTestServer({ twilio: carrier.settings });
   const own = await makeAccount(first);
   const from_number = newNumber();
@@ -199,14 +199,14 @@ test('what was sent to a phone is pending in a process that starts days later, a
   }
 });
 
-test('nothing that was said, and no number, is in the log', async () => {
+test('no text and no phone number is in the log', async () => {
   const own = await makeAccount(server);
   const given = { from_number: newNumber(), to_number: newNumber(), message: 'between us alone' };
   carrier.moods.push({ status: 400, body: { code: 21211, message: `${given.to_number} is not valid`, status: 400 } });
   const { id } = expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body;
   await eventually(async () => {
     const { body } = await call(server, `GET /engagement_requests/${id}`, { token: own.admin });
-    return body.fail_message === `The carrier says 21211: ${given.to_number} is not valid`;
+    return body.fail_message === `The carrier reported 21211: ${given.to_number} is not valid`;
   });
   const log = server.logged.join('');
   assert.match(log, /outbound_sms/);

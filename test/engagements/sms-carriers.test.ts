@@ -15,11 +15,11 @@ import { askBySms, eventually, newNumber, publicUrl, signatureOf, startCarrier }
 import { startTestServer, type Json } from '../support/server.ts';
 import { expectStatus, makeAccount, makePresent } from '../support/world.ts';
 
-/** What the suite needs to know of a carrier to play its part. */
+/** What the suite needs to simulate a carrier. */
 interface Kind {
   readonly name: string;
   readonly open: (baseUrl: string) => Carrier;
-  /** A request to a hook as the carrier makes it. */
+  /** A request to a hook in the carrier's format. */
   readonly signed: (hook: Hook<unknown>, query: string, fields: Readonly<Record<string, string>>) => HookRequest;
   readonly receiptOf: (sid: string, status: 'delivered' | 'failed' | 'unheard of') => Readonly<Record<string, string>>;
   readonly inboundOf: (sid: string, from: string, to: string, text: string) => Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ const twilio: Kind = {
 const key = 'shared with the carrier of this test';
 const digest = (query: string, body: string): string => createHmac('sha256', key).update(`${query}\n${body}`).digest('hex'); // prettier-ignore
 
-/** A carrier that has nothing in common with Twilio: JSON both ways, a signature of the body, an answer that says so. */
+/** A carrier unlike Twilio: JSON in both directions, a signature of the body, an answer with a body. */
 function plainCarrier(baseUrl: string): Carrier {
   const read = ({ headers, query, body }: HookRequest): Json =>
     headers['x-plain-signature'] === digest(query, body) ? JSON.parse(body) : null;
@@ -93,7 +93,7 @@ const plain: Kind = {
 };
 
 for (const { name, open, signed, receiptOf, inboundOf } of [twilio, plain]) {
-  test(`${name}: what each answer to a sent SMS means, and nothing throws`, async () => {
+  test(`${name}: each answer to an SMS has the right result, and sending never throws`, async () => {
     const sms = { id: randomUUID() as SmsId, from: '+15550001', to: '+15550002', body: 'Hello' };
     const statuses = [201, 503, 429, 400];
     const server = createServer((_request, response) => response.writeHead(statuses.shift() ?? 500).end('{}'));
@@ -110,7 +110,7 @@ for (const { name, open, signed, receiptOf, inboundOf } of [twilio, plain]) {
     await carrier.close();
   });
 
-  test(`${name}: a hook reads what is signed, and nothing else`, async () => {
+  test(`${name}: a hook accepts only signed requests`, async () => {
     const carrier = open('http://127.0.0.1:1');
     const { receipts, inbound } = carrier;
     const id = randomUUID();
@@ -132,13 +132,13 @@ for (const { name, open, signed, receiptOf, inboundOf } of [twilio, plain]) {
   });
 }
 
-test('a reply that another carrier brings accepts the request, by the same routes', async () => {
+test('a reply through another carrier accepts the request, by the same routes', async () => {
   await using sending = await startCarrier();
   await using server = await startTestServer({ twilio: sending.settings });
   const carrier = plain.open('');
   const log = createLog('silent');
   const metrics = { sent: () => undefined, inbound: () => undefined, receipt: () => undefined };
-  const service = { carrier, sql: server.database.sql, metrics, wake: () => undefined, tell: () => undefined };
+  const service = { carrier, sql: server.database.sql, metrics, wake: () => undefined, onCommitted: () => undefined };
   const app = createApp({ log, sql: server.database.sql, trustProxy: false });
   await carrierRoutes(app, service);
   const own = await makeAccount(server);

@@ -16,9 +16,9 @@ import { call, startTestServer, type Json, type TestServer } from '../support/se
 import { openWire, type Fault } from '../support/wire.ts';
 import { expectStatus, makeAccount, type Reached, type TestAccount } from '../support/world.ts';
 
-/** A carrier that misbehaves, processes that die, and several that share the work. */
+/** Misbehaving carriers, processes that die, and processes that share the work. */
 
-interface Place {
+interface SmsTestSetup {
   readonly carrier: TestCarrier;
   readonly server: TestServer;
   readonly own: TestAccount;
@@ -27,7 +27,7 @@ interface Place {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-async function open(): Promise<Place> {
+async function open(): Promise<SmsTestSetup> {
   const carrier = await startCarrier();
   const server = await startTestServer({ twilio: carrier.settings });
   const own = await makeAccount(server);
@@ -44,8 +44,8 @@ async function open(): Promise<Place> {
   };
 }
 
-/** Lets time pass for what waits to be tried again; or for what a dead process has, when no living one is at work. */
-async function hurry(sql: Sql, whose: 'waiting' | 'dead' = 'waiting'): Promise<void> {
+/** Makes retries due now; with `dead`, expires the leases of a dead process. */
+async function makeDue(sql: Sql, whose: 'waiting' | 'dead' = 'waiting'): Promise<void> {
   await sql`
     WITH due AS (UPDATE sms_messages SET due_at = now()
                   WHERE due_at > now() AND (${whose} = 'dead' OR state IN ('queued', 'prepared')) RETURNING 1)
@@ -56,7 +56,7 @@ function smsOf(carrier: TestCarrier, id: string): Carried[] {
   return carrier.carried.filter(({ statusCallback }) => statusCallback.endsWith(id));
 }
 
-test('busy, broken, cut off: it is tried again until it goes, once', async () => {
+test('an SMS is retried while the carrier is busy, failing or disconnecting, and is sent once', async () => {
   await using place = await open();
   const { carrier, server } = place;
   carrier.moods.push(
@@ -67,7 +67,7 @@ test('busy, broken, cut off: it is tried again until it goes, once', async () =>
   );
   const { id } = await place.send();
   await eventually(async () => {
-    await hurry(server.database.sql);
+    await makeDue(server.database.sql);
     return smsOf(carrier, id).length > 0;
   });
   assert.equal(carrier.asked, 5);
@@ -78,7 +78,7 @@ test('busy, broken, cut off: it is tried again until it goes, once', async () =>
   assert.equal((await place.now(id)).state, 'pending');
 });
 
-test('a pause grows, differs, and heeds the carrier’s wish', async () => {
+test('retry delays grow, vary, and respect Retry-After', async () => {
   await using place = await open();
   const { carrier, server } = place;
   carrier.moods.push({ status: 503 }, { status: 429, headers: { 'retry-after': '90' } });
@@ -96,11 +96,11 @@ test('a pause grows, differs, and heeds the carrier’s wish', async () => {
   };
   const first = await pauseOf(1);
   assert.ok(first >= 0.79 && first <= 1.21, String(first));
-  await hurry(server.database.sql);
+  await makeDue(server.database.sql);
   assert.ok(Math.abs((await pauseOf(2)) - 90) < 0.01);
 });
 
-test('what the carrier refuses fails the request at once; what it never takes, after ten attempts', async () => {
+test('a refusal of the carrier fails the request at once, ten failed attempts fail it too', async () => {
   await using place = await open();
   const { carrier, server, own } = place;
   carrier.moods.push({ status: 400, body: { code: 21610, message: 'Attempt to send to unsubscribed recipient' } });
@@ -109,14 +109,14 @@ test('what the carrier refuses fails the request at once; what it never takes, a
   const { fail_reason, fail_message } = await place.now(refused.id);
   assert.deepEqual(
     [fail_reason, fail_message],
-    ['error', 'The carrier says 21610: Attempt to send to unsubscribed recipient'],
+    ['error', 'The carrier reported 21610: Attempt to send to unsubscribed recipient'],
   );
   assert.equal(carrier.asked, 1);
 
   carrier.moods.push(...Array.from({ length: 10 }, () => 'reset' as const));
   const { id } = await place.send();
   await eventually(async () => {
-    await hurry(server.database.sql);
+    await makeDue(server.database.sql);
     return (await place.now(id)).state === 'failed';
   });
   assert.match((await place.now(id)).fail_message, /^The carrier cannot be reached \([\w]+\)\.$/);
@@ -127,7 +127,7 @@ test('what the carrier refuses fails the request at once; what it never takes, a
   assert.equal(events.length, 2);
 });
 
-test('a carrier that hangs holds up no other SMS, and is not waited for; a redirect is not followed', async () => {
+test('a hanging carrier delays no other SMS and times out; a redirect is not followed', async () => {
   await using place = await open();
   const { carrier } = place;
   carrier.moods.push('hang');
@@ -136,16 +136,16 @@ test('a carrier that hangs holds up no other SMS, and is not waited for; a redir
   const quick = await place.send();
   await eventually(() => smsOf(carrier, quick.id).length === 1);
   assert.equal(smsOf(carrier, slow.id).length, 0);
-  // After ten seconds it is given up, and tried again.
+  // The attempt times out after ten seconds and is retried.
   await eventually(() => smsOf(carrier, slow.id).length === 1);
 
   carrier.moods.push({ status: 307, headers: { location: 'http://127.0.0.1:9/' } });
   const moved = await place.send();
   await eventually(async () => (await place.now(moved.id)).state === 'failed');
-  assert.equal((await place.now(moved.id)).fail_message, 'The carrier says: status 307');
+  assert.equal((await place.now(moved.id)).fail_message, 'The carrier reported: status 307');
 });
 
-test('an answer that was lost may be followed by a receipt: then it is not sent again', async () => {
+test('an SMS is not sent again if its answer was lost but a receipt arrives', async () => {
   await using place = await open();
   const { carrier, server } = place;
   const before = carrier.asked;
@@ -155,7 +155,7 @@ test('an answer that was lost may be followed by a receipt: then it is not sent 
   const [sms] = smsOf(carrier, id);
   assert.ok(sms);
   assert.equal((await carrier.report(server, sms, 'delivered')).status, 204);
-  await hurry(server.database.sql);
+  await makeDue(server.database.sql);
   const next = await place.send();
   await eventually(() => smsOf(carrier, next.id).length === 1);
   assert.equal(smsOf(carrier, id).length, 1);
@@ -164,7 +164,7 @@ test('an answer that was lost may be followed by a receipt: then it is not sent 
   assert.equal(told?.['told'], 1);
 });
 
-test('an answer with an id that was given before, or none, is an answer', async () => {
+test('an answer with a repeated id, or without one, counts as success', async () => {
   await using place = await open();
   const { carrier, server } = place;
   const states = async (): Promise<string[]> =>
@@ -184,7 +184,7 @@ async function clusterOf(carrier: TestCarrier, count: number): Promise<Cluster> 
 }
 
 test(
-  'two processes, one outbox: each SMS goes once, and a reply to either is taken once',
+  'two processes share one outbox: each SMS is sent once, and each reply is stored once',
   { timeout: 120_000 },
   async () => {
     await using carrier = await startCarrier();
@@ -215,24 +215,24 @@ test(
   },
 );
 
-/** Time passes until it is so. */
-async function inTime(sql: Sql, condition: () => boolean | Promise<boolean>): Promise<void> {
+/** Makes retries due until the condition holds. */
+async function untilWithRetries(sql: Sql, condition: () => boolean | Promise<boolean>): Promise<void> {
   await eventually(async () => {
     if (await condition()) return true;
-    await hurry(sql);
+    await makeDue(sql);
     return false;
   });
 }
 
 /**
- * A process behind a wire is killed at each of these steps of a turn, and followed by another. A turn has four, from BEGIN to
- * COMMIT; now and then one comes between, or two where a statement is new to the connection. So the last is taken again, and the
- * one behind it, until it was the commit.
+ * A process is killed at each of these steps of a turn, and another process continues. A turn has four steps, from BEGIN to COMMIT.
+ * Sometimes there is an additional step, or two if the connection has to prepare a statement. So the later steps are tried again until
+ * one of them was the commit.
  */
 const all: readonly Pick<Fault, 'step' | 'when'>[] = [1, 2, 3, 4].flatMap((step) =>
   (['before', 'after'] as const).map((when) => ({ step, when })),
 );
-/** Before and after in turn; all of them in the long form. */
+/** Alternates between before and after; the long form tries all. */
 const cuts = process.env['PROVE'] === undefined ? all.filter((_, index) => [0, 3, 4, 7].includes(index)) : all;
 const again = [4, 4, 5, 5, 6, 6].map((step) => ({ step, when: 'after' }) as const);
 
@@ -241,13 +241,13 @@ interface Killing {
   readonly own: TestAccount;
   readonly sql: Sql;
   readonly victim: Reached;
-  /** Arms the wire. */
+  /** Arms the fault. */
   readonly strike: () => void;
-  /** Waits until it was struck, and goes on with another process, to which the dead one has left its work. */
+  /** Waits until the process was killed, and starts another one, which takes over its work. */
   readonly next: () => Promise<Reached>;
 }
 
-/** Does it once for each cut; `run` answers whether the turn was written, which it must have been at one cut and not at another. */
+/** Runs once per cut. `run` returns whether the turn was committed; it must be committed at some cuts and not at others. */
 async function killAtEachStep(t: TestContext, run: (killing: Killing) => Promise<boolean>): Promise<void> {
   await using carrier = await startCarrier();
   await using cluster = await clusterOf(carrier, 0);
@@ -267,7 +267,7 @@ async function killAtEachStep(t: TestContext, run: (killing: Killing) => Promise
         const next = async (): Promise<Reached> => {
           await struck;
           await node.ended();
-          await hurry(sql, 'dead');
+          await makeDue(sql, 'dead');
           node = await cluster.start(wire.url);
           return cluster.reach(node);
         };
@@ -282,12 +282,12 @@ async function killAtEachStep(t: TestContext, run: (killing: Killing) => Promise
 
 const many = { timeout: 300_000 };
 
-test('killed at any step of the request: an SMS goes if and only if the request is there', many, async (t) => {
+test('after a kill at any step of the request, the SMS is sent if and only if the request exists', many, async (t) => {
   await killAtEachStep(t, async ({ carrier, own, sql, victim, strike, next }) => {
     const admin = { token: own.admin };
     const requests = async () => (await sql`SELECT 1 FROM engagement_requests WHERE site_id = ${own.siteId}`).length;
     const due = async () => (await sql`SELECT 1 FROM sms_messages WHERE due_at IS NOT NULL`).length;
-    // The first turn of a process has more steps than others.
+    // The first turn of a process has more steps than later ones.
     expectStatus(await askBySms(victim, own, admin, { headers: { 'idempotency-key': 'first' } }), 201);
     await eventually(async () => (await due()) === 0);
     strike();
@@ -297,12 +297,12 @@ test('killed at any step of the request: an SMS goes if and only if the request 
     const survivor = await next();
     const made = (await requests()) - 1;
     await sql`UPDATE sms_messages SET created_at = created_at - interval '6 minutes' WHERE state = 'prepared'`;
-    await inTime(sql, async () => (await due()) === 0);
+    await untilWithRetries(sql, async () => (await due()) === 0);
     const sent = () => carrier.carried.filter(({ to }) => to === to_number).length;
     assert.deepEqual([asked, sent()], [null, made]);
     assert.equal((await sql`SELECT 1 FROM sms_threads WHERE to_number = ${to_number}`).length, made);
 
-    // The client does what it should: it asks again with its key.
+    // The client repeats the request with its key.
     expectStatus(await askBySms(survivor, own, admin, given), 201);
     await eventually(async () => (await due()) === 0);
     assert.deepEqual([sent(), await requests()], [1, 2]);
@@ -310,7 +310,7 @@ test('killed at any step of the request: an SMS goes if and only if the request 
   });
 });
 
-test('killed at any step of a reply: another finishes it, once', many, async (t) => {
+test('after a kill at any step of a reply, another process finishes it once', many, async (t) => {
   await killAtEachStep(t, async ({ carrier, own, sql, victim, strike, next }) => {
     const { id } = expectStatus(await askBySms(victim, own, { token: own.admin }), 201).body;
     await eventually(() => smsOf(carrier, id).length === 1);
@@ -327,14 +327,14 @@ test('killed at any step of a reply: another finishes it, once', many, async (t)
       (await sql<{ type: string }[]>`SELECT type FROM events WHERE request_id = ${id} ORDER BY seq`).map(
         ({ type }) => type,
       );
-    await inTime(sql, async () => (await told()).length === 2);
+    await untilWithRetries(sql, async () => (await told()).length === 2);
     assert.deepEqual(await told(), ['engagement.start', 'engagement.chat.message']);
     assert.equal(await begun(), 1);
     return wasBegun;
   });
 });
 
-test('killed while the carrier has it: another sends it again, because nobody knows', many, async () => {
+test('after a kill during the request to the carrier, another process sends the SMS again', many, async () => {
   await using carrier = await startCarrier();
   await using cluster = await clusterOf(carrier, 1);
   const [victim] = cluster.nodes as [UsherProcess];
@@ -343,7 +343,7 @@ test('killed while the carrier has it: another sends it again, because nobody kn
   const { id } = expectStatus(await askBySms(cluster.reach(victim), own, { token: own.admin }), 201).body;
   await eventually(() => carrier.hanging() === 1);
   await victim.stop('SIGKILL');
-  await hurry(cluster.database.sql, 'dead');
+  await makeDue(cluster.database.sql, 'dead');
   await cluster.start();
   await eventually(() => smsOf(carrier, id).length === 1);
 });

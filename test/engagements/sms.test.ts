@@ -35,7 +35,7 @@ interface Conversation {
   readonly sms: Carried;
 }
 
-/** An SMS that the carrier has. */
+/** Requests an engagement by SMS and waits until the carrier has the SMS. */
 async function begin(given: Json = {}): Promise<Conversation> {
   const own = await makeAccount(server);
   const operator = await makePresent(server, own);
@@ -76,7 +76,7 @@ async function transcript(engagement: string): Promise<Json[]> {
     SELECT id, sender_type, sender_id, content, status FROM chat_messages WHERE engagement_id = ${engagement} ORDER BY seq`;
 }
 
-/** What the operator says, twice, as a client would that lost the answer. */
+/** Sends the operator's message twice, like a client that lost the answer. */
 async function say({ operator: { token } }: Conversation, engagement: string, content: string): Promise<string> {
   const id = crypto.randomUUID();
   for (let time = 0; time < 2; time += 1)
@@ -89,7 +89,7 @@ async function say({ operator: { token } }: Conversation, engagement: string, co
 
 const inbound = `${publicUrl}/carriers/twilio/inbound`;
 
-test('a whole conversation: asked, delivered, replied to, and on, both ways', async () => {
+test('a conversation by SMS: the request is delivered, the reply accepts it, and messages go both ways', async () => {
   const [from_number, to_number] = [newNumber(), newNumber()];
   const talk = await begin({ from_number, to_number, message: 'Is Tuesday fine? ünïcödé & 100% +' });
   const { request, sms, operator, own } = talk;
@@ -152,7 +152,7 @@ test('a whole conversation: asked, delivered, replied to, and on, both ways', as
   assert.equal(carrier.carried.filter(({ to }) => to === to_number).length, 2);
 });
 
-test('receipts come repeated, at once and out of order: delivered is told once and never taken back', async () => {
+test('with repeated, concurrent and reordered receipts, one delivery event is sent and never revoked', async () => {
   const talk = await begin();
   const { request, sms } = talk;
   const statuses = ['delivered', 'queued', 'sent', 'delivered', 'read', 'undelivered', 'failed', 'delivered', 'odd'];
@@ -164,12 +164,12 @@ test('receipts come repeated, at once and out of order: delivered is told once a
   assert.equal((await requestNow(talk)).state, 'pending');
 });
 
-test('a receipt of what was not delivered fails the request while it is pending, and says why', async () => {
+test('a receipt of a failed delivery fails a pending request with the reason', async () => {
   const talk = await begin();
   await carrier.report(server, talk.sms, 'undelivered', { bySid: true, fields: { ErrorCode: '30003' } });
   await eventually(async () => (await requestNow(talk)).state === 'failed');
   const now = await requestNow(talk);
-  assert.deepEqual([now.fail_reason, now.fail_message], ['error', 'The carrier says: undelivered (30003)']);
+  assert.deepEqual([now.fail_reason, now.fail_message], ['error', 'The carrier reported: undelivered (30003)']);
   await eventually(async () => (await stateOf(talk.request.id)) === 'failed');
   await carrier.report(server, talk.sms, 'delivered');
   assert.deepEqual(await typesOf(talk), ['engagement.request.failure']);
@@ -182,7 +182,7 @@ test('a receipt of what was not delivered fails the request while it is pending,
   assert.equal((await requestNow(other)).state, 'accepted');
 });
 
-test('what the carrier has not signed is refused, and nothing of it is looked at', async () => {
+test('a request without a valid signature of the carrier is refused before it is parsed', async () => {
   const talk = await begin();
   const { sms } = talk;
   const receipt = { MessageSid: sms.sid, MessageStatus: 'delivered' };
@@ -220,7 +220,7 @@ test('what the carrier has not signed is refused, and nothing of it is looked at
   assert.deepEqual(await typesOf(talk), []);
 });
 
-test('what is signed but means nothing to us is answered all the same', async () => {
+test('a signed request that matches nothing gets the normal answer', async () => {
   const status = `${publicUrl}/carriers/twilio/status`;
   const odd: Record<string, string>[] = [
     {},
@@ -244,7 +244,7 @@ test('what is signed but means nothing to us is answered all the same', async ()
   assert.match(metrics, /usher_sms_queued_age_seconds \d/);
 });
 
-test('replies at once make one engagement with every message once, however often the carrier brings them', async () => {
+test('concurrent and repeated replies make one engagement with each message once', async () => {
   const talk = await begin();
   const replies = Array.from({ length: 6 }, (_, index) => ({ sid: newSid(), text: `reply ${index}` }));
   await Promise.all(
@@ -261,7 +261,7 @@ test('replies at once make one engagement with every message once, however often
   assert.equal(types.filter((type) => type === 'engagement.chat.message').length, 6);
 });
 
-test('a reply after the request or the engagement has ended is taken by nobody', async () => {
+test('a reply after the end of the request or the engagement is dropped', async () => {
   const talk = await begin();
   const cancel = { token: talk.operator.token, body: { action: 'cancel' } };
   expectStatus(await call(server, `PATCH /engagement_requests/${talk.request.id}`, cancel), 200);
@@ -283,7 +283,7 @@ test('a reply after the request or the engagement has ended is taken by nobody',
   );
 });
 
-test('STOP declines; pictures are told of; nothing is too empty to be a reply', async () => {
+test('STOP declines the request; a picture or an empty SMS accepts it', async () => {
   const stopped = await begin();
   await carrier.reply(server, stopped.sms, ' Stop ');
   await eventually(async () => (await requestNow(stopped)).state === 'failed');
@@ -301,7 +301,7 @@ test('STOP declines; pictures are told of; nothing is too empty to be a reply', 
   }
 });
 
-test('an operator may be busy or away when the reply comes, and is occupied by it from then on', async () => {
+test('a reply engages an operator even if they are busy or away', async () => {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   const from_number = newNumber();
@@ -320,7 +320,7 @@ test('an operator may be busy or away when the reply comes, and is occupied by i
   assert.equal(more.body.error, 'operator_unavailable');
 });
 
-test('a long message goes as several SMS, in order, and has arrived when all have', async () => {
+test('a long message is sent as several SMS in order, and is delivered when all are', async () => {
   const talk = await begin();
   await carrier.reply(server, talk.sms, 'Tell me everything');
   const engagement = await engaged(talk);

@@ -7,7 +7,7 @@ import { eventsOf, expectStatus } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 
-test('undelivered_messages is exact when everybody writes and acknowledges at once', async () => {
+test('undelivered_messages is exact while both sides send and acknowledge concurrently', async () => {
   const chat = await engage(server);
   const { visitor, operator, id } = chat;
   const round = async (from: Who, to: Who): Promise<void> => {
@@ -22,7 +22,7 @@ test('undelivered_messages is exact when everybody writes and acknowledges at on
   assert.deepEqual({ ...row }, { v: 0, o: 0 });
 });
 
-test('undelivered_messages speaks of chat messages: those of the system neither raise it nor lower it', async () => {
+test('system messages do not affect undelivered_messages', async () => {
   const chat = await engage(server);
   const { own, visitor, operator, id } = chat;
   const news = async (): Promise<string> => {
@@ -42,7 +42,7 @@ test('undelivered_messages speaks of chat messages: those of the system neither 
     ['one', false],
     ['News', true],
   ]);
-  // Acknowledging news does not stand for the chat message.
+  // Acknowledging the system message does not acknowledge the chat message.
   expectStatus(await acknowledge(chat, operator, unread), 200);
   const two = await said(chat, visitor, 'two');
   assert.deepEqual((await flags()).at(-1), ['two', true]);
@@ -52,7 +52,7 @@ test('undelivered_messages speaks of chat messages: those of the system neither 
   assert.deepEqual((await flags()).at(-1), ['three', false]);
 });
 
-test('a welcome message counts as undelivered until the visitor has it', async () => {
+test('a welcome message counts as undelivered until the visitor acknowledges it', async () => {
   const chat = await engage(server, { welcome_message: 'Welcome!' });
   const [welcome] = await transcript(chat, chat.visitor);
   const sender = { type: 'operator', id: chat.operator.id, name: 'Somebody' };

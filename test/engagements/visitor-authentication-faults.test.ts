@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { Authentications } from '../../packages/server/src/engagements/visitor-authentication/authentications.ts';
-import type { TellEngagement } from '../../packages/server/src/engagements/visitor-authentication/conclude-request.ts';
+import type { NotifyOperator } from '../../packages/server/src/engagements/visitor-authentication/conclude-request.ts';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
 import { Keyring } from '../../packages/server/src/identity/signing-keys.ts';
 import { Tokens } from '../../packages/server/src/identity/tokens.ts';
@@ -42,7 +42,7 @@ async function start(): Promise<TestOpenid> {
   return openid;
 }
 
-/** Holds whoever asks for the path until it is let go, and then gets its answer. */
+/** Delays requests for the path until `release`, and then answers them. */
 function hold(openid: TestOpenid, path: string): { waiting: () => number; release: () => void } {
   const held: (() => void)[] = [];
   openid.instead.set(path, (request, response) => {
@@ -57,70 +57,81 @@ function hold(openid: TestOpenid, path: string): { waiting: () => number; releas
   };
 }
 
-test('providers that are down, wrong, slow, endless or lead elsewhere', { timeout: 60_000 }, async (t) => {
-  const elsewhere = 'http://169.254.169.254/latest';
-  const says = (openid: TestOpenid, path: string, status: number, body = ''): void =>
-    void openid.instead.set(
-      path,
-      (_request, response) => void response.writeHead(status, { location: '/jwks' }).end(body),
-    );
-  const ways: Record<string, readonly [reason: string, break_: (openid: TestOpenid) => unknown, byCode?: true]> = {
-    'not there': ['provider_unreachable', async (openid) => openid.stop()],
-    'another issuer': ['provider_misconfigured', (openid) => (openid.metadata = { issuer: 'https://other.example' })],
-    'no keys named': ['provider_misconfigured', (openid) => (openid.metadata = { jwks_uri: undefined })],
-    'keys at no address': [
-      'provider_misconfigured',
-      (openid) => (openid.metadata = { jwks_uri: 'file:///etc/passwd' }),
-    ],
-    'keys at a forbidden address': ['provider_unreachable', (openid) => (openid.metadata = { jwks_uri: elsewhere })],
-    'a redirect': ['provider_misconfigured', (openid) => says(openid, discovery, 302)],
-    'no JSON': ['provider_misconfigured', (openid) => says(openid, discovery, 200, '<html>')],
-    'JSON, but a list': ['provider_misconfigured', (openid) => says(openid, discovery, 200, '[]')],
-    'an error': ['provider_unreachable', (openid) => says(openid, discovery, 500)],
-    'nothing there': ['provider_misconfigured', (openid) => says(openid, discovery, 404)],
-    'larger than anybody needs': [
-      'provider_unreachable',
-      (openid) => says(openid, discovery, 200, ' '.repeat(300_000)),
-    ],
-    'silent for ever': ['provider_unreachable', (openid) => hold(openid, discovery)],
-    'drop by drop': ['provider_unreachable', (openid) => drip(openid)],
-    'cut off': ['provider_unreachable', (openid) => openid.instead.set(discovery, ({ socket }) => socket.destroy())],
-    'keys that are none': ['provider_misconfigured', (openid) => says(openid, '/jwks', 200, '{"keys":5}')],
-    'no key at all': ['unknown_key', (openid) => says(openid, '/jwks', 200, '{"keys":[]}')],
-    'keys elsewhere': ['provider_misconfigured', (openid) => says(openid, '/jwks', 302)],
-    'keys not to be had': ['provider_unreachable', (openid) => says(openid, '/jwks', 503)],
-    'no way to exchange': [
-      'provider_misconfigured',
-      (openid) => (openid.metadata = { token_endpoint: undefined }),
-      true,
-    ],
-    'an exchange at a forbidden address': [
-      'provider_unreachable',
-      (openid) => (openid.metadata = { token_endpoint: elsewhere }),
-      true,
-    ],
-    'an exchange that fails': ['provider_unreachable', (openid) => says(openid, '/token', 502), true],
-    'a client it does not know': ['code_rejected', (openid) => says(openid, '/token', 401, '{}'), true],
-    'an exchange for nothing': ['no_id_token', (openid) => says(openid, '/token', 200, '{"access_token":"a"}'), true],
-    'an exchange elsewhere': ['provider_misconfigured', (openid) => says(openid, '/token', 307), true],
-  };
-  const running = Object.entries(ways).map(async ([title, [reason, breakIt, byCode]]) => {
-    const account = await makeAccount(server);
-    const openid = await start();
-    const provider_id = await register(server, account, openid, { redirect_uris: [redirect_uri] });
-    const visitor = await makeVisitor(server, account);
-    const code_verifier = 'v'.repeat(43);
-    const code = openid.grant(code_verifier, redirect_uri);
-    const proof = byCode ? { code, code_verifier, redirect_uri } : { id_token: await openid.idToken() };
-    await breakIt(openid);
-    const id = await ask(server, visitor, { provider_id, ...proof });
-    return { title, reason, found: await outcome(server, visitor, id, 30_000) };
-  });
-  for (const each of running) {
-    const { title, reason, found } = await each;
-    await t.test(title, () => assert.equal(found, reason));
-  }
-});
+test(
+  'a provider that is down, misconfigured, slow, endless or redirecting fails with the right reason',
+  { timeout: 60_000 },
+  async (t) => {
+    const elsewhere = 'http://169.254.169.254/latest';
+    const says = (openid: TestOpenid, path: string, status: number, body = ''): void =>
+      void openid.instead.set(
+        path,
+        (_request, response) => void response.writeHead(status, { location: '/jwks' }).end(body),
+      );
+    const ways: Record<string, readonly [reason: string, break_: (openid: TestOpenid) => unknown, byCode?: true]> = {
+      'the provider is not running': ['provider_unreachable', async (openid) => openid.stop()],
+      'another issuer': ['provider_misconfigured', (openid) => (openid.metadata = { issuer: 'https://other.example' })],
+      'no jwks_uri': ['provider_misconfigured', (openid) => (openid.metadata = { jwks_uri: undefined })],
+      'keys at an invalid URL': [
+        'provider_misconfigured',
+        (openid) => (openid.metadata = { jwks_uri: 'file:///etc/passwd' }),
+      ],
+      'keys at a forbidden address': ['provider_unreachable', (openid) => (openid.metadata = { jwks_uri: elsewhere })],
+      'a redirect': ['provider_misconfigured', (openid) => says(openid, discovery, 302)],
+      'not JSON': ['provider_misconfigured', (openid) => says(openid, discovery, 200, '<html>')],
+      'a JSON list': ['provider_misconfigured', (openid) => says(openid, discovery, 200, '[]')],
+      'an error of the provider': ['provider_unreachable', (openid) => says(openid, discovery, 500)],
+      'not found': ['provider_misconfigured', (openid) => says(openid, discovery, 404)],
+      'an answer that is too large': [
+        'provider_unreachable',
+        (openid) => says(openid, discovery, 200, ' '.repeat(300_000)),
+      ],
+      'no answer': ['provider_unreachable', (openid) => hold(openid, discovery)],
+      'an answer byte by byte': ['provider_unreachable', (openid) => drip(openid)],
+      'a closed connection': [
+        'provider_unreachable',
+        (openid) => openid.instead.set(discovery, ({ socket }) => socket.destroy()),
+      ],
+      'invalid keys': ['provider_misconfigured', (openid) => says(openid, '/jwks', 200, '{"keys":5}')],
+      'an empty list of keys': ['unknown_key', (openid) => says(openid, '/jwks', 200, '{"keys":[]}')],
+      'a redirect of the keys': ['provider_misconfigured', (openid) => says(openid, '/jwks', 302)],
+      'an error for the keys': ['provider_unreachable', (openid) => says(openid, '/jwks', 503)],
+      'no token endpoint': [
+        'provider_misconfigured',
+        (openid) => (openid.metadata = { token_endpoint: undefined }),
+        true,
+      ],
+      'a token endpoint at a forbidden address': [
+        'provider_unreachable',
+        (openid) => (openid.metadata = { token_endpoint: elsewhere }),
+        true,
+      ],
+      'an error of the token endpoint': ['provider_unreachable', (openid) => says(openid, '/token', 502), true],
+      'an unknown client': ['code_rejected', (openid) => says(openid, '/token', 401, '{}'), true],
+      'an exchange without an ID token': [
+        'no_id_token',
+        (openid) => says(openid, '/token', 200, '{"access_token":"a"}'),
+        true,
+      ],
+      'a redirect of the token endpoint': ['provider_misconfigured', (openid) => says(openid, '/token', 307), true],
+    };
+    const running = Object.entries(ways).map(async ([title, [reason, breakIt, byCode]]) => {
+      const account = await makeAccount(server);
+      const openid = await start();
+      const provider_id = await register(server, account, openid, { redirect_uris: [redirect_uri] });
+      const visitor = await makeVisitor(server, account);
+      const code_verifier = 'v'.repeat(43);
+      const code = openid.grant(code_verifier, redirect_uri);
+      const proof = byCode ? { code, code_verifier, redirect_uri } : { id_token: await openid.idToken() };
+      await breakIt(openid);
+      const id = await ask(server, visitor, { provider_id, ...proof });
+      return { title, reason, found: await outcome(server, visitor, id, 30_000) };
+    });
+    for (const each of running) {
+      const { title, reason, found } = await each;
+      await t.test(title, () => assert.equal(found, reason));
+    }
+  },
+);
 
 function drip(openid: TestOpenid): void {
   openid.instead.set(discovery, (_request, response) => {
@@ -129,7 +140,7 @@ function drip(openid: TestOpenid): void {
   });
 }
 
-test('a slow provider holds up nobody else; a visitor has five requests pending at most, exactly', async () => {
+test('a slow provider delays nobody else, and a visitor has at most five pending requests, exactly', async () => {
   const [slow, quick] = [await start(), await start()];
   const held = hold(slow, discovery);
   const account = await makeAccount(server);
@@ -146,14 +157,14 @@ test('a slow provider holds up nobody else; a visitor has five requests pending 
 
   const body = { provider_id: other, id_token: await quick.idToken() };
   assert.equal(await authenticate(server, await makeVisitor(server, account), body), 'succeeded');
-  // Those at work ask together, and wait for one answer; the others have not even begun.
+  // Running requests share one fetch; the others have not started.
   assert.equal(held.waiting(), 1);
   held.release();
   for (const id of taken) assert.equal(await outcome(server, visitor, id), 'malformed_token');
   expectStatus(await send(visitor.token), 202);
 });
 
-test('a provider that is deleted meanwhile', async () => {
+test('requests fail if their provider is deleted before they are decided', async () => {
   const openid = await start();
   const held = hold(openid, discovery);
   const account = await makeAccount(server);
@@ -169,7 +180,7 @@ test('a provider that is deleted meanwhile', async () => {
   assert.equal(outcomes.filter((reason) => reason === 'provider_deleted').length, 1);
 });
 
-test('a provider that is deleted while a good token is being checked proves nobody any more', async () => {
+test('a valid token fails if its provider is deleted during the check', async () => {
   const openid = await start();
   const held = hold(openid, '/jwks');
   const account = await makeAccount(server);
@@ -182,12 +193,12 @@ test('a provider that is deleted while a good token is being checked proves nobo
   expectStatus(await call(server, `DELETE ${path}`, { token: account.admin }), 204);
   held.release();
   assert.equal(await outcome(server, visitor, id), 'provider_deleted');
-  // Nor was the token used up by it.
+  // The token does not count as used.
   const next = await register(server, account, openid);
   assert.equal(await authenticate(server, visitor, { provider_id: next, id_token }), 'succeeded');
 });
 
-test('what a provider says is remembered; new keys are found; unknown ones do not make us ask without end', async () => {
+test('metadata is cached, new keys are found, and unknown keys do not cause endless fetches', async () => {
   const openid = await start();
   const provider_id = await register(server, own, openid);
   const attempt = async (id_token: string) =>
@@ -206,7 +217,7 @@ test('what a provider says is remembered; new keys are found; unknown ones do no
   assert.equal(openid.asked.filter((path) => path === discovery).length, 1);
 });
 
-test('a provider that cannot be heard keeps nobody waiting in line for it', async () => {
+test('requests of an unreachable provider fail together, not one after the other', async () => {
   const openid = await start();
   openid.instead.set(discovery, (_request, response) => void response.writeHead(503).end());
   const provider_id = await register(server, own, openid);
@@ -224,7 +235,7 @@ test('a provider that cannot be heard keeps nobody waiting in line for it', asyn
   );
 });
 
-test('an account whose providers are all slow holds up no other', async () => {
+test('an account whose providers are all slow delays no other account', async () => {
   const account = await makeAccount(server);
   const slow = await Promise.all(Array.from({ length: 9 }, async () => start()));
   const quick = await start();
@@ -242,7 +253,7 @@ test('an account whose providers are all slow holds up no other', async () => {
   const { sql } = server.database;
   const taken = async () => sql`
     SELECT 1 FROM visitor_authentication_requests WHERE state = 'pending' AND taken_until > now()`;
-  // Sixteen are at work, the most of one account; the others wait for one of them to end.
+  // Sixteen run, the limit of one account; the others wait.
   await until(async () => (await taken()).length === 16);
   assert.equal(await authenticate(server, await makeVisitor(server, own), body), 'succeeded');
   assert.equal((await taken()).length, 16);
@@ -252,12 +263,12 @@ test('an account whose providers are all slow holds up no other', async () => {
 });
 
 interface Deciding {
-  readonly tell: TellEngagement;
+  readonly notifyOperator: NotifyOperator;
   readonly decided: string[];
 }
 
-/** Decides on the database of the server given, without its HTTP. */
-async function decideOn(at: TestServer, { tell, decided }: Deciding) {
+/** Decides requests in the database of the given server, without HTTP. */
+async function decideOn(at: TestServer, { notifyOperator, decided }: Deciding) {
   const database = openDatabase(at.database.address, 4);
   const feed = { live: false, on: () => undefined, onReset: () => undefined, settled: async () => undefined };
   const tokens = new Tokens(new Keyring(database.sql, { ...feed, close: async () => undefined }));
@@ -268,7 +279,7 @@ async function decideOn(at: TestServer, { tell, decided }: Deciding) {
     sealer: new Sealer(database.sql),
     tokens,
     fetcher: new GuardedFetcher({ guard, plainHttp: 'to allowed ranges', holder: 'test' }),
-    tell,
+    notifyOperator,
     onDecided: (accountId) => void decided.push(accountId),
   });
   return {
@@ -281,7 +292,7 @@ async function decideOn(at: TestServer, { tell, decided }: Deciding) {
   };
 }
 
-test('a server that stops gives back what it was at; the engagement is told in the same transaction, or nothing is', async () => {
+test('a server that stops releases its requests, and the operator’s message is in the same transaction as the decision', async () => {
   const first = await startTestServer();
   const account = await makeAccount(first);
   const operator = await makePresent(first, account);
@@ -295,20 +306,20 @@ test('a server that stops gives back what it was at; the engagement is told in t
   await first[Symbol.asyncDispose]();
   held.release();
 
-  const told: Json[] = [];
+  const sent: Json[] = [];
   const decided: string[] = [];
-  const tell: TellEngagement = async (sql, what) => {
-    told.push(what);
-    await sql`UPDATE engagements SET undelivered_to_operator = 7 WHERE id = ${what.engagementId}`;
-    if (told.length === 1) throw new Error('cannot tell');
+  const notifyOperator: NotifyOperator = async (sql, message) => {
+    sent.push(message);
+    await sql`UPDATE engagements SET undelivered_to_operator = 7 WHERE id = ${message.engagementId}`;
+    if (sent.length === 1) throw new Error('cannot send');
     const other = openDatabase(first.database.address, 1);
-    const lock = other.sql`SELECT 1 FROM engagements WHERE id = ${what.engagementId} FOR NO KEY UPDATE NOWAIT`;
+    const lock = other.sql`SELECT 1 FROM engagements WHERE id = ${message.engagementId} FOR NO KEY UPDATE NOWAIT`;
     await assert.rejects(lock.execute(), (error) => databaseErrorCode(error) === '55P03');
     await other.close(0);
   };
-  await using second = await decideOn(first, { tell, decided });
+  await using second = await decideOn(first, { notifyOperator, decided });
   const { sql } = second.database;
-  await until(() => told.length === 1);
+  await until(() => sent.length === 1);
   const state = async (): Promise<unknown[]> => [
     (await sql`SELECT state FROM visitor_authentication_requests`)[0]?.['state'],
     (await sql`SELECT name FROM visitors WHERE id = ${visitor.id}`)[0]?.['name'],
@@ -317,19 +328,19 @@ test('a server that stops gives back what it was at; the engagement is told in t
     (await sql`SELECT 1 FROM event_secrets`).length,
     (await eventsOfRequest({ url: '', database: second.database }, id)).length,
   ];
-  // What could not be told was not done. When its time is over, it is tried again.
+  // The message failed, so nothing was committed. The request is retried when its lease expires.
   assert.deepEqual(await state(), ['pending', null, 0, 0, 0, 0]);
   assert.deepEqual(decided, []);
   await sql`UPDATE visitor_authentication_requests SET taken_until = now()`;
-  second.authentications.look();
+  second.authentications.wake();
   await until(async () => decided.length === 1);
   assert.deepEqual(await state(), ['succeeded', 'Ada', 7, 1, 1, 1]);
-  const [{ accountId, engagementId, content }] = told.slice(1);
-  assert.deepEqual([accountId, engagementId, told.length], [decided[0], engagement, 2]);
+  const [{ accountId, engagementId, content }] = sent.slice(1);
+  assert.deepEqual([accountId, engagementId, sent.length], [decided[0], engagement, 2]);
   assert.match(content, /Ada/);
 });
 
-test('a request that nobody manages to decide fails in the end', async () => {
+test('a request that is never decided fails after the last attempt', async () => {
   const openid = await start();
   const held = hold(openid, discovery);
   const provider_id = await register(server, own, openid);
@@ -337,7 +348,7 @@ test('a request that nobody manages to decide fails in the end', async () => {
   const ids: string[] = [];
   for (let count = 0; count < 5; count += 1) ids.push(await ask(server, visitor, { provider_id, id_token: 'a.b.c' }));
   await until(() => held.waiting() === 1);
-  // The fifth waits: as if it had brought down five processes before.
+  // The fifth attempt waits, as if five processes had died with it.
   await server.database.sql`UPDATE visitor_authentication_requests SET attempts = 5 WHERE id = ${ids[4] ?? ''}`;
   held.release();
   assert.equal(await outcome(server, visitor, ids[4] ?? ''), 'error');
@@ -345,11 +356,11 @@ test('a request that nobody manages to decide fails in the end', async () => {
 
 const allowLoopback = { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' };
 
-async function leaseIsOver({ database: { sql } }: Reached): Promise<void> {
+async function expireLeases({ database: { sql } }: Reached): Promise<void> {
   await sql`UPDATE visitor_authentication_requests SET taken_until = now() WHERE state = 'pending'`;
 }
 
-test('two processes decide each request once', { timeout: 120_000 }, async () => {
+test('with two processes, each request is decided once', { timeout: 120_000 }, async () => {
   await using cluster = await startCluster(2, allowLoopback);
   const [one, two] = cluster.nodes.map((node) => cluster.reach(node));
   assert.ok(one !== undefined && two !== undefined);
@@ -369,7 +380,7 @@ test('two processes decide each request once', { timeout: 120_000 }, async () =>
 });
 
 for (const path of [discovery, '/jwks']) {
-  test(`a process killed while it waits for ${path}: another finds out`, { timeout: 120_000 }, async () => {
+  test(`after a kill during the request for ${path}, another process decides`, { timeout: 120_000 }, async () => {
     await using cluster = await startCluster(1, allowLoopback);
     const [victim] = cluster.nodes;
     assert.ok(victim !== undefined);
@@ -385,14 +396,14 @@ for (const path of [discovery, '/jwks']) {
     await victim.stop('SIGKILL');
     held.release();
     const survivor = cluster.reach(await cluster.start());
-    await leaseIsOver(survivor);
-    // The code is spent where the keys were waited for: what it was exchanged for has been kept.
+    await expireLeases(survivor);
+    // If the process waited for the keys, the code was already exchanged, and its ID token was stored.
     assert.equal(await outcome(survivor, visitor, id), 'succeeded');
     assert.equal(openid.tokenRequests.length, 1);
   });
 }
 
-test('a connection cut while the verdict is written: it is written once, later', { timeout: 60_000 }, async () => {
+test('a decision is written once, later, if the connection breaks during the write', { timeout: 60_000 }, async () => {
   const openid = await start();
   const provider_id = await register(server, own, openid);
   const visitor = await makeVisitor(server, own);
@@ -410,6 +421,6 @@ test('a connection cut while the verdict is written: it is written once, later',
       return cut.length > 0;
     });
   });
-  await leaseIsOver(server);
+  await expireLeases(server);
   assert.equal(await outcome(server, visitor, id), 'succeeded');
 });

@@ -50,7 +50,7 @@ test('a provider is registered, read, listed and deleted; its secret is never sh
   expectStatus(await read(`/${id}`), 404);
 });
 
-test('a repeated Idempotency-Key gives the same answer, and no secret', async () => {
+test('a repeated Idempotency-Key gets the same answer, without the secret', async () => {
   const account = await makeAccount(server);
   const body = { ...providerFields(), client_secret: 'hush hush' };
   const headers = { 'idempotency-key': randomUUID() };
@@ -60,7 +60,7 @@ test('a repeated Idempotency-Key gives the same answer, and no secret', async ()
   assert.ok(!JSON.stringify(second.body).includes('hush'));
 });
 
-test('what a provider must have, and may not be', async () => {
+test('an invalid provider is refused with all violations', async () => {
   const empty = await call(server, `POST ${pathOf(own)}`, { token: own.admin, body: {} });
   assert.deepEqual(
     expectStatus(empty, 422).body.details.map(({ attribute }: Json) => attribute),
@@ -86,12 +86,12 @@ test('what a provider must have, and may not be', async () => {
   const many = Array.from({ length: 21 }, (_, index) => `app:/${index}`);
   assert.deepEqual(await violations({ redirect_uris: many }), ['/redirect_uris']);
   assert.deepEqual(await violations({ colour: 'red' }), ['/colour']);
-  // A field of the answer that is sent back is ignored.
+  // A read-only field that is sent back is ignored.
   const { body } = expectStatus(await add({ has_client_secret: true }), 201);
   assert.equal(body.has_client_secret, false);
 });
 
-test('a name is unique on its site, in whichever case; a site has twenty at most, exactly', async () => {
+test('a name is unique on its site in any letter case, and a site has at most 20 providers, exactly', async () => {
   const account = await makeAccount(server);
   const names = ['Corp', 'corp', 'CORP', 'Corp'];
   const answers = await Promise.all(names.map(async (name) => add({ name }, server, account)));
@@ -104,7 +104,7 @@ test('a name is unique on its site, in whichever case; a site has twenty at most
   for (const { status, body } of more) if (status !== 201) assert.equal(body.error, 'too_many');
 });
 
-test('D8.9 an issuer must be where Usher may connect to', async () => {
+test('D8.9 an issuer must be at an address that Usher may connect to', async () => {
   const forbidden = [
     'https://10.0.0.1',
     'https://169.254.169.254/x',
@@ -135,7 +135,7 @@ test('D8.9 an issuer must be where Usher may connect to', async () => {
   }
 });
 
-test('D8.9 a range that is allowed no more is not connected to, though the provider is registered', async () => {
+test('D8.9 Usher does not connect to a registered provider whose range is no longer allowed', async () => {
   const openid = await new TestOpenid().start();
   const strict = await startTestServer({ webhookAllowCidrs: ['10.0.0.0/8'] }, server.database.address);
   try {
@@ -152,7 +152,7 @@ test('D8.9 a range that is allowed no more is not connected to, though the provi
   }
 });
 
-/** The last test's: the server that would be allowed to goes, so that only the other decides. */
+/** For the last test: stops the server that may connect, so that only the other one decides. */
 async function stopDeciding({ app }: TestServer): Promise<void> {
   app.server.closeAllConnections();
   await app.close();

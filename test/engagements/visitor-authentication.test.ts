@@ -22,7 +22,7 @@ async function tryToken(id_token: string, more: Json = {}): Promise<string> {
   return authenticate(server, await makeVisitor(server, own), { provider_id: provider, id_token, ...more });
 }
 
-test('a good token: the visitor is known from now on, its token renewed, and everybody told', async () => {
+test('a valid token authenticates the visitor, renews their token and sends the event', async () => {
   const visitor = await makeVisitor(server, own);
   const claims = {
     name: 'Ada',
@@ -60,7 +60,7 @@ test('a good token: the visitor is known from now on, its token renewed, and eve
   assert.notEqual(access_token, visitor.token);
 });
 
-test('no secret lies open: not in the tables, not in the log, not in an answer; and it goes in a day', async () => {
+test('no secret is readable in tables, logs or answers, and secrets are deleted after a day', async () => {
   const account = await makeAccount(server);
   const secret = 'a client secret that nobody may read';
   const verifier = randomUUID().repeat(2);
@@ -105,7 +105,7 @@ test('no secret lies open: not in the tables, not in the log, not in an answer; 
   assert.equal((await sql`SELECT 1 FROM event_secrets WHERE event_id = ${stored.event_id}`).length, 0);
 });
 
-test('a sealed text opens for its own purpose alone, unchanged, in whichever process', async () => {
+test('a sealed text can be opened only unchanged and for its own purpose, in any process', async () => {
   const { sql } = server.database;
   const sealer = new Sealer(sql);
   const sealed = (await sealer.seal())('ä secret', 'one');
@@ -114,27 +114,27 @@ test('a sealed text opens for its own purpose alone, unchanged, in whichever pro
   const changed = Buffer.from(sealed);
   changed.writeUInt8(changed.readUInt8(changed.length - 1) ^ 1, changed.length - 1);
   await assert.rejects(sealer.open(changed, 'one'), /unable to authenticate/i);
-  // Another process makes a key; this one, which has never seen it, opens what it sealed.
+  // Another process creates a key; this one has not seen the key, and opens what was sealed with it.
   await sql`INSERT INTO sealing_keys (id, key) VALUES (${randomUUID()}, ${Buffer.alloc(32, 7)})`;
   const other = (await new Sealer(sql).seal())('x', 'one');
   assert.notDeepEqual(other.subarray(0, 16), sealed.subarray(0, 16));
   assert.equal(await sealer.open(other, 'one'), 'x');
 });
 
-test('each way a token can be wrong', async (t) => {
+test('each kind of invalid token fails with the right reason', async (t) => {
   const wrong: Record<string, readonly [reason: string, token: () => Promise<string>]> = {
     expired: ['token_expired', async () => openid.idToken({ exp: now() - 90, iat: now() - 400 })],
     'issued too long ago': ['token_expired', async () => openid.idToken({ iat: now() - 25 * 3600, exp: now() + 900 })],
     'not valid yet': ['token_not_yet_valid', async () => openid.idToken({ nbf: now() + 90 })],
     'issued in the future': ['token_not_yet_valid', async () => openid.idToken({ iat: now() + 90, exp: now() + 900 })],
     'of a foreign issuer': ['wrong_issuer', async () => openid.idToken({ iss: 'https://other.example' })],
-    'of an issuer with a slash more': ['wrong_issuer', async () => openid.idToken({ iss: `${openid.issuer}/` })],
+    'of an issuer with an additional slash': ['wrong_issuer', async () => openid.idToken({ iss: `${openid.issuer}/` })],
     'for a foreign audience': ['wrong_audience', async () => openid.idToken({ aud: 'other' })],
-    'for several, nobody in particular': [
+    'for several audiences without azp': [
       'wrong_audience',
       async () => openid.idToken({ aud: [openid.clientId, 'b'] }),
     ],
-    'for several, made for another': [
+    'for several audiences with another azp': [
       'wrong_audience',
       async () => openid.idToken({ aud: [openid.clientId, 'b'], azp: 'b' }),
     ],
@@ -147,15 +147,15 @@ test('each way a token can be wrong', async (t) => {
     'an access token': ['malformed_token', async () => openid.idToken({}, { typ: 'at+jwt' })],
     nonsense: ['malformed_token', async () => 'nonsense'],
     'nonsense in three parts': ['malformed_token', async () => 'a.b.c'],
-    'with an extension nobody knows': ['algorithm_not_allowed', async () => critical()],
+    'with an unknown critical extension': ['algorithm_not_allowed', async () => critical()],
     'without an expiry': ['missing_claim', async () => openid.idToken({ exp: undefined })],
-    'without an instant of issue': ['missing_claim', async () => openid.idToken({ iat: undefined })],
+    'without iat': ['missing_claim', async () => openid.idToken({ iat: undefined })],
     'without a subject': ['missing_claim', async () => openid.idToken({ sub: undefined })],
     'with an empty subject': ['missing_claim', async () => openid.idToken({ sub: '' })],
-    'with a subject nobody can store': ['missing_claim', async () => openid.idToken({ sub: 'a\0b' })],
-    'with a subject too long': ['missing_claim', async () => openid.idToken({ sub: 'a'.repeat(256) })],
-    'with an expiry in words': ['missing_claim', async () => openid.idToken({ exp: 'soon' })],
-    'with a nonce nobody gave': ['nonce_mismatch', async () => openid.idToken({ nonce: 'n' })],
+    'with a subject that cannot be stored': ['missing_claim', async () => openid.idToken({ sub: 'a\0b' })],
+    'with a subject that is too long': ['missing_claim', async () => openid.idToken({ sub: 'a'.repeat(256) })],
+    'with an expiry that is not a number': ['missing_claim', async () => openid.idToken({ exp: 'soon' })],
+    'with an unexpected nonce': ['nonce_mismatch', async () => openid.idToken({ nonce: 'n' })],
   };
   for (const [title, [reason, token]] of Object.entries(wrong))
     await t.test(title, async () => assert.equal(await tryToken(await token()), reason));
@@ -195,7 +195,7 @@ async function critical(): Promise<string> {
   return [Buffer.from(JSON.stringify(header)).toString('base64url'), claims, signature].join('.');
 }
 
-test('what is good, if only just: leeway, several audiences, any asymmetric algorithm', async () => {
+test('tokens within the leeway, with several audiences and with any asymmetric algorithm are valid', async () => {
   assert.equal(await tryToken(await openid.idToken({ exp: now() - 30, iat: now() - 300 })), 'succeeded');
   assert.equal(await tryToken(await openid.idToken({ nbf: now() + 30, iat: now() + 30 })), 'succeeded');
   const aud = [openid.clientId, 'other'];
@@ -214,7 +214,7 @@ test('what is good, if only just: leeway, several audiences, any asymmetric algo
   }
 });
 
-test('a token proves somebody once: not to another visitor, not at once, not on another site', async () => {
+test('a token works once: not for another visitor, not concurrently, not on another site', async () => {
   const token = await openid.idToken();
   assert.equal(await tryToken(token), 'succeeded');
   assert.equal(await tryToken(token), 'token_replayed');
@@ -231,7 +231,7 @@ test('a token proves somebody once: not to another visitor, not at once, not on 
   assert.equal(await authenticate(server, visitor, { provider_id, id_token: token }), 'token_replayed');
 });
 
-test('what the visitor becomes: names and addresses as far as they can be believed, an external_id that is not taken away', async () => {
+test('the visitor gets the name and a verified address, and an external_id set by API stays', async () => {
   const become = async (claims: Claims, before: Json = {}): Promise<Json> => {
     const visitor = await makeVisitor(server, own);
     const path = `/sites/${own.siteId}/visitors/${visitor.id}`;
@@ -260,7 +260,7 @@ test('what the visitor becomes: names and addresses as far as they can be believ
 
 const redirect_uri = 'https://app.example/back';
 
-test('a code is exchanged for a token, with its verifier and as the client authenticates', async (t) => {
+test('a code is exchanged for a token, with its verifier and the client’s authentication', async (t) => {
   const verifier = `${randomUUID()}${randomUUID()}`;
   const exchange = async (given: { at?: string; change?: Json; claims?: Claims } = {}): Promise<string> => {
     const code = openid.grant(verifier, redirect_uri, given.claims);
@@ -282,7 +282,7 @@ test('a code is exchanged for a token, with its verifier and as the client authe
     assert.equal(pair, `${openid.clientId}:s+p%E2%82%ACc%3Aial%2F%26`);
     assert.ok(!('client_secret' in (fields ?? {})));
   });
-  await t.test('with a secret in the body, where the provider wants it there', async () => {
+  await t.test('with a secret in the body, if the provider supports only that', async () => {
     openid.metadata = { token_endpoint_auth_methods_supported: ['client_secret_post'] };
     const at = await register(server, own, openid, { client_secret, redirect_uris: [redirect_uri] });
     assert.equal(await exchange({ at }), 'succeeded');
@@ -293,7 +293,7 @@ test('a code is exchanged for a token, with its verifier and as the client authe
     assert.equal(await exchange({ at: other }), 'provider_misconfigured');
     openid.metadata = {};
   });
-  await t.test('a wrong verifier, a code that is spent, a foreign code', async () => {
+  await t.test('a wrong verifier, a used code and a foreign code are rejected', async () => {
     assert.equal(await exchange({ change: { code_verifier: 'x'.repeat(43) } }), 'code_rejected');
     const code = openid.grant(verifier, redirect_uri);
     assert.equal(await exchange({ change: { code } }), 'succeeded');
@@ -301,14 +301,14 @@ test('a code is exchanged for a token, with its verifier and as the client authe
     assert.equal(await exchange({ change: { code: 'made up' } }), 'code_rejected');
     assert.equal(await exchange({ change: { redirect_uri: 'app:/back' } }), 'code_rejected');
   });
-  await t.test('the token that comes for it is checked like any other', async () => {
+  await t.test('the token of the exchange is checked like any other', async () => {
     assert.equal(await exchange({ claims: { aud: 'other' } }), 'wrong_audience');
     assert.equal(await exchange({ claims: { nonce: 'n' } }), 'nonce_mismatch');
     assert.equal(await exchange({ claims: { nonce: 'n' }, change: { nonce: 'n' } }), 'succeeded');
   });
 });
 
-test('requests that are refused at once', async () => {
+test('invalid requests are refused at once', async () => {
   const visitor = await makeVisitor(server, own);
   const refuse = async (body: Json): Promise<string[]> => {
     const answer = await call(server, 'POST /visitor_authentication/requests', { token: visitor.token, body });
@@ -336,7 +336,7 @@ test('requests that are refused at once', async () => {
   expectStatus(await call(server, `GET /visitor_authentication/requests/${id}`, { token: other.token }), 404);
 });
 
-test('an Idempotency-Key makes one request of several', async () => {
+test('requests with the same Idempotency-Key make one request', async () => {
   const visitor = await makeVisitor(server, own);
   const body = { provider_id: provider, id_token: await openid.idToken() };
   const headers = { 'idempotency-key': createHash('sha256').update(visitor.id).digest('hex') };
@@ -347,7 +347,7 @@ test('an Idempotency-Key makes one request of several', async () => {
   assert.equal(await outcome(server, visitor, first.body.id), 'succeeded');
 });
 
-test('in an engagement the operator is told; the new token is for the visitor alone', async () => {
+test('the operator of an engagement gets a message; only the visitor gets the new token', async () => {
   const chat = await engage(server);
   const { operator, visitor } = chat;
   const its = await register(server, chat.own, openid);

@@ -23,7 +23,7 @@ import {
 
 const server = await forThisFile(startTestServer({}, undefined, pace));
 
-/** Everything that exists: each row of each table, as text, by the table. */
+/** All rows of all tables, as text, by table. */
 async function everything(): Promise<Map<string, string[]>> {
   const { sql } = server.database;
   const tables = await sql<{ name: string }[]>`
@@ -41,11 +41,10 @@ async function everything(): Promise<Map<string, string[]>> {
   return found;
 }
 
-/** They name what moved, for processes that lag behind; nobody sees them, and they go within the hour. */
-/** And what people have done to it stays in the audit log, which forgets nothing. */
-const passing = new Set(['board_moves', 'migrations', 'audit_log']);
+/** Tables that may still name the sample: board_moves is cleared within the hour, and the audit log keeps everything. */
+const exempt = new Set(['board_moves', 'migrations', 'audit_log']);
 
-test('removed, no row names anything of it; and what is the user’s own is as it was', async () => {
+test('after the removal no row refers to sample data, and the user’s own data is unchanged', async () => {
   const who = await makeAccount(server);
   const own = await makeOwn(who);
   const { site_id: site } = await sample(server, who, 'POST');
@@ -69,7 +68,7 @@ test('removed, no row names anything of it; and what is the user’s own is as i
   await removed(server, who);
 
   for (const [table, rows] of await everything()) {
-    if (passing.has(table)) continue;
+    if (exempt.has(table)) continue;
     const left = rows.filter((row) => ids.some((id) => row.includes(id)));
     assert.deepEqual(left, [], `left in ${table}`);
   }
@@ -91,7 +90,7 @@ interface Own {
   readonly events: number;
 }
 
-/** What a user has before there is sample data. */
+/** Creates the user's own data, before the sample data. */
 async function makeOwn(who: TestAccount): Promise<Own> {
   const queue = await makeQueue(server, who);
   const operator = await makePresent(server, who);
@@ -107,7 +106,7 @@ interface Attached {
   readonly all: string;
 }
 
-/** What a user may tie to the sample: an operator in a team, webhooks, a fallback, a name of its own for a queue. */
+/** Connects the user's data with the sample: an operator in a team, webhooks, a fallback, a renamed queue. */
 async function attachOwn(who: TestAccount, site: SiteId, own: Own): Promise<Attached> {
   const ask = async (request: string, body: unknown): Promise<Json> => {
     const answer = await call(server, request, { token: who.admin, body });
@@ -161,7 +160,7 @@ async function assertOwn(who: TestAccount, own: Own, { only, both, all }: Attach
   expectStatus(await call(server, `PATCH /engagements/${own.engagement}`, end), 200);
 }
 
-test('the time that own operators worked on the sample site loses the site, and the account goes on meanwhile', async () => {
+test('presence intervals of own operators lose the sample site, and the account stays usable meanwhile', async () => {
   const who = await makeAccount(server);
   const colleague = await makePresent(server, who);
   const { site_id: site } = await sample(server, who, 'POST');
@@ -179,7 +178,7 @@ test('the time that own operators worked on the sample site loses the site, and 
   await other.begin(async (holding) => {
     await holding`SELECT 1 FROM presence_intervals WHERE operator_id = ${operator.id} AND ended_at IS NOT NULL FOR UPDATE`;
     await sample(server, who, 'DELETE');
-    // Waiting for these rows, the removal keeps nobody else waiting.
+    // While the removal waits for these rows, nobody else waits.
     await until(async () => {
       const held = await sql`
         SELECT 1 FROM pg_stat_activity
@@ -195,7 +194,7 @@ test('the time that own operators worked on the sample site loses the site, and 
   for (const ids of left) assert.deepEqual(ids, [who.siteId]);
 });
 
-test('a visitor from before who was moved to the sample site goes back; while it is removed none is made', async () => {
+test('an older visitor on the sample site goes back, and no sample data is created during the removal', async () => {
   const who = await makeAccount(server);
   const visitor = await makeVisitor(server, who);
   const { site_id: site } = await sample(server, who, 'POST');
@@ -209,7 +208,7 @@ test('a visitor from before who was moved to the sample site goes back; while it
   expectStatus(await call(server, path, { token: who.admin }), 200);
 });
 
-test('who was on another site before keeps all of it: a chat there, and one that was handed on to the sample', async () => {
+test('a visitor from another site keeps their conversations, including one that was transferred to the sample', async () => {
   const who = await makeAccount(server);
   const { site_id: site } = await sample(server, who, 'POST');
   const queue = await makeQueue(server, who);
@@ -222,7 +221,7 @@ test('who was on another site before keeps all of it: a chat there, and one that
   expectStatus(await call(server, `PATCH /operators/${operator.id}`, { token: who.admin, body: { assignments } }), 200);
   const message = `/engagements/${engagement}/chat_messages/${randomUUID()}`;
   expectStatus(await call(server, `PUT ${message}`, { token: visitor.token, body: { content: 'Mine' } }), 200);
-  // To the one who made the sample, who works there too.
+  // To the operator who created the sample, who has a role there.
   expectStatus(
     await call(server, `PUT /operators/${who.adminId}/presence`, { token: who.admin, body: { available: true } }),
     200,
@@ -245,7 +244,7 @@ test('who was on another site before keeps all of it: a chat there, and one that
   assert.ok(expectStatus(transcript, 200).body.some(({ content }: Json) => content === 'Mine'));
   expectStatus(await call(server, `GET /sites/${who.siteId}/visitors/${visitor.id}`, { token: who.admin }), 200);
 
-  // And another time: moved in, after the sample was made.
+  // Again, with a visitor who was moved after the sample was created.
   const next = await sample(server, who, 'POST');
   expectStatus(
     await call(server, `PATCH /visitors/${visitor.id}`, { token: visitor.token, body: { site_id: next.site_id } }),
@@ -256,7 +255,7 @@ test('who was on another site before keeps all of it: a chat there, and one that
   expectStatus(await call(server, `GET /engagements/${engagement}`, { token: who.admin }), 200);
 });
 
-test('a sample operator put to work on a real site is never made to act there', async () => {
+test('the simulation never acts for a sample operator on a real site', async () => {
   const { who, site } = await started(server);
   const other = await makeSite(server, who);
   const [row] = await server.database.sql<{ id: string }[]>`

@@ -25,7 +25,7 @@ async function change(who: TestAccount, action: 'start' | 'stop'): Promise<Json>
   return expectStatus(await call(server, 'PATCH /sample_data', { token: who.admin, body }), 200).body;
 }
 
-test('there is none at first; it is made once, and the caller sees all of it', async () => {
+test('an account has no sample data at first; it is created once, and the caller sees all of it', async () => {
   const who = await makeAccount(server);
   assert.deepEqual(await sample(server, who, 'GET'), { state: 'none', site_id: null, started_at: null });
   const made = expectStatus(await call(server, 'POST /sample_data', { token: who.admin }), 201).body;
@@ -55,7 +55,7 @@ test('there is none at first; it is made once, and the caller sees all of it', a
   await removed(server, who);
 });
 
-/** What was written past the API's own rules keeps them: it can be written again through the API as it is read. */
+/** Sample data is inserted without the API's validation, so this checks that the API accepts it unchanged. */
 async function assertValid(who: TestAccount, site: string, queues: readonly Json[]): Promise<void> {
   for (const { id, ...queue } of queues) {
     expectStatus(await call(server, `PUT /queues/${id}`, { token: who.admin, body: queue }), 200);
@@ -68,7 +68,7 @@ async function assertValid(who: TestAccount, site: string, queues: readonly Json
   }
 }
 
-test('two at once make one', async () => {
+test('two concurrent requests create one sample', async () => {
   const who = await makeAccount(server);
   const answers = await Promise.all(
     Array.from({ length: 5 }, async () => call(server, 'POST /sample_data', { token: who.admin })),
@@ -81,7 +81,7 @@ test('two at once make one', async () => {
   await removed(server, who);
 });
 
-test('it is for a super_manager of some site, with a token that reaches all of them', async () => {
+test('only a super_manager with an unlimited token can create sample data', async () => {
   const who = await makeAccount(server);
   const manager = await makeOperator(server, who, [{ site_id: who.siteId, role: 'manager' }]);
   const limited = await call(server, 'POST /operator_authentication/tokens', {
@@ -96,7 +96,7 @@ test('it is for a super_manager of some site, with a token that reaches all of t
   expectStatus(await call(server, 'DELETE /sample_data', { token: who.admin }), 200);
 });
 
-test('another super_manager who asks for it joins it', async () => {
+test('another super_manager who requests sample data gets access to it', async () => {
   const { who, site } = await started(server);
   const other = await makeOperator(server, who, [{ site_id: who.siteId, role: 'super_manager' }]);
   expectStatus(await call(server, 'POST /sample_data', { token: other.token }), 200);
@@ -105,13 +105,13 @@ test('another super_manager who asks for it joins it', async () => {
   await removed(server, who);
 });
 
-test('things move; stopped nothing does; started again they do', async () => {
+test('the simulation runs, stops when stopped, and runs again when started', async () => {
   const { who, site } = await started(server);
   const { started_at: first } = await sample(server, who, 'GET');
   const told = async (type: string): Promise<boolean> => (await count(server, 'events', site, `type = '${type}'`)) > 0;
   await until(async () => told('engagement.start'), patienceMs);
   await until(async () => told('engagement.end'), patienceMs);
-  // Not all by way of the queue that takes everybody, nor all by text.
+  // Through several queues and media.
   await until(async () => {
     const [row] = await server.database.sql<{ queues: number; media: number }[]>`
       SELECT count(DISTINCT queue_id)::integer AS queues, count(DISTINCT media)::integer AS media
@@ -152,7 +152,7 @@ test('things move; stopped nothing does; started again they do', async () => {
   assert.equal((await read(`GET /engagements?site_ids[]=${site}&state=active`)).engagements.length, 0);
   assert.equal((await read(`GET /operators?include_offline=false&site_ids[]=${site}`)).operators.length, 0);
   const before = await count(server, 'events', site);
-  // As long as it takes for visitors to come to another sample, at the same pace.
+  // As long as visitors take to arrive in another sample of the same pace.
   const other = await started(server);
   await until(async () => (await count(server, 'visitors', other.site)) >= 5, patienceMs);
   assert.equal(await count(server, 'events', site), before);
@@ -164,7 +164,7 @@ test('things move; stopped nothing does; started again they do', async () => {
   await removed(server, other.who);
 });
 
-test('what happens fits the catalogue of events, and nothing fails', async () => {
+test('all events of the simulation match their schemas, and nothing fails', async () => {
   const { who, site } = await started(server);
   await until(async () => (await count(server, 'events', site, `type = 'engagement.end'`)) > 3, patienceMs);
   assert.ok((await eventsOf(server, who)).length > 10);
@@ -173,7 +173,7 @@ test('what happens fits the catalogue of events, and nothing fails', async () =>
   await removed(server, who);
 });
 
-test('a person is left some of the visitors, who talk to them, and nobody acts in their place', async () => {
+test('a real operator gets some of the visitors, and the simulation never acts for the real operator', async () => {
   const { who, site } = await started(server);
   const me = { id: who.adminId, token: who.admin };
   await present(server, me, { media: ['text'] });
@@ -183,7 +183,7 @@ test('a person is left some of the visitors, who talk to them, and nobody acts i
     (await call(server, `GET /engagements/${engagement}/chat_transcript`, { token: who.admin })).body;
   await until(async () => (await transcript()).some(({ sender }) => sender.type === 'visitor'), patienceMs);
   const mine = (await transcript()).filter(({ sender, type }) => sender.type === 'operator' && type === 'chat');
-  // But for the welcome message of the queue.
+  // Except the welcome message of the queue.
   assert.ok(mine.length <= 1);
   const at = Date.now();
   const path = `PUT /engagements/${engagement}/chat_messages/${crypto.randomUUID()}`;
@@ -200,7 +200,7 @@ test('a person is left some of the visitors, who talk to them, and nobody acts i
   await removed(server, who);
 });
 
-test('a visitor who is real is served, and neither leaves nor speaks by itself', async () => {
+test('a real visitor is served, and the simulation never acts for them', async () => {
   const { who, site } = await started(server);
   const visitor = await makeVisitor(server, who, site);
   const { queues } = (await call(server, `GET /queues?site_ids[]=${site}`, { token: who.admin })).body;
@@ -232,14 +232,14 @@ test('a visitor who is real is served, and neither leaves nor speaks by itself',
   await removed(server, who);
 });
 
-test('of two processes one acts; killed, the other goes on; and after a restart a new one', async () => {
+test('one of two processes simulates; the other takes over after a kill, and a new one after a restart', async () => {
   await using cluster = await startCluster(2);
   const [first, second] = cluster.nodes;
   assert.ok(first !== undefined && second !== undefined);
   const one = cluster.reach(first);
   const who = await makeAccount(one);
   const { site_id: site } = await sample(one, who, 'POST');
-  // A process logs whatever is asked of it, its own asking included.
+  // A process logs all requests, including those of its own simulation.
   const acting = (): UsherProcess[] =>
     cluster.nodes.filter(({ output }) => output.includes('"route":"/queue_tickets"'));
   const arrived = async (): Promise<number> => count(one, 'visitors', site);
@@ -251,7 +251,7 @@ test('of two processes one acts; killed, the other goes on; and after a restart 
   const known = await arrived();
   await until(async () => (await arrived()) > known && acting().includes(survivor), patienceMs);
 
-  // Told to end it does, at once, and another could go on.
+  // A process stops at once when told to, and another one could continue.
   assert.equal(await survivor.stop('SIGTERM'), 0);
   const [row] = await cluster.database.sql`SELECT 1 FROM sample_data WHERE leased_until <= now() AND state = 'running'`;
   assert.ok(row !== undefined);

@@ -6,7 +6,7 @@ import { sample } from '../support/sample-data.ts';
 import { until } from '../support/server.ts';
 import { makeAccount } from '../support/world.ts';
 
-/** Prints the address of every module that is imported. */
+/** Prints the URL of every imported module. */
 const printModules = `
   import { registerHooks } from 'node:module';
   registerHooks({
@@ -17,7 +17,7 @@ const printModules = `
     },
   });`;
 
-test('a process loads the package of sample data when it is asked for or goes on, and not before', async () => {
+test('a process loads the sample package only when sample data is requested or running', async () => {
   const NODE_OPTIONS = `--import "data:text/javascript,${encodeURIComponent(printModules)}"`;
   await using cluster = await startCluster(1, { NODE_OPTIONS });
   const [first] = cluster.nodes;

@@ -30,12 +30,16 @@ const backgroundWork: Readonly<Record<string, readonly string[]>> = {
   'test/feed/feed-resume.test.ts': ['a reader who resumes is sent what they missed, once, by any process'],
   'test/routing/routing.test.ts': ['a visitor waits, is offered, engaged and ends', 'D4.5 an offer times out'],
   'test/routing/board-reads.test.ts': ['each interval of a series is what the queue’s own stats say of it'],
-  'test/sample/sample-data.test.ts': ['there is none at first; it is made once, and the caller sees all of it'],
+  'test/sample/sample-data.test.ts': [
+    'an account has no sample data at first; it is created once, and the caller sees all of it',
+  ],
   'test/identity/sign-in.test.ts': [
     'every sign-in method gives a token and a session that is exchanged for further tokens',
   ],
-  'test/engagements/sms.test.ts': ['a whole conversation: asked, delivered, replied to, and on, both ways'],
-  'test/engagements/visitor-authentication.test.ts': ['a good token: the visitor is known from now on'],
+  'test/engagements/sms.test.ts': [
+    'a conversation by SMS: the request is delivered, the reply accepts it, and messages go both ways',
+  ],
+  'test/engagements/visitor-authentication.test.ts': ['a valid token authenticates the visitor'],
 };
 
 const directory = temporaryDirectory();

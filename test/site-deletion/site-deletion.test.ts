@@ -49,7 +49,7 @@ test('an empty site is deleted at once, and the audit log says by whom', async (
     sites.map((site: { id: string }) => site.id),
     [own.siteId],
   );
-  // Sample data that is being removed leaves its site for a while without anybody who has a role there.
+  // While sample data is being removed, nobody has a role on its site.
   const removed = await makeSite(server, own, 'Being removed');
   await server.database.sql`DELETE FROM operator_assignments WHERE site_id = ${removed}`;
   await until(async () => (await call(server, `GET /sites/${removed}`, { token: own.admin })).status === 404);
@@ -58,7 +58,7 @@ test('an empty site is deleted at once, and the audit log says by whom', async (
   assert.deepEqual([entry.target.id, entry.target.name, entry.actor.id], [id, 'Gone soon', own.adminId]);
 });
 
-test('the last site and the site of sample data are kept', async () => {
+test('the last site and the site of sample data cannot be deleted', async () => {
   const own = await makeAccount(server);
   assert.equal(expectStatus(await remove(own, own.siteId, 'First site'), 409).body.error, 'last_site');
   const sample = expectStatus(await call(server, 'POST /sample_data', { token: own.admin }), 201).body;
@@ -67,7 +67,7 @@ test('the last site and the site of sample data are kept', async () => {
   expectStatus(await call(server, 'DELETE /sample_data', { token: own.admin }), 202);
 });
 
-test('a site is kept while somebody waits or talks there, and goes with all it has once its name is given', async () => {
+test('a site with waiting visitors or conversations is kept; afterwards it is deleted with everything if its name is sent', async () => {
   const other = await startTestServer({}, server.database.address);
   const receiver = await startReceiver();
   try {
@@ -79,7 +79,7 @@ test('a site is kept while somebody waits or talks there, and goes with all it h
     await makeTeam(server, own, own.siteId);
     const [queue] = (await call(server, `GET /queues?site_ids[]=${own.siteId}`, { token: own.admin })).body.queues;
     const fallback = await makeQueue(server, { ...own, siteId: stays }, { fallback_queue_id: queue.id });
-    // The first event is not answered yet, so the second waits behind it.
+    // The receiver has not answered the first event yet, so the second one waits.
     const answers: (() => void)[] = [];
     receiver.answer = () => (_request, response) => answers.push(() => response.writeHead(200).end());
     const hook = await makeWebhook(server, own, {
@@ -122,7 +122,7 @@ test('a site is kept while somebody waits or talks there, and goes with all it h
     expectStatus(await asVisitor(), 200);
 
     expectStatus(await remove(own, own.siteId, 'First site'), 204);
-    // Also in a process that knew them from memory.
+    // Also in a process that had them in its cache.
     await until(async () => (await asVisitor()).status === 401, 2_000);
     await until(async () => (await call(other, 'POST /visitors', { token: header })).status === 401, 2_000);
     for (const token of [own.admin, talk.operator.token])
@@ -132,7 +132,7 @@ test('a site is kept while somebody waits or talks there, and goes with all it h
     const unbound = expectStatus(await call(server, `GET /webhooks/${hook.id}`, { token: own.admin }), 200).body;
     assert.deepEqual([unbound.site_ids, unbound.enabled], [[], true]);
 
-    // What waited to be delivered still is.
+    // Pending deliveries are still sent.
     receiver.answer = () => 200;
     for (const answer of answers) answer();
     await until(() => receiver.ofType('engagement.end').length > 0, 20_000);
@@ -142,7 +142,7 @@ test('a site is kept while somebody waits or talks there, and goes with all it h
   }
 });
 
-test('visitors who join a queue while its site is deleted are refused, or the site is kept', async () => {
+test('when visitors join a queue during the deletion, they are refused or the site is kept', async () => {
   await using other = await startTestServer({}, server.database.address);
   const own = await makeAccount(server);
   for (let round = 0; round < 8; round += 1) {
@@ -167,7 +167,7 @@ test('visitors who join a queue while its site is deleted are refused, or the si
   }
 });
 
-test('what a deleted site leaves is removed piece by piece, and nothing of other sites', async () => {
+test('the history of a deleted site is removed in batches, and nothing of other sites', async () => {
   const { sql } = server.database;
   const own = await makeAccount(server);
   const elsewhere: TestAccount = { ...own, siteId: await makeSite(server, own, 'Stays') };
@@ -176,7 +176,7 @@ test('what a deleted site leaves is removed piece by piece, and nothing of other
   const talk = await startTalk(server, own);
   const file = await sent(server, talk, fileForm('hello'));
   await endTalk(talk);
-  // Somebody who talked on the other site before.
+  // A visitor who was engaged on the other site before.
   await sql`UPDATE visitors SET site_id = ${own.siteId} WHERE id = ${kept.visitor.id}`;
   expectStatus(await remove(own, own.siteId, 'First site'), 204);
   assert.ok(onDisk(server.dataDir).includes(file));

@@ -4,7 +4,7 @@ import { call, until, type Json } from './server.ts';
 import { makeAccount, type Reached, type TestAccount } from './world.ts';
 
 /** Twenty times as fast as people live: what takes minutes is seen in seconds. */
-export const pace = { speed: 20, lookEveryMs: 50 };
+export const pace = { speed: 20, actEveryMs: 50 };
 /** For what has to happen by chance, on a machine that is busy. */
 export const patienceMs = 120_000;
 

@@ -1,27 +1,27 @@
 import type { Operations } from './api-types.ts';
 import { problemOf, ProblemError, Unreachable } from './problem.ts';
-import { Repeats } from './repeats.ts';
+import { IdempotencyKeys } from './idempotency-keys.ts';
 import { upload } from './upload.ts';
 
 export type Operation = keyof Operations;
 export type Answer<O extends Operation> = Operations[O]['answer'];
 
-/** Fields are asked for only where the operation has them. */
-type Given<Key extends string, Value> = [Value] extends [undefined]
+/** A field of the request: absent, optional or required, as the operation defines it. */
+type Field<Key extends string, Value> = [Value] extends [undefined]
   ? { readonly [K in Key]?: undefined }
   : Record<never, never> extends Value
     ? { readonly [K in Key]?: Value }
     : { readonly [K in Key]: Value };
 
-export type Request<O extends Operation> = Given<'path', Operations[O]['path']> &
-  Given<'query', Operations[O]['query']> &
-  Given<'body', Operations[O]['body']> & {
-    /** The version that is to be changed, as it was read: another's change in between is a refusal (412), not a loss. */
+export type Request<O extends Operation> = Field<'path', Operations[O]['path']> &
+  Field<'query', Operations[O]['query']> &
+  Field<'body', Operations[O]['body']> & {
+    /** The ETag of the version to change. If somebody else changed it meanwhile, the request is refused (412). */
     readonly ifMatch?: string | null;
-    /** The same key makes the same request safe to send again. */
+    /** With the same key, the same request can be repeated safely. */
     readonly idempotencyKey?: string;
     readonly signal?: AbortSignal;
-    /** The request is not given up when the page is left. */
+    /** The browser completes the request even if the page is closed. */
     readonly keepalive?: boolean;
   };
 
@@ -32,20 +32,20 @@ export interface Answered<O extends Operation> {
 }
 
 interface ApiOptions {
-  /** Before every path; empty for the origin of the page. */
+  /** Prefix of every path; empty for the origin of the page. */
   readonly base: string;
-  /** The value of the Authorization header. May wait: for a sign-in, say. */
+  /** The value of the Authorization header. May wait, for example for a sign-in. */
   readonly authorization: () => Promise<string>;
-  /** The header was refused: whether another is to be had, so that the request is worth sending again. */
+  /** Called when the header was refused. `true`: a new header is available, so the request is repeated. */
   readonly renew?: (refused: string) => Promise<boolean>;
-  /** Whether an operation creates something, so that it must not be done twice by accident; left out: none is. */
+  /** Whether an operation creates a resource and therefore needs an Idempotency-Key. Default: no operation. */
   readonly creates?: (operation: Operation) => boolean;
 }
 
-/** Usher's API as its types say it. Refusals are thrown as `ProblemError`, a server that is not there as `Unreachable`. */
+/** A typed client of Usher's API. Refusals are thrown as `ProblemError`, an unreachable server as `Unreachable`. */
 export class Api {
   readonly #options: ApiOptions;
-  readonly #repeats = new Repeats();
+  readonly #keys = new IdempotencyKeys();
 
   constructor(options: ApiOptions) {
     this.#options = options;
@@ -58,14 +58,14 @@ export class Api {
   async ask<O extends Operation>(operation: O, request: Request<O>): Promise<Answered<O>> {
     if (request.idempotencyKey !== undefined || this.#options.creates?.(operation) !== true)
       return this.#ask(operation, request);
-    const { path, body } = request as Loose;
-    return this.#repeats.run(JSON.stringify([operation, path, body]), async (idempotencyKey) =>
+    const { path, body } = request as AnyRequest;
+    return this.#keys.run(JSON.stringify([operation, path, body]), async (idempotencyKey) =>
       this.#ask(operation, { ...request, idempotencyKey }),
     );
   }
 
   async #ask<O extends Operation>(operation: O, request: Request<O>): Promise<Answered<O>> {
-    const { path, query, body, ifMatch, idempotencyKey, signal, keepalive } = request as Loose;
+    const { path, query, body, ifMatch, idempotencyKey, signal, keepalive } = request as AnyRequest;
     const [method = 'GET', template = '/'] = operation.split(' ');
     const headers: Record<string, string> = {};
     if (body !== undefined) headers['content-type'] = 'application/json';
@@ -83,7 +83,7 @@ export class Api {
     return { data: data as Answer<O>, etag: response.headers.get('etag'), status: response.status };
   }
 
-  /** For what is not JSON: files, the feed. A path of ours, and what `fetch` takes. */
+  /** Sends a request whose body or answer is not JSON, such as a file or the feed. Takes the options of `fetch`. */
   async send(path: string, init: RequestInit = {}): Promise<Response> {
     const authorization = await this.#options.authorization();
     const response = await this.#fetch(path, init, authorization);
@@ -96,15 +96,15 @@ export class Api {
     throw await problemOf(response);
   }
 
-  /** A file, with word of how far it has come (from 0 to 1). */
+  /** Uploads a file and reports the progress from 0 to 1. */
   async upload(path: string, form: FormData, onProgress: (share: number) => void): Promise<unknown> {
     const url = `${this.#options.base}${path}`;
     const authorization = await this.#options.authorization();
     try {
       return await upload({ url, form, authorization, onProgress });
     } catch (error) {
-      const isOver = error instanceof ProblemError && error.status === 401;
-      if (!isOver || (await this.#options.renew?.(authorization)) !== true) throw error;
+      const isUnauthorized = error instanceof ProblemError && error.status === 401;
+      if (!isUnauthorized || (await this.#options.renew?.(authorization)) !== true) throw error;
       return upload({ url, form, authorization: await this.#options.authorization(), onProgress });
     }
   }
@@ -112,7 +112,7 @@ export class Api {
   async #fetch(path: string, init: RequestInit, authorization: string): Promise<Response> {
     const headers = { ...(init.headers as Record<string, string> | undefined), authorization };
     try {
-      // No cookie goes along unless asked for: what a request may is said by its header alone.
+      // Cookies are omitted by default, because the Authorization header alone authorises a request.
       return await fetch(`${this.#options.base}${path}`, { credentials: 'omit', cache: 'no-store', ...init, headers });
     } catch (error) {
       if (init.signal?.aborted === true) throw error;
@@ -121,10 +121,10 @@ export class Api {
   }
 }
 
-type Plain = string | number | boolean;
-type Query = Readonly<Record<string, Plain | readonly Plain[] | null | undefined>>;
+type Scalar = string | number | boolean;
+type Query = Readonly<Record<string, Scalar | readonly Scalar[] | null | undefined>>;
 
-interface Loose {
+interface AnyRequest {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Query;
   readonly body?: unknown;
@@ -138,7 +138,7 @@ function fill(template: string, values: Readonly<Record<string, string>> = {}): 
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
 }
 
-/** Lists as `a[]=1&a[]=2`; what is not set is left out. */
+/** Writes lists as `a[]=1&a[]=2` and leaves out unset values. */
 function search(query: Query = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

@@ -1,4 +1,4 @@
-/** Something that the feed has brought. By itself, for what is checked without a browser's types. */
+/** An item of the live feed. In a separate file for code that is checked without browser types. */
 export interface FeedItem {
   readonly type: string;
   readonly data: unknown;

@@ -4,29 +4,29 @@ import { blocksOf } from './sse.ts';
 
 export type { FeedItem };
 
-/** `ended`: whoever reads is not let in any more, or the server refuses for good. */
+/** `ended`: the server refuses the reader permanently, for example because the token is no longer valid. */
 export type FeedState = 'connecting' | 'open' | 'lost' | 'ended';
 
 interface FeedOptions {
-  /** Asks for the feed from behind the id. Throws a `ProblemError` where that is refused. */
+  /** Opens the feed after the given id. Throws a `ProblemError` if the server refuses. */
   readonly open: (lastId: string | null, signal: AbortSignal) => Promise<Response>;
   readonly onItem: (item: FeedItem) => void;
   readonly onState: (state: FeedState) => void;
-  /** An attempt was given up because nothing came, although nobody refused or failed: something may hold answers back. */
+  /** An attempt was aborted because no byte arrived, without an error. A proxy may be buffering the answer. */
   readonly onSilence?: () => void;
 }
 
-/** Waits before each attempt to connect again, up to twice as long by chance; the last one from then on. */
+/** Delays before reconnecting, each extended by a random factor of up to 2. The last delay repeats. */
 const retryDelaysMs = [100, 250, 500, 1_000, 2_000, 4_000] as const;
-/** An attempt that is not answered within this time is given up: the next may find a better way. */
+/** An attempt without an answer in this time is aborted and repeated. */
 const openMs = 8_000;
-/** The server says something every 15 s: one that is silent for so long is gone, whatever the network says. */
+/** The server sends something every 15 s. After this silence the connection counts as lost. */
 const silenceMs = 40_000;
 
 /**
- * The live feed in a browser: each item once, in order, over any number of lost connections. Two items are about the feed
- * itself and are handed on as all others: `feed.open` (what is read by GET from now on is complete together with what
- * follows), and `feed.reset` (read everything anew). `start` and `stop` may be called at any time, any number of times.
+ * The live feed in a browser: delivers each item once and in order, across reconnections. Two items concern the feed itself and are
+ * delivered like all others: `feed.open` (a GET from now on, together with the following items, is complete) and `feed.reset` (read
+ * everything again). `start` and `stop` are idempotent and may be called at any time.
  */
 export class Feed {
   readonly #options: FeedOptions;
@@ -52,7 +52,7 @@ export class Feed {
     this.#wake?.();
   }
 
-  /** The network is back, or the page: no use in waiting any longer. */
+  /** Reconnects now instead of waiting. For use when the network or the page is back. */
   hurry(): void {
     this.#wake?.();
   }
@@ -82,17 +82,17 @@ export class Feed {
       attempt.abort();
       if (!stopped.aborted) this.#options.onSilence?.();
     }, openMs);
-    const heard = (): void => {
+    const onBytes = (): void => {
       clearTimeout(silence);
       silence = setTimeout(() => attempt.abort(), silenceMs);
     };
     try {
       const response = await this.#options.open(this.#lastId, attempt.signal);
-      for await (const { id, type, data } of blocksOf(chunksOf(response, heard))) {
+      for await (const { id, type, data } of blocksOf(chunksOf(response, onBytes))) {
         if (stopped.aborted) return 'was open';
         if (!wasOpen) this.#options.onState('open');
         wasOpen = true;
-        if (data !== null) this.#hand({ type, data: JSON.parse(data) as unknown });
+        if (data !== null) this.#deliver({ type, data: JSON.parse(data) as unknown });
         this.#lastId = id ?? this.#lastId;
       }
     } catch (error) {
@@ -104,8 +104,8 @@ export class Feed {
     return wasOpen ? 'was open' : 'failed';
   }
 
-  /** A fault of the reader's must not look like a lost connection, which would bring the same item again and again. */
-  #hand(item: FeedItem): void {
+  /** An error of the reader must not look like a lost connection, because the same item would be delivered again and again. */
+  #deliver(item: FeedItem): void {
     try {
       this.#options.onItem(item);
     } catch (error) {
@@ -127,15 +127,15 @@ export class Feed {
   }
 }
 
-/** By hand, because not every browser lets a stream be iterated. */
-async function* chunksOf(response: Response, heard: () => void): AsyncGenerator<Uint8Array> {
+/** Reads the stream with a reader, because not all browsers can iterate a stream. */
+async function* chunksOf(response: Response, onBytes: () => void): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader();
   if (reader === undefined) return;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      heard();
+      onBytes();
       yield value;
     }
   } finally {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { piecesOf } from './links.ts';
 
-test('web addresses are found, and the sentence around them is left alone', () => {
+test('URLs in a text become links, without the punctuation around them', () => {
   assert.deepEqual(piecesOf('See https://a.example/b?c=1, or (http://d.example).'), [
     { at: 0, text: 'See ' },
     { at: 4, text: 'https://a.example/b?c=1', href: 'https://a.example/b?c=1' },

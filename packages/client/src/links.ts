@@ -1,20 +1,20 @@
-/** A piece of a text; with an address where it is one. */
+/** A piece of a text; with `href` if it is a link. */
 export interface Piece {
-  /** Where in the text it begins. */
+  /** The offset of the piece in the text. */
   readonly at: number;
   readonly text: string;
   readonly href?: string;
 }
 
-const address = /https?:\/\/[^\s<>"'`]+/gi;
-/** At the end of an address, these belong to the sentence around it. */
+const urlPattern = /https?:\/\/[^\s<>"'`]+/gi;
+/** Punctuation that belongs to the sentence and not to the end of a URL. */
 const trailing = new Set('.,;:!?)]}»”’');
 
-/** Finds the web addresses in what somebody wrote. Nothing but http and https becomes a link. */
+/** Finds the URLs in a text. Only http and https become links. */
 export function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
-  for (const { 0: found, index } of text.matchAll(address)) {
+  for (const { 0: found, index } of text.matchAll(urlPattern)) {
     const href = withoutTrailing(found);
     if (!URL.canParse(href)) continue;
     if (index > from) pieces.push({ at: from, text: text.slice(from, index) });
@@ -25,7 +25,7 @@ export function piecesOf(text: string): Piece[] {
   return pieces;
 }
 
-/** No regular expression: one that is anchored at the end alone takes quadratic time. */
+/** Not a regular expression: one that is anchored only at the end takes quadratic time. */
 function withoutTrailing(found: string): string {
   let end = found.length;
   while (trailing.has(found.charAt(end - 1))) end -= 1;

@@ -1,7 +1,4 @@
-/**
- * A UUID of version 4. Pages that did not come over HTTPS have no `randomUUID`, and some replace `Array.from`: this needs
- * neither.
- */
+/** A UUID v4. Does not use `randomUUID`, which needs HTTPS, nor `Array.from`, which some pages replace. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   let hex = '';

@@ -4,7 +4,7 @@ import { isOutdated, mergeUpgrades } from './overtaken-reads.ts';
 
 const [earlier, later] = ['2026-01-01T10:00:00.000Z', '2026-01-01T10:00:01.000Z'];
 
-test('a read that is older than what the feed brought is outdated', () => {
+test('a read that is older than the last feed item is outdated', () => {
   const active = (at: string) => ({ state: 'active', updated_at: at }) as const;
   assert.equal(isOutdated(active(earlier), null), false);
   assert.equal(isOutdated(active(earlier), active(later)), true);
@@ -17,10 +17,10 @@ test('an ended engagement stays ended, also when the clock of the server was set
   assert.equal(isOutdated({ state: 'ended', updated_at: earlier }, { state: 'ended', updated_at: later }), false);
 });
 
-test('a request that arrived during a read is kept, and an answer is not taken back', () => {
+test('a request that arrived during a read is kept, and an answered request stays answered', () => {
   const request = (id: string, state: 'pending' | 'declined') => ({ id, state });
-  const [asked, declined] = [request('new', 'pending'), request('old', 'declined')];
-  assert.deepEqual(mergeUpgrades([asked], []), [asked]);
-  assert.deepEqual(mergeUpgrades([asked, declined], [request('old', 'pending')]), [asked, declined]);
+  const [pending, declined] = [request('new', 'pending'), request('old', 'declined')];
+  assert.deepEqual(mergeUpgrades([pending], []), [pending]);
+  assert.deepEqual(mergeUpgrades([pending, declined], [request('old', 'pending')]), [pending, declined]);
   assert.deepEqual(mergeUpgrades([request('old', 'pending')], [declined]), [declined]);
 });

@@ -1,12 +1,12 @@
 /**
- * The feed can overtake a read: an answer that was made before an event may arrive after it. These rules decide what counts then.
+ * The feed can overtake a read: an answer that was created before an event may arrive after it. These rules decide which one counts.
  */
 
-/** Whether a read shows an earlier state of an engagement than the one already known. */
-export function isOutdated(read: Versioned, known: Versioned | null): boolean {
-  if (known === null) return false;
-  if (known.state === 'ended') return read.state !== 'ended';
-  return read.updated_at < known.updated_at;
+/** Whether a read shows an earlier state of an engagement than the current one. */
+export function isOutdated(read: Versioned, current: Versioned | null): boolean {
+  if (current === null) return false;
+  if (current.state === 'ended') return read.state !== 'ended';
+  return read.updated_at < current.updated_at;
 }
 
 interface Versioned {
@@ -15,17 +15,17 @@ interface Versioned {
 }
 
 /**
- * Upgrade requests, newest first: those that were read, and those that only the feed has brought, which are newer. A request that
- * was answered stays answered.
+ * Merges upgrade requests, newest first: those that were read, and those that came only by the feed, which are newer. An answered
+ * request stays answered.
  */
 export function mergeUpgrades<Upgrade extends Request>(
-  known: readonly Upgrade[],
+  current: readonly Upgrade[],
   read: readonly Upgrade[],
 ): readonly Upgrade[] {
   const readIds = new Set(read.map(({ id }) => id));
-  const answered = new Map(known.filter(({ state }) => state !== 'pending').map((request) => [request.id, request]));
+  const answered = new Map(current.filter(({ state }) => state !== 'pending').map((request) => [request.id, request]));
   return [
-    ...known.filter(({ id }) => !readIds.has(id)),
+    ...current.filter(({ id }) => !readIds.has(id)),
     ...read.map((request) => (request.state === 'pending' ? (answered.get(request.id) ?? request) : request)),
   ];
 }

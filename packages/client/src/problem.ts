@@ -1,11 +1,11 @@
 import type { Problem } from './api-types.ts';
 
-/** What Usher refused, in its own words. */
+/** A refusal by the server. */
 export class ProblemError extends Error {
   readonly status: number;
-  /** The stable code, `validation_failed` for example. */
+  /** The stable code, such as `invalid_request`. */
   readonly code: string;
-  /** One for each field that was wrong, by JSON pointer. */
+  /** One detail per invalid field, with its JSON pointer. */
   readonly details: Problem['details'];
   readonly etag: string | null;
 
@@ -18,16 +18,16 @@ export class ProblemError extends Error {
     this.etag = etag;
   }
 
-  /** What was wrong with one field, by its name or path: `name`, `capacity_policy/capacity`. */
+  /** The detail about one field, by its name or path: `name`, `capacity_policy/capacity`. */
   field(path: string): string | undefined {
     return this.details.find(({ attribute }) => attribute === `/${path}`)?.detail;
   }
 }
 
-/** Nobody answered: the server is away, or the network. */
+/** No answer: the server or the network is down. */
 export class Unreachable extends Error {
   constructor(cause: unknown) {
-    super('The server cannot be reached. Nothing was changed unless it says so later.', { cause });
+    super("Can't reach the server. Check your connection and try again.", { cause });
     this.name = 'Unreachable';
   }
 }
@@ -40,10 +40,10 @@ export async function problemOf(response: Response): Promise<ProblemError> {
     const problem = JSON.parse(text) as Problem;
     if (typeof problem.detail === 'string' && Array.isArray(problem.details)) return new ProblemError(problem, etag);
   } catch {
-    // A proxy's page, say: what is known then is the status.
+    // Not a problem document, for example a proxy's error page. Only the status is known.
   }
   return new ProblemError(
-    { status, error: 'unknown', detail: `The server answered ${status}, without a reason.`, details: [] },
+    { status, error: 'unknown', detail: `The server answered with status ${status}.`, details: [] },
     etag,
   );
 }

@@ -19,14 +19,14 @@ const blocks: Block[] = [
   { id: '3', type: 'b', data: 'x\n y' },
 ];
 
-test('blocks are the same however they are cut into chunks', async () => {
+test('blocks do not depend on how the stream is split into chunks', async () => {
   const bytes = encode(texts.join(''));
   assert.deepEqual(await read(bytes), blocks);
   assert.deepEqual(await read(encode(texts.join('').replaceAll('\n', '\r\n'))), blocks);
   assert.deepEqual(await read(...Array.from(bytes, (byte) => Uint8Array.of(byte))), blocks);
 });
 
-test('what was cut off in the middle is no block', async () => {
+test('an incomplete block is dropped', async () => {
   const bytes = encode(texts.join(''));
   const ends = texts.map((_, index) => encode(texts.slice(0, index + 1).join('')).length);
   for (let length = 0; length <= bytes.length; length += 1) {
@@ -35,7 +35,7 @@ test('what was cut off in the middle is no block', async () => {
   }
 });
 
-test('a block that does not end is an error, and not all of the memory', async () => {
+test('a block that does not end is an error and does not use up the memory', async () => {
   const chunk = encode('x'.repeat(1024 * 1024));
   await assert.rejects(read(...Array.from({ length: 17 }, () => chunk)), /does not end/);
 });

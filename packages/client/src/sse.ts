@@ -1,14 +1,14 @@
-/** A block of a stream of Server-Sent Events. One without data says how far the reader has come, or nothing. */
+/** A block of a Server-Sent Events stream. A block without data carries only a new position, or is a keep-alive. */
 export interface Block {
   readonly id: string | null;
   readonly type: string;
   readonly data: string | null;
 }
 
-/** Characters of a block that has not ended; more is no stream of events. */
-const longestBlock = 16 * 1024 * 1024;
+/** Limit in characters of an unfinished block. A longer one is not an event stream. */
+const maxBlockLength = 16 * 1024 * 1024;
 
-/** What follows the last blank line is not whole, and is left out. */
+/** Splits a stream into blocks. Text after the last blank line is incomplete and dropped. */
 export async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Block> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -28,7 +28,7 @@ export async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
       lines = [];
       length = 0;
     }
-    if (length + rest.length > longestBlock) throw new Error('a block of the stream does not end');
+    if (length + rest.length > maxBlockLength) throw new Error('a block of the stream does not end');
   }
 }
 

@@ -8,7 +8,7 @@ interface Upload {
   readonly onProgress: (share: number) => void;
 }
 
-/** A form with a file in it. By XMLHttpRequest, the one way to hear how far it has come. */
+/** Uploads a form with a file. Uses XMLHttpRequest, because `fetch` does not report upload progress. */
 export async function upload({ url, form, authorization, onProgress }: Upload): Promise<unknown> {
   const request = new XMLHttpRequest();
   const done = new Promise<void>((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** How many bytes a text has in UTF-8. */
+/** The number of bytes of a text in UTF-8. */
 export function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;
 }

@@ -1,2 +1,2 @@
-/** `image/png`, or `image/*` for a family of types. */
+/** A type such as `image/png`, or a pattern such as `image/*`. */
 export const contentTypePattern = String.raw`^[\w.+-]+/(?:[\w.+-]+|\*)$`;

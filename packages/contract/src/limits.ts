@@ -1,6 +1,6 @@
-/** Limits that more than one package, or more than one room of the server, has to know. Lengths are of code points. */
+/** Limits that several packages or several rooms of the server use. Lengths are in code points. */
 
-/** Of sites, queues, people, teams, tokens and visitors. */
+/** Names of sites, queues, people, teams, tokens and visitors. */
 export const maxNameLength = 255;
 export const maxDescriptionLength = 4_096;
 export const maxEmailLength = 254;
@@ -8,18 +8,18 @@ export const maxPasswordLength = 256;
 export const maxUrlLength = 2_048;
 export const maxDomainLength = 253;
 
-/** A list in a request, and a page of a list in an answer. */
+/** Elements of a list in a request, and of a page in an answer. */
 export const maxListLength = 1_000;
 export const maxPageSize = 1_000;
-/** Visitors that may be read by their ids at once. */
+/** Visitors that one request may read by id. */
 export const maxVisitorIds = 100;
 
 /**
- * How long a site may give operators and visitors to answer an offer. A board is read as far back as this, so raising it needs
- * no other change. While processes of the release before still run, sites should keep to the old limit.
+ * The longest time that a site may allow for answering an offer. Boards are loaded as far back as this, so raising it needs no other
+ * change. During an upgrade, while processes of the previous release run, sites should stay within the old limit.
  */
 export const maxOfferTimeoutSec = 3_600;
-/** How long a visitor has to reply to a request that went to their phone. */
+/** How long a request by SMS waits for a reply. */
 export const smsRequestLifetimeHours = 72;
 export const maxTicketTimeoutSec = 7 * 86_400;
 export const maxPresenceLeaseSec = 86_400;
@@ -28,18 +28,18 @@ export const maxEngagementsOfOperator = 100;
 export const maxAffinitySec = 4 * 86_400;
 export const maxServiceLevelSec = 7 * 86_400;
 export const defaultServiceLevelSec = 20;
-/** Ranks of operators in a queue go from 1, which is considered first. The last is as good as none. */
+/** Ranks of operators in a queue start at 1, the most preferred. The last rank counts as unranked. */
 export const lastRank = 10;
-/** Of each setting of a site about what one address may have. */
+/** Upper limit of the per-address settings of a site. */
 export const maxPerAddress = 100_000;
 
 export const maxMessageLength = 10_000;
 /**
- * Files that a caller may be sending to one engagement at once, in each process. They are not among the engagement's files yet, so
- * without a limit, files that never become whole could fill the disk.
+ * Concurrent uploads per caller, engagement and process. Incomplete uploads do not count towards the engagement's files, so without
+ * this limit they could fill the disk.
  */
 export const maxUploadsAtOnce = 10;
-/** Of the text and the value of an option of a response card. */
+/** Text and value of an option of a response card. */
 export const maxOptionLength = 1_000;
 
 export const maxVisitorNoteLength = 16_384;
@@ -47,7 +47,7 @@ export const maxVisitorAttributes = 100;
 export const maxAttributeNameLength = 255;
 export const maxAttributeValueLength = 4_096;
 
-/** Deliveries that wait for a webhook are counted up to this. */
+/** Pending deliveries of a webhook are counted up to this number. */
 export const maxCountedDeliveries = 10_000;
 
 export const maxClientSecretLength = 1_024;

@@ -1,8 +1,8 @@
-/** How visitors and operators talk, lowest first: an engagement goes up from one medium to a higher one. */
+/** Media of an engagement, lowest first. An upgrade goes from a lower to a higher one. */
 export const media = ['text', 'phone', 'audio', 'video'] as const;
 export type Medium = (typeof media)[number];
 
-/** Media that Usher connects as calls, so that it knows how long they last. Telephones are connected elsewhere. */
+/** Media that Usher connects as calls and whose duration it knows. Phone calls are connected elsewhere. */
 const calls = ['audio', 'video'] as const satisfies readonly Medium[];
 export type CallMedium = (typeof calls)[number];
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { natsUrlFault, parseNatsUrl } from './nats-url.ts';
 
-test('a NATS URL is taken apart: the host in its one spelling, the usual port, the subject as it is', () => {
+test('a NATS URL is parsed into a normalised host, the port (4222 by default) and the unchanged subject', () => {
   for (const [url, hostname, port, isSecure, subject] of [
     ['nats://Example.COM/Usher.events', 'example.com', 4222, false, 'Usher.events'],
     ['TLS://example.com:443/a', 'example.com', 443, true, 'a'],
@@ -14,11 +14,11 @@ test('a NATS URL is taken apart: the host in its one spelling, the usual port, t
   }
 });
 
-const noSubjects = ['', '*', 'a.*', 'a.>', '>', '.a', 'a.', 'a..b', '$JS.API.INFO', '_INBOX.a', '_inbox', 'a/b', 'a?b', 'a#b', 'ä', 'a'.repeat(256)]; // prettier-ignore
+const invalidSubjects = ['', '*', 'a.*', 'a.>', '>', '.a', 'a.', 'a..b', '$JS.API.INFO', '_INBOX.a', '_inbox', 'a/b', 'a?b', 'a#b', 'ä', 'a'.repeat(256)]; // prettier-ignore
 
-test('wildcards, commands, inboxes and what is no subject are refused, as is what is no server', () => {
+test('invalid subjects (wildcards, commands, inboxes) and invalid servers are refused', () => {
   for (const url of [
-    ...noSubjects.map((subject) => `nats://example.com/${subject}`),
+    ...invalidSubjects.map((subject) => `nats://example.com/${subject}`),
     'nats://example.com',
     'nats:///a',
     'nats://example.com:0/a',

@@ -9,7 +9,7 @@ export interface OpeningTimes {
   readonly closes_at: string;
 }
 
-/** Minutes from the midnight of the day that owns the span; `opens < closes`. */
+/** Minutes from midnight of the day that the span belongs to; `opens < closes`. */
 export interface Span {
   readonly opens: number;
   readonly closes: number;
@@ -17,14 +17,14 @@ export interface Span {
 
 export const minutesOfDay = 1_440;
 
-/** Minutes from midnight; `null`: it is no time of day. */
+/** Minutes from midnight; `null`: not a valid time. */
 export function minutesOf(text: string): number | null {
   return timeShape.test(text) ? Number(text.slice(0, 2)) * 60 + Number(text.slice(3)) : null;
 }
 
 /**
- * D6.2. A closing that is not later than its opening is the next one of that wall-clock time: for `23:00`–`02:00` on the
- * next day, but for `24:30`–`00:10`, which opens on the next day, on the one after. `null`: it is no interval.
+ * D6.2: a closing time that is not later than the opening time means the next occurrence of that wall-clock time. `23:00`–`02:00` closes
+ * on the next day; `24:30`–`00:10`, which opens on the next day, closes on the day after it. `null`: not a valid interval.
  */
 export function spanOf({ opens_at, closes_at }: OpeningTimes): Span | null {
   const opens = minutesOf(opens_at);

@@ -3,11 +3,11 @@ import { bytesOf } from './bytes.ts';
 export const maxWelcomeBytes = 16_384;
 
 /**
- * D5.6: a welcome message that is a JSON object is a response card, with the shape of a chat message of which `content` and
- * `attachment` are used; other text is sent as it is. The field is a string, so what is wrong inside the card is said in words.
+ * D5.6: a welcome message that parses as a JSON object is a response card: a chat message of which `content` and `attachment` are used.
+ * Other text is sent unchanged. The field is a string, so a JSON pointer cannot point into the card; the fault names the place.
  */
 export function welcomeFaults(text: string): string[] {
-  if (bytesOf(text) > maxWelcomeBytes) return [`must not be longer than ${maxWelcomeBytes} bytes`];
+  if (bytesOf(text) > maxWelcomeBytes) return [`must be at most ${maxWelcomeBytes} bytes`];
   const card = parseCard(text);
   return card === null ? [] : cardFaults(card).map((fault) => `is a response card: ${fault}`);
 }
@@ -21,7 +21,7 @@ export function parseCard(text: string): Record<string, unknown> | null {
   }
 }
 
-/** Everything that is wrong with the card, in its order. */
+/** All faults of the card, in field order. */
 function cardFaults({ content, attachment }: Record<string, unknown>): string[] {
   const faults = typeof content === 'string' ? [] : ['its content must be a string'];
   if (attachment === undefined || attachment === null) return faults;

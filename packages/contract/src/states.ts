@@ -1,6 +1,5 @@
-/** States of what the interface shows, and why it ended. Migrations have CHECKs of some: a new value needs one. */
+/** States and end reasons of the API's resources. Some have a CHECK in the database, so a new value needs a migration. */
 
-/** Of a ticket. */
 export const ticketStates = [
   'waiting',
   'offered',
@@ -15,7 +14,7 @@ export type TicketState = (typeof ticketStates)[number];
 export const requestStates = ['pending', 'accepted', 'failed'] as const;
 export type RequestState = (typeof requestStates)[number];
 
-/** D5.2: why a request failed. With `error`, the application that reported it may say what it was. */
+/** D5.2: why a request failed. Only `error` may have a message. */
 export const silentFailReasons = [
   'rejected',
   'timed_out',
@@ -32,17 +31,17 @@ export const engagementStates = ['active', 'ended'] as const;
 export const endReasons = ['visitor_hung_up', 'operator_hung_up', 'visitor_left', 'operator_left', 'error'] as const;
 export type EndReason = (typeof endReasons)[number];
 
-/** D1.1. Clients must tolerate more; we send no others. */
+/** D1.1: clients must tolerate other values; Usher sends only these. */
 export const queueStatuses = ['opened', 'closed', 'full', 'unstaffed'] as const;
 export type QueueStatus = (typeof queueStatuses)[number];
 
-/** Whether a queue without operators lets visitors in. */
+/** D2.6: whether a queue without staff accepts visitors. */
 export const unstaffedRules = ['accept', 'reject'] as const;
 export type UnstaffedRule = (typeof unstaffedRules)[number];
 
-/** What became of an attempt to deliver an event. */
+/** Results of an attempt to deliver an event. */
 export const attemptStates = ['delivered', 'retrying', 'exhausted', 'held', 'discarded'] as const;
 
-/** Whose messages a webhook hears that came with a ticket or request. */
+/** D8.2: which messages an attached webhook receives. */
 export const messageAudiences = ['own', 'other', 'all'] as const;
 export type MessageAudience = (typeof messageAudiences)[number];

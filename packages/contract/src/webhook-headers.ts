@@ -1,12 +1,12 @@
 import { bytesOf } from './bytes.ts';
 
-/** Headers that an integrator may add to the requests of a webhook (D8.4). Bytes are those of names and values together. */
+/** D8.4: limits of custom headers of a webhook. `bytes` counts names and values together. */
 export const headerLimits = { count: 50, bytes: 8_192 } as const;
 
-/** Name and value. What is not a string is for the schema to report. */
+/** Name and value. The schema reports values that are not strings. */
 type Header = readonly [name: string, value: unknown];
 
-/** Usher sets these: they frame the request, or prove who sent it. */
+/** Usher sets these headers: they frame the request or carry its signature. */
 const reserved = new Set([
   'host',
   'content-length',
@@ -23,12 +23,11 @@ const reserved = new Set([
 ]);
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What HTTP can carry in a value; CR, LF and NUL above all are not in it. */
+/** Characters that HTTP allows in a value. CR, LF and NUL are not allowed. */
 const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * A JSON type, with or without a suffix such as `vnd.example+json`: events are JSON, so any other type would be untrue. The text
- * is sent as UTF-8, so no other charset may be named.
+ * A JSON type, possibly with a suffix such as `vnd.example+json`. Events are JSON in UTF-8, so another type or charset would be wrong.
  */
 const jsonType = /^(?:application|text)\/(?:[\w.-]+\+)?json$/i;
 const utf8 = /^charset=(?:utf-8|"utf-8")$/i;
@@ -42,13 +41,13 @@ function isContentType(name: string): boolean {
   return name.toLowerCase() === 'content-type';
 }
 
-/** What is wrong with one header among all of them. */
+/** Faults of one header among all headers of the webhook. */
 export function headerFaults([name, value]: Header, all: readonly Header[]): string[] {
   return [nameFault(name), valueFault(value), typeFault([name, value], all)].filter((fault) => fault !== null);
 }
 
 function nameFault(name: string): string | null {
-  if (!token.test(name)) return 'is not a header name';
+  if (!token.test(name)) return 'is not a valid header name';
   const lower = name.toLowerCase();
   return reserved.has(lower) || lower.startsWith('proxy-') ? 'is a header that cannot be set' : null;
 }
@@ -64,12 +63,12 @@ function typeFault([name, value]: Header, all: readonly Header[]): string | null
   return isJsonType(value) ? null : 'must be a JSON type such as application/json, in UTF-8: events are sent as JSON';
 }
 
-/** How violations point at a header, as a JSON pointer. */
+/** The JSON pointer of a header, for violations. */
 export function headerPointer(name: string): string {
   return `/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** What is wrong with their size together. How many there may be is for the schema, or the form, to say. */
+/** The fault of the total size. The schema or the form limits the count. */
 export function headerSizeFault(all: readonly Header[]): string | null {
   const bytes = all.reduce(
     (sum, [name, value]) => sum + bytesOf(name) + (typeof value === 'string' ? bytesOf(value) : 0),

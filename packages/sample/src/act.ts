@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { Action } from './action.ts';
 import { chance, pick } from './chance.ts';
-import type { Answer, Ask, Host } from './host.ts';
+import type { Answer, ApiRequest, Host } from './host.ts';
 import { presenceSec } from './plan.ts';
 
 /**
- * Carries out one action. A refusal is an answer like any other: somebody else was faster, or the queue is closed. `false`: the
- * server failed, and the action may be tried again.
+ * Carries out one action. A refusal is a normal answer: another request came first, or the queue is closed. `false`: the server failed,
+ * and the action may be retried.
  */
 export async function act(action: Action, host: Host): Promise<boolean> {
-  const answer = action.do === 'arrive' ? await arrive(action, host) : await host.ask(askOf(action));
+  const answer = action.do === 'arrive' ? await arrive(action, host) : await host.send(requestOf(action));
   return answer === null || answer.status < 500;
 }
 
-function askOf(action: Exclude<Action, { do: 'arrive' }>): Ask {
+function requestOf(action: Exclude<Action, { do: 'arrive' }>): ApiRequest {
   switch (action.do) {
-    case 'be present': {
+    case 'set presence': {
       const { operatorId: id, available, media, reason } = action;
       const body = { available, media, reason, expires_in_sec: available ? presenceSec : null };
       return { as: { kind: 'operator', id }, method: 'PUT', path: `/operators/${id}/presence`, body };
     }
-    case 'give up': {
+    case 'abandon': {
       const as = { kind: 'visitor', id: action.visitorId } as const;
       const path = `/queue_tickets/${action.ticketId}`;
       return { as, method: 'PATCH', path, body: { action: 'cancel' } };
@@ -35,14 +35,14 @@ function askOf(action: Exclude<Action, { do: 'arrive' }>): Ask {
   }
 }
 
-type Inside = Extract<Action, { engagementId: unknown }>;
+type EngagementAction = Extract<Action, { engagementId: unknown }>;
 
-function inEngagement(action: Inside): Omit<Ask, 'as'> {
+function inEngagement(action: EngagementAction): Omit<ApiRequest, 'as'> {
   const base = `/engagements/${action.engagementId}`;
   switch (action.do) {
     case 'type':
       return { method: 'PUT', path: `${base}/typing_indicator`, body: { typing: true } };
-    case 'say':
+    case 'send':
       return { method: 'PUT', path: `${base}/chat_messages/${randomUUID()}`, body: messageOf(action) };
     case 'acknowledge':
       return {
@@ -50,7 +50,7 @@ function inEngagement(action: Inside): Omit<Ask, 'as'> {
         path: `${base}/chat_messages/${action.messageId}`,
         body: { status: 'delivered' },
       };
-    case 'ask for audio':
+    case 'request audio':
       return { method: 'POST', path: `${base}/media_upgrade_requests`, body: { audio: 'two_way', video: null } };
     case 'accept upgrade':
       return {
@@ -58,7 +58,7 @@ function inEngagement(action: Inside): Omit<Ask, 'as'> {
         path: `${base}/media_upgrade_requests/${action.upgradeId}`,
         body: { action: 'accept' },
       };
-    case 'hand on': {
+    case 'transfer': {
       const { engagementId: engagement_id, queueId: queue_id, media } = action;
       return { method: 'POST', path: '/transfer_tickets', body: { engagement_id, queue_id, media } };
     }
@@ -67,7 +67,7 @@ function inEngagement(action: Inside): Omit<Ask, 'as'> {
   }
 }
 
-function messageOf({ content, offers, chooses }: Extract<Inside, { do: 'say' }>): object {
+function messageOf({ content, offers, chooses }: Extract<EngagementAction, { do: 'send' }>): object {
   if (chooses !== undefined)
     return { content, attachment: { type: 'single_choice_response', selected_option: chooses } };
   return offers === undefined ? { content } : { content, attachment: { type: 'single_choice', options: offers } };
@@ -82,13 +82,13 @@ async function arrive(
 ): Promise<Answer | null> {
   const { siteId, operatorIds, visitorMark } = host;
   const [greeter] = operatorIds;
-  if (greeter === undefined) throw new Error('sample data without operators');
+  if (greeter === undefined) throw new Error('the sample data has no operators');
   const byGreeter = { kind: 'operator', id: greeter } as const;
   const visitor = { site_id: siteId, name, team_ids: teams };
-  const made = await host.ask({ as: byGreeter, method: 'POST', path: '/visitors', body: visitor });
-  const id = made?.body['id'];
-  if (typeof id !== 'string') return made;
-  const known = {
+  const created = await host.send({ as: byGreeter, method: 'POST', path: '/visitors', body: visitor });
+  const id = created?.body['id'];
+  if (typeof id !== 'string') return created;
+  const details = {
     external_id: `${visitorMark}${id}`,
     email: `${name.toLowerCase()}.${id.slice(0, 4)}@example.com`.normalize('NFD').replaceAll(/[^\x21-\x7e]/g, ''),
     custom_attributes: {
@@ -98,9 +98,9 @@ async function arrive(
     },
   };
   const path = `/sites/${siteId}/visitors/${id}`;
-  const marked = await host.ask({ as: byGreeter, method: 'PATCH', path, body: known });
-  // Without the mark nobody speaks for this visitor.
+  const marked = await host.send({ as: byGreeter, method: 'PATCH', path, body: details });
+  // Without the mark the visitor counts as real, and no simulation acts for them.
   if (marked?.status !== 200) return marked;
   const body = { site_id: siteId, media, queue_id: queueId };
-  return host.ask({ as: { kind: 'visitor', id }, method: 'POST', path: '/queue_tickets', body });
+  return host.send({ as: { kind: 'visitor', id }, method: 'POST', path: '/queue_tickets', body });
 }

@@ -2,12 +2,12 @@ import type { Medium } from '@usher/contract/media';
 import type { Actor } from './host.ts';
 import type { Side } from './world.ts';
 
-interface Card {
+interface CardOption {
   readonly text: string;
   readonly value: string;
 }
 
-/** Something to be done now. `key` says what it is: done, or tried in vain, it is not tried again while the process lasts. */
+/** An action to carry out now. `key` identifies it: this process does not repeat an action, whether it succeeded or was refused. */
 export type Action = { readonly key: string } & (
   | {
       readonly do: 'arrive';
@@ -17,13 +17,13 @@ export type Action = { readonly key: string } & (
       readonly teams: readonly string[];
     }
   | {
-      readonly do: 'be present';
+      readonly do: 'set presence';
       readonly operatorId: string;
       readonly available: boolean;
       readonly media: readonly Medium[];
       readonly reason: string | null;
     }
-  | { readonly do: 'give up'; readonly ticketId: string; readonly visitorId: string }
+  | { readonly do: 'abandon'; readonly ticketId: string; readonly visitorId: string }
   | {
       readonly do: 'answer';
       readonly requestId: string;
@@ -33,30 +33,35 @@ export type Action = { readonly key: string } & (
     }
   | ({ readonly engagementId: string; readonly as: Actor } & (
       | { readonly do: 'type' }
-      | { readonly do: 'say'; readonly content: string; readonly offers?: readonly Card[]; readonly chooses?: string }
+      | {
+          readonly do: 'send';
+          readonly content: string;
+          readonly offers?: readonly CardOption[];
+          readonly chooses?: string;
+        }
       | { readonly do: 'acknowledge'; readonly messageId: string }
-      | { readonly do: 'ask for audio' }
+      | { readonly do: 'request audio' }
       | { readonly do: 'accept upgrade'; readonly upgradeId: string }
-      | { readonly do: 'hand on'; readonly queueId: string; readonly media: Medium }
+      | { readonly do: 'transfer'; readonly queueId: string; readonly media: Medium }
       | { readonly do: 'end' }
     ))
 );
 
-/** When it is, and how fast time passes for those who are made up. */
+/** The current time, and how fast simulated time passes. */
 export interface Clock {
   readonly seed: number;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Since when arrivals have not been looked at. */
+  /** Arrivals up to this time have been planned. */
   readonly since: number;
-  /** Seconds that pass in the sample for each real one. */
+  /** Simulated seconds per real second. */
   readonly speed: number;
 }
 
-/** Seconds of the sample's time. */
+/** Simulated seconds since an instant. */
 export function elapsed({ now, speed }: Clock, since: number): number {
   return ((now - since) / 1000) * speed;
 }
 
-/** Those of the two for whom we speak. */
+/** The simulated sides of an engagement. */
 export type Sides = { readonly [Each in Side]?: Actor };

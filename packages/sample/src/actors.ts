@@ -1,15 +1,15 @@
 import { act } from './act.ts';
-import { clear } from './clear.ts';
+import { endActive } from './end-active.ts';
 import type { Host } from './host.ts';
 import { plan } from './plan.ts';
-import type { Extent } from './world.ts';
+import type { Scope } from './world.ts';
 
-/** The latest actions are remembered, so that none is done twice before its effect shows. */
-const mostRemembered = 5_000;
+/** Recent actions are remembered, so that none is repeated before its effect is visible. */
+const maxRemembered = 5_000;
 
 /**
- * The made-up people of one sample. They look at what goes on, decide what happens next (`plan.ts`) and do it through the public
- * API. They keep nothing that another process could not read as well, so that one can go on where another ends.
+ * The simulated people of one sample. They read the state of the site, plan the next actions (`plan.ts`) and carry them out through
+ * the public API. Their state is in the database, so another process can continue at any time.
  */
 export class Actors {
   readonly #host: Host;
@@ -17,13 +17,13 @@ export class Actors {
   readonly #done = new Set<string>();
   #since = Date.now();
 
-  /** `speed`: seconds that pass for them in each real one. */
+  /** `speed`: simulated seconds per real second. */
   constructor(host: Host, speed: number) {
     this.#host = host;
     this.#speed = speed;
   }
 
-  /** Does everything that is to be done now. */
+  /** Carries out everything that is due now. */
   async act(): Promise<void> {
     const [now, since] = [Date.now(), this.#since];
     this.#since = now;
@@ -39,14 +39,14 @@ export class Actors {
     );
   }
 
-  /** Ends what goes on. `false`: something is left. */
-  async clear(extent: Extent): Promise<boolean> {
-    return clear(this.#host, extent);
+  /** Ends active tickets, requests and engagements. `false`: some remain. */
+  async endActive(scope: Scope): Promise<boolean> {
+    return endActive(this.#host, scope);
   }
 
   #remember(key: string): void {
     this.#done.add(key);
     const [oldest] = this.#done;
-    if (this.#done.size > mostRemembered && oldest !== undefined) this.#done.delete(oldest);
+    if (this.#done.size > maxRemembered && oldest !== undefined) this.#done.delete(oldest);
   }
 }

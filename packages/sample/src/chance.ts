@@ -1,9 +1,9 @@
 /**
- * What looks like chance and is not: a number from 0 up to 1 that follows from the seed and from what it is about. Whoever asks
- * again, after a restart or in another process, gets the same.
+ * A deterministic pseudo-random number from 0 to 1 (exclusive), derived from the seed and the arguments. It is the same after a
+ * restart and in another process.
  */
 export function chance(seed: number, ...about: readonly (string | number)[]): number {
-  // FNV-1a, and the finish of MurmurHash3, without which similar texts give similar numbers.
+  // FNV-1a with the finalizer of MurmurHash3; without the finalizer, similar texts would give similar numbers.
   let hash = (0x811c9dc5 ^ seed) >>> 0;
   for (const character of about.join(':')) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b) >>> 0;
@@ -11,17 +11,17 @@ export function chance(seed: number, ...about: readonly (string | number)[]): nu
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
 
-/** One of them. */
+/** Picks an element by a number from 0 to 1. */
 export function pick<T>(from: readonly [T, ...T[]], at: number): T {
   return from[Math.floor(at * from.length)] ?? from[0];
 }
 
-/** How many come when `mean` are expected (Poisson), for a chance from 0 up to 1. */
+/** A Poisson-distributed count with the given mean, for a number from 0 to 1. */
 export function poisson(mean: number, at: number): number {
   let count = 0;
   let term = Math.exp(-mean);
   let below = term;
-  while (at >= below && count < mostAtOnce) {
+  while (at >= below && count < maxCount) {
     count += 1;
     term *= mean / count;
     below += term;
@@ -29,4 +29,4 @@ export function poisson(mean: number, at: number): number {
   return count;
 }
 
-const mostAtOnce = 20;
+const maxCount = 20;

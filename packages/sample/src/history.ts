@@ -2,7 +2,7 @@ import { chance } from './chance.ts';
 import { arrivalsPerMinute } from './plan.ts';
 import { queues, type PolicyName } from './scene.ts';
 
-/** A visit to a queue that is over, as reports count them. */
+/** A past visit to a queue, for reports. */
 interface Visit {
   readonly queue: string;
   readonly enteredAt: Date;
@@ -11,12 +11,11 @@ interface Visit {
 }
 
 const hours = 24;
-/** Fewer than come now: a day of them is made at once. */
-const share = 0.1;
+/** The share of the current arrival rate, because a whole day is inserted at once. */
+const rateShare = 0.1;
 
 /**
- * The day before, for charts that would be empty: visits to the queues of the sample, by their names, and nothing else. No visitor
- * and no engagement is made up for them, and nothing in the log of events.
+ * Visits of the last 24 hours, so that charts are not empty. They are visits only: without visitors, engagements and events.
  */
 export function pastVisits(seed: number, now: Date, isOpen: (policy: PolicyName, at: number) => boolean): Visit[] {
   return queues.flatMap(({ name: queue, policy, share: ofArrivals, fallback }) => {
@@ -24,7 +23,7 @@ export function pastVisits(seed: number, now: Date, isOpen: (policy: PolicyName,
     for (let minute = hours * 60; minute > 1; minute -= 1) {
       const at = now.getTime() - minute * 60_000;
       const draw = (what: string): number => chance(seed, 'past', queue, minute, what);
-      if (!isOpen(policy, at) || draw('comes') > (arrivalsPerMinute(at) * share * ofArrivals) / 100) continue;
+      if (!isOpen(policy, at) || draw('comes') > (arrivalsPerMinute(at) * rateShare * ofArrivals) / 100) continue;
       found.push({ queue, ...courseOf(at, draw, fallback !== undefined) });
     }
     return found;
@@ -34,7 +33,7 @@ export function pastVisits(seed: number, now: Date, isOpen: (policy: PolicyName,
 function courseOf(at: number, draw: (what: string) => number, mayMove: boolean): Omit<Visit, 'queue'> {
   const fate = draw('fate');
   const outcome = fate < 0.8 ? 'engaged' : fate < 0.9 ? 'canceled' : fate < 0.96 || !mayMove ? 'visitor_left' : 'moved';
-  // Most are served soon, a few wait long.
+  // Most visitors are served soon, a few wait long.
   const waitSec = 2 + 55 * draw('wait') ** 3;
   return { enteredAt: new Date(at), leftAt: new Date(at + waitSec * 1000), outcome };
 }

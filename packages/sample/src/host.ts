@@ -1,10 +1,10 @@
-import type { Extent, UnderWay, World } from './world.ts';
+import type { ActiveItem, Scope, World } from './world.ts';
 
-/** In whose name something is done. */
+/** The person in whose name an action is carried out. */
 export type Actor =
   { readonly kind: 'operator'; readonly id: string } | { readonly kind: 'visitor'; readonly id: string };
 
-export interface Ask {
+export interface ApiRequest {
   readonly as: Actor;
   readonly method: 'POST' | 'PUT' | 'PATCH';
   readonly path: string;
@@ -16,16 +16,16 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** One account's sample, and all that its made-up people need of the server. They act through the public API alone. */
+/** One account's sample data, and the server's interface for its simulated people. They act through the public API only. */
 export interface Host {
   readonly siteId: string;
   /** In the order of `players`. */
   readonly operatorIds: readonly string[];
   readonly seed: number;
-  /** What the `external_id` of our visitors begins with, so that nobody speaks for a real visitor. */
+  /** The prefix of `external_id` of simulated visitors. It keeps simulations from acting for real visitors. */
   readonly visitorMark: string;
-  /** Sends a request to the public API. `null`: nobody can act in that name any more. */
-  ask(request: Ask): Promise<Answer | null>;
+  /** Sends a request to the public API. `null`: the actor can no longer sign in. */
+  send(request: ApiRequest): Promise<Answer | null>;
   readWorld(): Promise<World>;
-  readUnderWay(extent: Extent): Promise<UnderWay[]>;
+  readActive(scope: Scope): Promise<ActiveItem[]>;
 }

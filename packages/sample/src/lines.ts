@@ -1,4 +1,4 @@
-/** Short conversations. Both sides speak in turn, the visitor first; a card is something to choose from. */
+/** A short conversation. The sides take turns, the visitor first. */
 export interface Script {
   readonly visitor: readonly string[];
   readonly operator: readonly OperatorLine[];
@@ -17,7 +17,7 @@ export const scripts: readonly [Script, ...Script[]] = [
     visitor: ['Hi, my parcel was due yesterday. Where is it?', 'It is 48-1123.', 'Great, thank you. Bye!'],
     operator: [
       line('Hello! Let me have a look. What is the order number?'),
-      line('It left the depot this morning and comes today before six.'),
+      line('It left the depot this morning and will arrive today before six.'),
       line('Have a nice day!'),
     ],
   },
@@ -40,9 +40,9 @@ export const scripts: readonly [Script, ...Script[]] = [
   {
     visitor: ['Can I exchange shoes that I have worn once?', 'Indoors only.', 'Thanks, that is very kind.'],
     operator: [
-      line('Mostly yes. Where did you wear them?', 'Indoors only', 'Outdoors'),
-      line('Then it is no problem. I have sent you a label by e-mail.'),
-      line('Gladly!'),
+      line('Usually yes. Where did you wear them?', 'Indoors only', 'Outdoors'),
+      line('Then that is no problem. I have e-mailed you a return label.'),
+      line('You are welcome!'),
     ],
   },
   {
@@ -55,9 +55,9 @@ export const scripts: readonly [Script, ...Script[]] = [
   },
 ];
 
-/** For those who go on after the script has ended. */
+/** Lines for conversations that continue after the script. */
 export const operatorFillers: readonly [string, ...string[]] = [
-  'I am a sample operator: I understand little, and answer gladly.',
+  'I am a sample operator, so my answers are limited.',
   'One moment, please.',
   'Could you tell me more about that?',
   'I have noted it down.',

@@ -1,8 +1,8 @@
 import { chance } from './chance.ts';
 
-/** One in so many deliveries is refused at first, so that there are retries to look at. */
+/** The share of deliveries that is refused at first, so that the console shows retries. */
 const refusedShare = 1 / 12;
-/** For so long after the event. */
+/** How long after the event deliveries are refused. */
 const refusedForSec = 4;
 
 /** Whether the receiver of sample data refuses a delivery now. A repeated delivery has the same id. */

@@ -1,16 +1,16 @@
 import { media, type Medium } from '@usher/contract/media';
 import { weekdays, type Weekday } from '@usher/contract/opening-times';
 
-/** What sample data consists of, before it has ids. Everything is named for what it is: a user must never take it for real. */
+/** The content of sample data, before it has ids. Everything is named as a sample, so that nobody takes it for real data. */
 
 export const siteName = 'Sample shop';
 export const timeZone = 'Europe/London';
 
 export const teams = {
-  sales: { name: 'Sales (sample)', description: 'Answers questions before somebody buys' },
+  sales: { name: 'Sales (sample)', description: 'Answers questions about products' },
   support: { name: 'Support (sample)', description: 'Helps with orders and accounts' },
-  billing: { name: 'Returns and billing (sample)', description: 'Sends money back, during office hours' },
-  advice: { name: 'Video advice (sample)', description: 'Shows things, face to face' },
+  billing: { name: 'Returns and billing (sample)', description: 'Handles returns and refunds on weekdays' },
+  advice: { name: 'Video advice (sample)', description: 'Advises customers by video' },
 } as const;
 
 export type TeamName = keyof typeof teams;
@@ -18,22 +18,22 @@ export type TeamName = keyof typeof teams;
 interface Player {
   readonly name: string;
   readonly teams: readonly TeamName[];
-  readonly most: number;
+  readonly maxEngagements: number;
   readonly media: readonly Medium[];
-  /** Stays at work when somebody real is there as well; the others leave them some of the visitors. */
+  /** Stays available while a real operator is available. The others go away, so that the real operator gets visitors. */
   readonly stays: boolean;
 }
 
 /** Sample operators, in the order of the ids in the row of `sample_data`. */
 export const players: readonly Player[] = [
-  { name: 'Amara', teams: ['sales'], most: 3, media: ['text'], stays: true },
-  { name: 'Bo', teams: ['sales', 'support'], most: 2, media: ['text', 'audio'], stays: false },
-  { name: 'Chiara', teams: ['sales'], most: 2, media: ['text'], stays: false },
-  { name: 'Dmitri', teams: ['support'], most: 2, media: ['text', 'audio'], stays: true },
-  { name: 'Eun-ji', teams: ['support', 'advice'], most: 3, media, stays: false },
-  { name: 'Farid', teams: ['support', 'billing'], most: 2, media: ['text', 'phone', 'audio'], stays: false },
-  { name: 'Grace', teams: ['billing'], most: 1, media: ['text', 'phone'], stays: true },
-  { name: 'Henrik', teams: ['advice'], most: 1, media, stays: true },
+  { name: 'Amara', teams: ['sales'], maxEngagements: 3, media: ['text'], stays: true },
+  { name: 'Bo', teams: ['sales', 'support'], maxEngagements: 2, media: ['text', 'audio'], stays: false },
+  { name: 'Chiara', teams: ['sales'], maxEngagements: 2, media: ['text'], stays: false },
+  { name: 'Dmitri', teams: ['support'], maxEngagements: 2, media: ['text', 'audio'], stays: true },
+  { name: 'Eun-ji', teams: ['support', 'advice'], maxEngagements: 3, media, stays: false },
+  { name: 'Farid', teams: ['support', 'billing'], maxEngagements: 2, media: ['text', 'phone', 'audio'], stays: false },
+  { name: 'Grace', teams: ['billing'], maxEngagements: 1, media: ['text', 'phone'], stays: true },
+  { name: 'Henrik', teams: ['advice'], maxEngagements: 1, media, stays: true },
 ];
 
 const working: readonly Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri'];
@@ -48,7 +48,7 @@ interface ScenePolicy {
   exceptions: { date: string; opens_at?: string; closes_at?: string }[];
 }
 
-/** Whatever the hour, at least one of them is closed and one is open. */
+/** At any time, at least one policy is closed and one is open. */
 export function policies(now: Date): Readonly<Record<PolicyName, ScenePolicy>> {
   const next = (monthAndDay: string): string => {
     const year = now.getUTCFullYear();
@@ -89,34 +89,34 @@ export interface SceneQueue {
   readonly description: string;
   readonly capacity: { type: 'fixed'; capacity: number } | { type: 'variable'; multiplier: number };
   readonly media: Medium[];
-  /** Whose visitors it takes and who serves it; none: everybody on the site. */
+  /** Teams whose visitors the queue accepts and whose operators serve it; empty: all of the site. */
   readonly teams: readonly TeamName[];
   readonly policy: PolicyName;
-  /** Where this one leads: the name of a queue above it. */
+  /** The name of the fallback queue, which must be earlier in the list. */
   readonly fallback?: string;
   readonly welcome?: string;
-  readonly takesAnyway?: true;
-  /** Places of sample operators in `players`, best first. */
+  readonly acceptsUnstaffed?: true;
+  /** Indexes in `players`, best rank first. */
   readonly ranked?: readonly number[];
-  /** Of a hundred visitors, how many ask for it. */
+  /** Percentage of visitors who choose this queue. */
   readonly share: number;
 }
 
-/** Each after the one it falls back to: sales → support → overflow. */
+/** Each queue comes after its fallback: sales → support → overflow. */
 export const queues: readonly SceneQueue[] = [
   {
     name: 'Overflow (sample)',
-    description: 'Takes whoever finds no room elsewhere',
+    description: 'Accepts visitors when other queues are full',
     capacity: { type: 'fixed', capacity: 30 },
     media: ['text'],
     teams: [],
     policy: 'always',
-    takesAnyway: true,
+    acceptsUnstaffed: true,
     share: 5,
   },
   {
     name: 'Support (sample)',
-    description: 'For everybody, by everybody; a fixed number may wait, the rest goes to Overflow',
+    description: 'Served by all teams; at most 12 visitors wait, others go to Overflow',
     capacity: { type: 'fixed', capacity: 12 },
     media: ['text', 'audio'],
     teams: [],
@@ -126,7 +126,7 @@ export const queues: readonly SceneQueue[] = [
   },
   {
     name: 'Sales (sample)',
-    description: 'Twice as many as there are operators may wait; the rest goes to Support',
+    description: 'At most two visitors per operator wait; others go to Support',
     capacity: { type: 'variable', multiplier: 2 },
     media: ['text'],
     teams: ['sales'],
@@ -148,7 +148,7 @@ export const queues: readonly SceneQueue[] = [
   },
   {
     name: 'Video advice (sample)',
-    description: 'Face to face',
+    description: 'Advice by audio or video',
     capacity: { type: 'fixed', capacity: 3 },
     media: ['audio', 'video'],
     teams: ['advice'],
@@ -158,7 +158,7 @@ export const queues: readonly SceneQueue[] = [
   },
   {
     name: 'Night desk (sample)',
-    description: 'Open overnight, and by day closed by its hours',
+    description: 'Open overnight, closed during the day',
     capacity: { type: 'variable', multiplier: 1.5 },
     media: ['text'],
     teams: ['support'],
@@ -167,7 +167,7 @@ export const queues: readonly SceneQueue[] = [
   },
 ];
 
-/** An address nobody can have (RFC 2606), and that no other account's or earlier set of sample data has. */
+/** An address that cannot exist (RFC 2606), unique across accounts and earlier sample data. */
 export function emailOf(player: Player, id: string): string {
   return `${player.name.toLowerCase()}.${id.slice(0, 8)}@sample.example.com`;
 }

@@ -1,6 +1,6 @@
 import type { Medium } from '@usher/contract/media';
 
-/** The sample site at one moment: everything that decides what happens next. Times are epoch milliseconds. */
+/** The state of the sample site at one moment; all that a plan depends on. Times are epoch milliseconds. */
 export interface World {
   readonly operators: readonly WorldOperator[];
   readonly teams: readonly string[];
@@ -12,34 +12,34 @@ export interface World {
 
 export interface WorldOperator {
   readonly id: string;
-  /** Where it stands among `players`; `null`: somebody real. */
+  /** The index in `players`; `null`: a real operator. */
   readonly player: number | null;
   readonly enabled: boolean;
   readonly available: boolean;
   readonly reason: string | null;
-  /** `null`: nothing was ever said of it. */
-  readonly saidAt: number | null;
-  /** `null`: until changed. */
+  /** When the presence was set; `null`: never. */
+  readonly setAt: number | null;
+  /** `null`: the presence does not expire. */
   readonly expiresAt: number | null;
 }
 
 export interface WorldTicket {
   readonly id: string;
   readonly visitorId: string;
-  /** Whether we speak for the visitor. */
-  readonly ours: boolean;
+  /** Whether the visitor is simulated. */
+  readonly simulated: boolean;
   readonly enqueuedAt: number;
 }
 
 export interface WorldRequest {
   readonly id: string;
   readonly kind: 'ticket' | 'direct' | 'transfer';
-  /** Who asks. */
+  /** The side that made the request. */
   readonly origin: 'visitor' | 'operator';
   readonly operatorId: string;
   readonly visitorId: string;
-  readonly ours: boolean;
-  /** The visitor is one of the sample site, ours or not. */
+  readonly simulated: boolean;
+  /** Whether the visitor is on the sample site, simulated or real. */
   readonly ofSite: boolean;
   readonly createdAt: number;
 }
@@ -48,15 +48,15 @@ export interface WorldEngagement {
   readonly id: string;
   readonly operatorId: string;
   readonly visitorId: string;
-  readonly ours: boolean;
+  readonly simulated: boolean;
   readonly queueId: string | null;
   readonly media: Medium;
   readonly startedAt: number;
-  /** It has passed from one operator to another. */
-  readonly handedOn: boolean;
-  /** It is about to. */
-  readonly handing: boolean;
-  readonly said: { readonly visitor: number; readonly operator: number };
+  /** The engagement was transferred at least once. */
+  readonly isTransferred: boolean;
+  /** A transfer is in progress. */
+  readonly isTransferring: boolean;
+  readonly messageCounts: { readonly visitor: number; readonly operator: number };
   readonly last: WorldMessage | null;
   readonly upgrade: {
     readonly id: string;
@@ -71,24 +71,24 @@ interface WorldMessage {
   readonly from: Side;
   readonly at: number;
   readonly arrived: boolean;
-  /** What there is to choose from. */
+  /** The options that the message offers. */
   readonly options: readonly { readonly text: string; readonly value: string }[];
 }
 
 export type Side = 'visitor' | 'operator';
 
-/** Which of what goes on: that of the people we speak for, or everything that has to do with the sample. */
-export type Extent = 'ours' | 'all';
+/** Only what simulated people take part in, or everything that involves the sample. */
+export type Scope = 'simulated' | 'all';
 
 /** A ticket, request or engagement that has not ended. */
-export interface UnderWay {
-  readonly what: 'ticket' | 'request' | 'engagement';
+export interface ActiveItem {
+  readonly kind: 'ticket' | 'request' | 'engagement';
   readonly id: string;
   readonly visitorId: string;
   readonly operatorId: string | null;
-  /** Who made the request; `null`: it is none. */
+  /** The side that made the request; `null`: not a request. */
   readonly origin: Side | null;
-  /** Whether the visitor is of the sample site, and the operator one of the sample's. We act in nobody else's name. */
+  /** Whether the visitor is on the sample site, and whether the operator is simulated. The simulation acts only in these names. */
   readonly ofSite: boolean;
   readonly isPlayer: boolean;
 }

@@ -1,6 +1,6 @@
 import type { Api } from '@usher/client/api';
 import { ProblemError } from '@usher/client/problem';
-import { Turns } from '@usher/client/turns';
+import { TaskLimit } from '@usher/client/task-limit';
 import { maxUploadsAtOnce } from '@usher/contract/limits';
 import { refusalOf, tooLarge, wrongKind, type FileRules } from './file-rules.ts';
 import type { Outbox } from './outbox.ts';
@@ -17,7 +17,7 @@ export class Files {
   readonly #api: Api;
   readonly #outbox: Outbox;
   readonly #onRules: (rules: FileRules | null) => void;
-  readonly #turns = new Turns(mostAtOnce);
+  readonly #limit = new TaskLimit(mostAtOnce);
 
   constructor(api: Api, outbox: Outbox, onRules: (rules: FileRules | null) => void) {
     this.#api = api;
@@ -34,7 +34,7 @@ export class Files {
     form.append('content', file, name);
     try {
       const init = { method: 'POST', body: form, headers: { 'idempotency-key': id } };
-      const response = await this.#turns.run(async () => this.#api.send(`/engagements/${engagementId}/files`, init));
+      const response = await this.#limit.run(async () => this.#api.send(`/engagements/${engagementId}/files`, init));
       const answer = (await response.json()) as { file_id: string; security_scanning_required: boolean };
       const state = answer.security_scanning_required ? 'pending' : 'clean';
       this.#outbox.changeFile(id, { id: answer.file_id, state });

@@ -15,12 +15,12 @@ const subEngagement = output('SubEngagement', {
 });
 
 const leg = output('EngagementLeg', {
-  id: Type.Unsafe<string>({ ...uuid<'sub_engagement'>(), description: 'Of the sub-engagement' }),
+  id: Type.Unsafe<string>({ ...uuid<'sub_engagement'>(), description: 'The id of the sub-engagement' }),
   operator_id: uuid<'operator'>(),
   site_id: uuid<'site'>(),
   media: Type.Unsafe<Medium | null>({
     ...nullable(oneOf(media)),
-    description: 'Now, or when it ended; null for one that ended before media were kept',
+    description: 'The media now, or when the leg ended; null for a leg that ended before Usher stored its media',
   }),
   started_at: timestamp,
   ended_at: nullable(timestamp),
@@ -44,7 +44,7 @@ export const engagementOutput = output('Engagement', {
   state: oneOf(engagementStates),
   end_reason: nullable(oneOf(endReasons)),
   current_sub_engagement: subEngagement,
-  sub_engagements: Type.Array(subEngagement, { description: 'All of them, oldest first' }),
+  sub_engagements: Type.Array(subEngagement, { description: 'Oldest first' }),
   started_at: timestamp,
   ended_at: nullable(timestamp),
   created_at: timestamp,
@@ -52,14 +52,14 @@ export const engagementOutput = output('Engagement', {
   source: Type.Unsafe<string | null>({
     ...nullable(Type.String()),
     description:
-      'What the request gave as its source; else queue, visitor, operator or sms: who asked, or by what. null where the request is no longer kept',
+      'The source that the request named; otherwise queue, visitor, operator or sms, depending on where the request came from. null if the request is no longer stored',
   }),
   legs: Type.Array(leg, { description: 'One for each sub-engagement, oldest first' }),
   operators: Type.Array(engagedOperator, {
-    description: 'Those who take or took part, each once, as visitors may know them',
+    description: 'Operators who take or took part, each listed once, with the details that visitors may see',
   }),
-  audio_recording_urls: Type.Array(Type.String(), { description: 'Empty: nothing is recorded' }),
-  calls: Type.Array(callOutput, { description: 'Audio and video calls, oldest first, the last hundred at most' }),
+  audio_recording_urls: Type.Array(Type.String(), { description: 'Always empty: calls are not recorded' }),
+  calls: Type.Array(callOutput, { description: 'The last 100 audio and video calls, oldest first' }),
 });
 
 type EngagementOutput = Type.Static<typeof engagementOutput>;

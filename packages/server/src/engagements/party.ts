@@ -2,7 +2,7 @@ import type { Caller } from '../identity/caller.ts';
 import type { SiteId } from '../platform/ids.ts';
 import type { Party } from '../routing/board/rules/answering.ts';
 
-/** The side the caller is, for routes of operators and visitors. */
+/** Which side the caller is. Only for routes that operators and visitors call. */
 export function partyOf(caller: Caller): Party {
   if (caller.kind === 'operator') {
     const { operatorId: id, limited, roles } = caller;
@@ -18,7 +18,7 @@ interface Sides {
   readonly siteId: SiteId;
 }
 
-/** Whether the caller is that visitor, or that operator with a role on the site now. */
+/** Whether the caller is this visitor, or is this operator and has a role on the site now. */
 export function isSide(caller: Caller, { visitorId, operatorId, siteId }: Sides): boolean {
   if (caller.kind === 'operator') return caller.operatorId === operatorId && caller.roles.has(siteId);
   return caller.kind === 'visitor' && caller.visitorId === visitorId;

@@ -10,22 +10,21 @@ interface Resource {
   readonly siteId: SiteId;
 }
 
-/** Whether the route is for those who take part alone, and not also for who took part before, or manages the site. */
+/** Whether only current participants may call the route: not earlier participants, and not managers of the site. */
 export function isForParticipants(request: FastifyRequest): boolean {
   return declaredRule(request) !== 'took part or manages' || request.caller.kind === 'visitor';
 }
 
-/** Those who take part, or may look, as the route declares. */
+/** Permits the caller by the participation rule that the route declares. */
 export function permitParticipant(request: FastifyRequest): void {
   permitAs(request, 'takes part', 'took part or manages', 'sent it or manages');
 }
 
-/** For callers who do not take part: managers of the site may look; whoever has no role there knows nothing of it. */
-export function refuseStranger(request: FastifyRequest, { noun, id, siteId }: Resource): void {
+/** Refuses a caller who does not take part. Managers of the site may read; without a role there the answer is 404. */
+export function refuseNonParticipant(request: FastifyRequest, { noun, id, siteId }: Resource): void {
   const { caller } = request;
   const role = caller.kind === 'operator' ? caller.roles.get(siteId) : undefined;
   if (role === undefined) throw notFound(noun, id);
-  if (isForParticipants(request))
-    throw new Refusal('forbidden', `Only those who take part in the ${noun} may do this.`);
+  if (isForParticipants(request)) throw new Refusal('forbidden', `Only participants of this ${noun} may do this.`);
   if (!atLeast(role, 'manager')) throw roleTooLow('manager', role);
 }

@@ -35,7 +35,7 @@ export interface Engagements {
   readonly fileStore: FileStore;
 }
 
-/** The reference lists some routes after those of the feed, and some after those of the event log. */
+/** The API reference lists these routes after those of the feed, and after those of the event log. */
 interface LaterRoutes {
   readonly afterFeed: Room['routes'];
   readonly afterEvents: Room['routes'];
@@ -101,7 +101,7 @@ export function openEngagements(
   };
 }
 
-/** `null`: no carrier is set up. */
+/** `null`: no carrier is configured. */
 function openSms(platform: Platform, { events, routing }: Needs): SmsService | null {
   const { config, database, changes, log, metrics, lookup } = platform;
   if (config.twilio === null) return null;
@@ -113,7 +113,7 @@ function openSms(platform: Platform, { events, routing }: Needs): SmsService | n
     changes,
     log,
     registry: metrics.registry,
-    tell: (accountId) => events.hints.notify(accountId),
+    onCommitted: (accountId) => events.hints.notify(accountId),
   });
   return {
     ...sms,
@@ -131,8 +131,9 @@ function startAuthentications({ database, log, guard }: Platform, { identity, ev
     tokens: identity.tokens,
     sealer: identity.sealer,
     fetcher: new GuardedFetcher({ guard, plainHttp: 'to allowed ranges', holder: 'identity providers' }),
-    // The operator reads that the visitor is authenticated, in the transaction that decides so.
-    tell: async (sql, told) => void (await sendSystemMessage(sql, { ...told, type: 'visitor_authentication' })),
+    // The operator's message is written in the transaction that decides the request.
+    notifyOperator: async (sql, message) =>
+      void (await sendSystemMessage(sql, { ...message, type: 'visitor_authentication' })),
     onDecided: (accountId) => events.hints.notify(accountId),
   });
 }

@@ -22,7 +22,7 @@ import { engagementOutput, type EngagementRow } from './engagement.ts';
 import { partyOf } from './party.ts';
 import { permitParticipant } from './permission.ts';
 import { engagementEnded, permittedEngagement } from './permitted-engagement.ts';
-import { listEngagements, type EngagementList } from './store.ts';
+import { listEngagements, type EngagementQuery } from './store.ts';
 
 const tags = ['Engagements'];
 const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
@@ -36,9 +36,9 @@ export function engagementRoutes(app: App, turns: Turns): void {
       config: { access: { operator: 'operator', visitor: true, site: 'query.site_ids' } },
       schema: {
         tags,
-        summary: 'Engagements of the sites, newest first: all for managers, their own for others',
+        summary: 'List engagements of sites, newest first. Managers see all, others their own',
         description:
-          'Others also see, by visitor_ids, what visitors who are with them now were engaged in before on the same sites.',
+          'With visitor_ids, an operator also sees earlier engagements, on the same sites, of visitors they are engaged with now.',
         querystring: Type.Object({
           site_ids: list(uuid<'site'>(), { minItems: 1 }),
           operator_ids: Type.Optional(list(uuid<'operator'>())),
@@ -82,7 +82,7 @@ export function engagementRoutes(app: App, turns: Turns): void {
   endRoute(app, turns);
 }
 
-/** The same list for clients of this family, which ask in a body. */
+/** The same list for existing clients, which send the query as a body. */
 function searchRoute(app: App): void {
   app.post(
     '/engagements/search',
@@ -94,8 +94,8 @@ function searchRoute(app: App): void {
       },
       schema: {
         tags,
-        summary: 'Engagements of the sites, newest first: all for managers, their own for others',
-        description: 'The same as GET /engagements, asked in a body.',
+        summary: 'List engagements of sites, newest first. Managers see all, others their own',
+        description: 'The same as GET /engagements, with the query in the body.',
         body: body({
           site_ids: list(uuid<'site'>(), { minItems: 1 }),
           from_start_time: Type.Optional(nullable(describedDate('Started at or after this'))),
@@ -108,7 +108,7 @@ function searchRoute(app: App): void {
             engagements: Type.Array(engagementOutput),
             next_page_token: Type.Unsafe<string | null>({
               ...nullable(Type.String()),
-              description: 'To be sent as page_token for the next page, with the same fields; null on the last',
+              description: 'Send it as page_token, with the same fields, to get the next page; null on the last page',
             }),
           }),
         },
@@ -116,7 +116,7 @@ function searchRoute(app: App): void {
     },
     async (request) => {
       const { site_ids: siteIds, from_start_time: from, to_start_time: to, page_token: token, per_page } = request.body;
-      const most = per_page ?? defaultPerPage;
+      const pageSize = per_page ?? defaultPerPage;
       const found = await visibleEngagements(request, {
         siteIds,
         operatorIds: null,
@@ -125,9 +125,9 @@ function searchRoute(app: App): void {
         to: instantIn(to, '/to_start_time'),
         state: null,
         after: readCursor(token ?? undefined, '/page_token'),
-        limit: most + 1,
+        limit: pageSize + 1,
       });
-      const { page, next } = cutAtToken(most, found, cursorOf);
+      const { page, next } = cutAtToken(pageSize, found, cursorOf);
       return { engagements: page, next_page_token: next };
     },
   );
@@ -139,9 +139,9 @@ function instantIn(text: string | null | undefined, attribute: string): Date | n
   return typeof text === 'string' ? instantOf(text, attribute) : null;
 }
 
-type Criteria = Omit<EngagementList, 'accountId' | 'managed' | 'self'>;
+type Criteria = Omit<EngagementQuery, 'accountId' | 'managed' | 'self'>;
 
-/** Those of the sites asked for that the caller may see; one more than a page holds, if there are more. */
+/** Engagements of the requested sites that the caller may see. Reads one row more than a page holds, to know if a next page exists. */
 async function visibleEngagements(request: FastifyRequest, criteria: Criteria): Promise<EngagementRow[]> {
   const { caller } = request;
   const { kind, id } = partyOf(request.caller);
@@ -168,7 +168,7 @@ function endRoute(app: App, turns: Turns): void {
       },
       schema: {
         tags,
-        summary: 'End an engagement, as one who takes part in it',
+        summary: 'End an engagement, as a participant',
         params: engagementParams,
         body: body({
           action: oneOf(['end'] as const),

@@ -19,7 +19,7 @@ const selectEngagement = (sql: Sql) => sql`
                      FROM sub_engagements s WHERE s.engagement_id = e.id), '[]') AS "endedLegs",
          (SELECT json_build_object('kind', r.kind, 'origin', r.origin, 'notes', json_build_object(
                                      'source', r.notes ->> 'source', 'platform', r.notes ->> 'platform'))
-            FROM engagement_requests r WHERE r.id = e.request_id) AS asked,
+            FROM engagement_requests r WHERE r.id = e.request_id) AS request,
          ${callsOfEngagement(sql)} AS calls,
          -- By the primary key of operators.
          coalesce((SELECT json_agg(json_build_object('id', o.id, 'display_name', coalesce(o.display_name, o.name),
@@ -33,15 +33,15 @@ export async function findEngagement(sql: Sql, accountId: AccountId, id: string)
   const [row] = await sql<
     StoredEngagement[]
   >`${selectEngagement(sql)} WHERE e.id = ${id} AND e.account_id = ${accountId}`;
-  return row === undefined ? null : shown(row);
+  return row === undefined ? null : toEngagementRow(row);
 }
 
-/** Those that the sides have part in, or that are on the sites. */
+/** Of these engagements, those in which one of the visitors or operators takes part, and those on one of the sites. */
 export async function engagementsById(
   sql: Sql,
   accountId: AccountId,
   ids: readonly string[],
-  wanted: {
+  scope: {
     readonly visitors: readonly string[];
     readonly operators: readonly string[];
     readonly sites: readonly string[];
@@ -50,17 +50,17 @@ export async function engagementsById(
   const rows = await sql<StoredEngagement[]>`
     ${selectEngagement(sql)}
      WHERE e.id = ANY(${[...ids]}::uuid[]) AND e.account_id = ${accountId}
-       AND (e.visitor_id = ANY(${[...wanted.visitors]}::uuid[]) OR e.operator_id = ANY(${[...wanted.operators]}::uuid[])
-            OR e.site_id = ANY(${[...wanted.sites]}::uuid[]))`;
-  return rows.map(shown);
+       AND (e.visitor_id = ANY(${[...scope.visitors]}::uuid[]) OR e.operator_id = ANY(${[...scope.operators]}::uuid[])
+            OR e.site_id = ANY(${[...scope.sites]}::uuid[]))`;
+  return rows.map(toEngagementRow);
 }
 
-export interface EngagementList {
+export interface EngagementQuery {
   readonly accountId: AccountId;
   readonly siteIds: readonly SiteId[];
-  /** On these sites everything is listed, on the others only what the operator had. */
+  /** On these sites all engagements are listed; on the others only those of the operator. */
   readonly managed: readonly SiteId[];
-  readonly self: Reaching & { readonly visitorId: VisitorId | null };
+  readonly self: OperatorReach & { readonly visitorId: VisitorId | null };
   readonly operatorIds: readonly OperatorId[] | null;
   readonly visitorIds: readonly VisitorId[] | null;
   readonly from: Date | null;
@@ -70,25 +70,25 @@ export interface EngagementList {
   readonly limit: number;
 }
 
-/** Newest first. Served by engagements_by_site and _by_visitor; the few that go on by active_engagements. */
-export async function listEngagements(sql: Sql, wanted: EngagementList): Promise<EngagementRow[]> {
-  const { after } = wanted;
+/** Newest first. Served by engagements_by_site and _by_visitor; active engagements are few and served by active_engagements. */
+export async function listEngagements(sql: Sql, query: EngagementQuery): Promise<EngagementRow[]> {
+  const { after } = query;
   const rows = await sql<StoredEngagement[]>`
     ${selectEngagement(sql)}
-     WHERE e.account_id = ${wanted.accountId} AND ${visibleTo(sql, wanted)}
-       AND (${wanted.operatorIds === null} OR e.operator_id = ANY(${[...(wanted.operatorIds ?? [])]}::uuid[]))
-       AND (${wanted.visitorIds === null} OR e.visitor_id = ANY(${[...(wanted.visitorIds ?? [])]}::uuid[]))
-       AND (${wanted.from}::timestamptz IS NULL OR e.started_at >= ${wanted.from})
-       AND (${wanted.to}::timestamptz IS NULL OR e.started_at < ${wanted.to})
-       ${inState(sql, wanted)}
+     WHERE e.account_id = ${query.accountId} AND ${visibleTo(sql, query)}
+       AND (${query.operatorIds === null} OR e.operator_id = ANY(${[...(query.operatorIds ?? [])]}::uuid[]))
+       AND (${query.visitorIds === null} OR e.visitor_id = ANY(${[...(query.visitorIds ?? [])]}::uuid[]))
+       AND (${query.from}::timestamptz IS NULL OR e.started_at >= ${query.from})
+       AND (${query.to}::timestamptz IS NULL OR e.started_at < ${query.to})
+       ${inState(sql, query)}
        ${after === null ? sql`` : sql`AND (e.started_at, e.id) < (${after.at}, ${after.id}::uuid)`}
      ORDER BY e.started_at DESC, e.id DESC
-     LIMIT ${wanted.limit}`;
-  return rows.map(shown);
+     LIMIT ${query.limit}`;
+  return rows.map(toEngagementRow);
 }
 
-/** Those that go on are found by the table of them: among all that ever were they would be looked for one by one. */
-function inState(sql: Sql, { state, accountId }: Pick<EngagementList, 'state' | 'accountId'>) {
+/** Active engagements are found through `active_engagements`; otherwise every engagement of the account would be scanned. */
+function inState(sql: Sql, { state, accountId }: Pick<EngagementQuery, 'state' | 'accountId'>) {
   if (state === null) return sql``;
   if (state === 'ended') return sql`AND e.ended_at IS NOT NULL`;
   return sql`AND e.ended_at IS NULL
@@ -96,12 +96,12 @@ function inState(sql: Sql, { state, accountId }: Pick<EngagementList, 'state' | 
 }
 
 /**
- * Visitors see their own, also where another site serves what they asked for on theirs. Of a visitor that is asked for by
- * name and is with them now, operators see what went before.
+ * Visitors see their own engagements, also when another site served a request they made on theirs. Operators who name visitors
+ * in the query see the earlier engagements of those they are engaged with now.
  */
 function visibleTo(
   sql: Sql,
-  { siteIds, managed, self, visitorIds }: Pick<EngagementList, 'siteIds' | 'managed' | 'self' | 'visitorIds'>,
+  { siteIds, managed, self, visitorIds }: Pick<EngagementQuery, 'siteIds' | 'managed' | 'self' | 'visitorIds'>,
 ) {
   const sites = [...siteIds];
   if (self.visitorId !== null)
@@ -113,22 +113,22 @@ function visibleTo(
             ${visitorIds === null ? sql`` : sql`OR ${isEngagedWith(sql, self, sql`e.visitor_id`)}`})`;
 }
 
-/** On a site that the operator's token reaches. */
-interface Reaching {
+/** An operator, and the sites that the operator's token covers. */
+interface OperatorReach {
   readonly operatorId: OperatorId | null;
   readonly reach: readonly SiteId[];
 }
 
-function isEngagedWith(sql: Sql, { operatorId, reach }: Reaching, visitorId: Piece) {
+function isEngagedWith(sql: Sql, { operatorId, reach }: OperatorReach, visitorId: Piece) {
   return sql`EXISTS (SELECT 1 FROM engagements now
                       WHERE now.visitor_id = ${visitorId} AND now.operator_id = ${operatorId} AND now.ended_at IS NULL
                         AND now.site_id = ANY(${[...reach]}::uuid[]))`;
 }
 
-/** Whether the visitor is with the operator now. Served by engagements_by_visitor. */
-export async function hasNow(sql: Sql, operator: Reaching, visitorId: VisitorId): Promise<boolean> {
-  const [row] = await sql<{ has: boolean }[]>`SELECT ${isEngagedWith(sql, operator, sql`${visitorId}`)} AS has`;
-  return row?.has ?? false;
+/** Whether the visitor and the operator are engaged with each other now. Served by engagements_by_visitor. */
+export async function isEngagedNow(sql: Sql, operator: OperatorReach, visitorId: VisitorId): Promise<boolean> {
+  const [row] = await sql<{ engaged: boolean }[]>`SELECT ${isEngagedWith(sql, operator, sql`${visitorId}`)} AS engaged`;
+  return row?.engaged ?? false;
 }
 
 /** Whether the operator has a role on the site now. Served by the primary key of operator_assignments. */
@@ -141,25 +141,25 @@ export async function isAssigned(
   return row !== undefined;
 }
 
-/** Columns that the output is made of: times inside JSON are text. */
+/** The selected columns. Times inside JSON are still text. */
 interface StoredEngagement extends Omit<EngagementRow, 'sub_engagements' | 'legs' | 'source' | 'audio_recording_urls'> {
-  /** The sub-engagements before the current one. */
+  /** Sub-engagements before the current one. */
   readonly endedLegs: readonly EngagementRow['legs'][number][];
-  /** `null`: the request is no longer there. */
-  readonly asked: Parameters<typeof sourceOf>[0] | null;
+  /** `null`: the request is no longer stored. */
+  readonly request: Parameters<typeof sourceOf>[0] | null;
 }
 
-function shown({ endedLegs, asked, ...row }: StoredEngagement): EngagementRow {
-  const current = dated(row.current_sub_engagement);
-  const ended = endedLegs.map(dated);
+function toEngagementRow({ endedLegs, request, ...row }: StoredEngagement): EngagementRow {
+  const current = withDates(row.current_sub_engagement);
+  const ended = endedLegs.map(withDates);
   return {
     ...row,
     current_sub_engagement: current,
     sub_engagements: [...ended.map(({ media: _media, ...sub }) => sub), current] as EngagementRow['sub_engagements'],
-    source: asked === null ? null : sourceOf(asked),
+    source: request === null ? null : sourceOf(request),
     legs: [...ended, legOf(current, row.media)],
     audio_recording_urls: [],
-    calls: row.calls.map(datedCall),
+    calls: row.calls.map(callWithDates),
   };
 }
 
@@ -170,12 +170,12 @@ function legOf(
   return { id, operator_id, site_id, media, started_at, ended_at };
 }
 
-function datedCall(call: EngagementRow['calls'][number]): EngagementRow['calls'][number] {
+function callWithDates(call: EngagementRow['calls'][number]): EngagementRow['calls'][number] {
   const { connected_at: connectedAt } = call;
-  return { ...dated(call), connected_at: connectedAt === null ? null : new Date(connectedAt) };
+  return { ...withDates(call), connected_at: connectedAt === null ? null : new Date(connectedAt) };
 }
 
-function dated<Sub extends { readonly started_at: Date; readonly ended_at: Date | null }>(sub: Sub): Sub {
+function withDates<Sub extends { readonly started_at: Date; readonly ended_at: Date | null }>(sub: Sub): Sub {
   const { started_at: startedAt, ended_at: endedAt } = sub;
   return { ...sub, started_at: new Date(startedAt), ended_at: endedAt === null ? null : new Date(endedAt) };
 }

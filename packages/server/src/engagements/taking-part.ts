@@ -2,23 +2,23 @@ import type { Piece, Sql } from '../platform/database.ts';
 import type { AccountId, EngagementId } from '../platform/ids.ts';
 import type { Party } from '../routing/board/rules/answering.ts';
 
-/** What statements inside an engagement have in common. They call the engagement `e`. */
+/** Conditions shared by statements inside an engagement. The statements use the alias `e` for the engagement. */
 
 /**
- * A condition on `e`: the engagement goes on, and the caller takes part in it now. An operator who has no role on the
- * engagement's site takes no part in it, whatever the engagement says: the turn that ends it may not have come yet.
+ * A condition on `e`: the engagement is active and the caller takes part in it now. An operator without a role on the
+ * engagement's site does not take part, even if the engagement still names them: the turn that ends it may not have run yet.
  *
- * This form takes no lock, so the operator may be taken off the site while the statement runs. It is for what is not kept:
- * typing and signals. Whatever writes uses `takesPartUntilCommit`.
+ * This form takes no lock, so the operator may be removed from the site while the statement runs. Use it only for typing and
+ * signals, which are not stored. A statement that writes uses `takesPartUntilCommit`.
  */
 export function takesPart(sql: Sql, by: Party) {
   return isSideOf(sql, by, sql``);
 }
 
 /**
- * The same, and it stays true until the transaction ends: an operator's assignment to the site is locked (FOR KEY SHARE),
- * which makes taking the operator off the site wait for this transaction, and this statement wait for, and notice, a removal
- * that is under way. PostgreSQL reads a row again after it has waited for its lock, so a deleted assignment is not there.
+ * Like `takesPart`, but the condition holds until the transaction ends: the operator's assignment to the site is locked (FOR KEY
+ * SHARE). Removing the operator from the site waits for this transaction. If a removal is already in progress, this statement
+ * waits for it; PostgreSQL re-reads a row after it waited for the lock, so the deleted assignment is not found.
  */
 export function takesPartUntilCommit(sql: Sql, by: Party) {
   return isSideOf(sql, by, sql`FOR KEY SHARE OF a`);

@@ -10,7 +10,7 @@ import { partyOf } from './party.ts';
 import { engagementEnded, permittedEngagement } from './permitted-engagement.ts';
 import { lockEngaged } from './taking-part.ts';
 
-/** The message of the event, as webhooks carry it, and what answers had before. */
+/** The message of the event, as webhooks send it, with the older fields `message` and `created_at`. */
 const visitorEventOutput = output('VisitorEvent', {
   timestamp: Type.Unsafe<Date>({ ...timestamp, description: 'When the server recorded it' }),
   id: uuid<'visitor_event'>(),
@@ -22,7 +22,7 @@ const visitorEventOutput = output('VisitorEvent', {
   created_at: timestamp,
 });
 
-/** What a visitor did on the site, under a name of the integrator's. */
+/** Records what a visitor did on the site, under a name that the integrator chooses. */
 export function visitorEventRoutes(app: App): void {
   app.post(
     '/engagements/:engagement_id/events',
@@ -30,7 +30,7 @@ export function visitorEventRoutes(app: App): void {
       config: { access: { visitor: true, site: 'resource' }, audit: 'no operator' },
       schema: {
         tags: ['Engagements'],
-        summary: 'Record a visitor event: a name of your own for what the visitor did',
+        summary: 'Record a visitor event, under a name of your choice',
         params: Type.Object({ engagement_id: uuid<'engagement'>() }),
         body: body({ message: Type.String({ minLength: 1, maxLength: 10_000, description: 'The name of the event' }) }),
         response: { 200: visitorEventOutput },
@@ -43,7 +43,7 @@ export function visitorEventRoutes(app: App): void {
       const by = partyOf(request.caller);
       const id = newId<Id<'visitor_event'>>();
       const at = new Date();
-      const shown = await inTransaction(request.sql, async (sql) => {
+      const stored = await inTransaction(request.sql, async (sql) => {
         const engaged = await lockEngaged(sql, accountId, engagementId, by);
         if (engaged === null) return null;
         const { subEngagementId, ...about } = engaged;
@@ -65,8 +65,8 @@ export function visitorEventRoutes(app: App): void {
         return { timestamp: at, ...recorded, message, created_at: at };
       });
       permitted(request);
-      if (shown === null) throw engagementEnded(await permittedEngagement(request, engagementId));
-      return shown;
+      if (stored === null) throw engagementEnded(await permittedEngagement(request, engagementId));
+      return stored;
     },
   );
 }

@@ -1,5 +1,5 @@
 import { atLeast } from '@usher/contract/roles';
-import type { HeardSignal } from '../engagements/signals/pieces.ts';
+import type { ReceivedSignal } from '../engagements/signals/pieces.ts';
 import type { About } from '../events/append.ts';
 import type { Caller } from '../identity/caller.ts';
 import { isForVisitors } from './catalogue.ts';
@@ -37,7 +37,7 @@ export function opensTo(type: string, { siteId, visitorId, operatorId }: About):
 }
 
 /** The key of one side of an engagement. */
-export function opensToSide({ kind, id, siteId }: HeardSignal['to']): Key[] {
+export function opensToSide({ kind, id, siteId }: ReceivedSignal['to']): Key[] {
   return [kind === 'visitor' ? visitorKey(id) : operatorKey(id, siteId)];
 }
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Gatherer } from '../engagements/signals/pieces.ts';
+import { SignalAssembler } from '../engagements/signals/pieces.ts';
 import type { Hints } from '../events/hints.ts';
 import type { Authenticator } from '../identity/authenticate.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -43,7 +43,7 @@ export class Feeds {
   readonly #deps: FeedsDependencies;
   readonly #followers = new Map<AccountId, Promise<Follower>>();
   readonly #open = new Map<ServerResponse, OpenFeed>();
-  readonly #signals = new Gatherer();
+  readonly #signals = new SignalAssembler();
   readonly #timers: readonly NodeJS.Timeout[];
   #heartbeats = 0;
   #opened = 0;
@@ -64,7 +64,7 @@ export class Feeds {
       this.#recheck(({ caller }) => caller.kind === 'operator' && caller.token.id === id),
     );
     changes.onReset(() => {
-      this.#signals.forget();
+      this.#signals.reset();
       // Row changes were lost, so any operator may have changed. Visitors are checked with their next heartbeat.
       this.#recheck(({ caller }) => caller.kind === 'operator');
       this.#readAllLogs();

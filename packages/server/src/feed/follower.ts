@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { HeardSignal } from '../engagements/signals/pieces.ts';
+import type { ReceivedSignal } from '../engagements/signals/pieces.ts';
 import type { Whisper } from '../events/hints.ts';
 import type { Caller } from '../identity/caller.ts';
 import { isDatabaseUnavailable, type Sql } from '../platform/database.ts';
@@ -146,7 +146,7 @@ export class Follower {
     this.#sendNow([eventItem({ type: whisper.payload.event_type, ...whisper })]);
   }
 
-  sendSignal(signal: HeardSignal): void {
+  sendSignal(signal: ReceivedSignal): void {
     this.#sendNow([signalItem(signal)]);
   }
 

@@ -1,6 +1,6 @@
 import { hasSecrets, type StoredEvent } from '../events/event-secrets.ts';
 import type { About } from '../events/append.ts';
-import type { HeardSignal } from '../engagements/signals/pieces.ts';
+import type { ReceivedSignal } from '../engagements/signals/pieces.ts';
 import { opensTo, opensToPrevious, opensToSide, type Key } from './audience.ts';
 import type { FeedData, FeedItemType } from './catalogue.ts';
 import type { LoggedEvent } from './log.ts';
@@ -28,7 +28,7 @@ export function itemAbout<T extends FeedItemType>(type: T, data: FeedData<T>, ab
   return itemOf(type, data, opensTo(type, about));
 }
 
-export function signalItem({ to, text }: HeardSignal): Item {
+export function signalItem({ to, text }: ReceivedSignal): Item {
   const signal = JSON.parse(text) as FeedData<'engagement.signal'>;
   return itemOf('engagement.signal', signal, opensToSide(to));
 }

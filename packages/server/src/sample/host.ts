@@ -1,38 +1,38 @@
-import type { Actor, Answer, Ask, Host } from '@usher/sample/host';
+import type { Actor, Answer, ApiRequest, Host } from '@usher/sample/host';
 import { operatorTokenSeconds, type Tokens } from '../identity/tokens.ts';
 import { BoundedMap } from '../platform/bounded-map.ts';
 import type { Sql } from '../platform/database.ts';
 import type { App } from '../platform/http.ts';
 import type { OperatorId, VisitorId } from '../platform/ids.ts';
-import { readUnderWay, readWorld } from './read-world.ts';
+import { readActive, readWorld } from './read-world.ts';
 import { visitorMark, type SampleRow } from './sample-data.ts';
 
-export interface HostParts {
+export interface HostDependencies {
   readonly app: App;
   readonly sql: Sql;
   readonly tokens: Tokens;
 }
 
-/** Where operators may act: on the sample site, or wherever they have a role. */
+/** Where sample operators may act: on the sample site, or on every site where they have a role. */
 type Reach = 'sample site' | 'everywhere';
 
-/** A token is used for half of its time. */
-const tokenLastsMs = (operatorTokenSeconds * 1000) / 2;
-const mostTokens = 200;
+/** A token is reused for half of its lifetime. */
+const tokenReuseMs = (operatorTokenSeconds * 1000) / 2;
+const maxTokens = 200;
 
 /**
- * What the people of a sample need of this server. Requests go to the public API with tokens as these people would obtain them.
- * Operators are held to the sample site: what a user does with them elsewhere is out of their reach.
+ * Gives simulated people access to this server. Requests go to the public API, with tokens like those of real people. The tokens of
+ * sample operators are limited to the sample site, so a simulation never acts on a site to which a user assigned them.
  */
-export function sampleHost(parts: HostParts, sample: SampleRow, reach: Reach = 'sample site'): Host {
-  const { app, sql } = parts;
-  const tokens = new BoundedMap<string, { readonly token: string; readonly until: number }>(mostTokens);
+export function sampleHost(dependencies: HostDependencies, sample: SampleRow, reach: Reach = 'sample site'): Host {
+  const { app, sql } = dependencies;
+  const tokens = new BoundedMap<string, { readonly token: string; readonly until: number }>(maxTokens);
 
   const tokenOf = async (as: Actor): Promise<string | null> => {
-    const held = tokens.get(as.id);
-    if (held !== undefined && held.until > performance.now()) return held.token;
-    const token = await sign(parts, sample, as, reach);
-    if (token !== null) tokens.set(as.id, { token, until: performance.now() + tokenLastsMs });
+    const cached = tokens.get(as.id);
+    if (cached !== undefined && cached.until > performance.now()) return cached.token;
+    const token = await sign(dependencies, sample, as, reach);
+    if (token !== null) tokens.set(as.id, { token, until: performance.now() + tokenReuseMs });
     return token;
   };
 
@@ -42,8 +42,8 @@ export function sampleHost(parts: HostParts, sample: SampleRow, reach: Reach = '
     seed: sample.seed,
     visitorMark,
     readWorld: async () => readWorld(sql, sample),
-    readUnderWay: async (extent) => readUnderWay(sql, sample, extent),
-    async ask({ as, method, path, body }: Ask): Promise<Answer | null> {
+    readActive: async (scope) => readActive(sql, sample, scope),
+    async send({ as, method, path, body }: ApiRequest): Promise<Answer | null> {
       const token = await tokenOf(as);
       if (token === null) return null;
       const headers = { authorization: `Bearer ${token}` };
@@ -53,8 +53,13 @@ export function sampleHost(parts: HostParts, sample: SampleRow, reach: Reach = '
   };
 }
 
-/** `null`: the operator has no key any more. */
-async function sign({ sql, tokens }: HostParts, sample: SampleRow, as: Actor, reach: Reach): Promise<string | null> {
+/** `null`: the operator's key was deleted. */
+async function sign(
+  { sql, tokens }: HostDependencies,
+  sample: SampleRow,
+  as: Actor,
+  reach: Reach,
+): Promise<string | null> {
   const { account_id: accountId, site_id: siteId } = sample;
   if (as.kind === 'visitor') return tokens.signVisitor({ accountId, visitorId: as.id as VisitorId, trust: 'secret' });
   const [key] = await sql<{ id: string }[]>`

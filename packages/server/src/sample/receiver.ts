@@ -4,8 +4,8 @@ import type { App } from '../platform/http.ts';
 export const receiverPath = '/sample_data/receiver';
 
 /**
- * Where the webhook of sample data delivers to: a receiver that accepts most deliveries. The receiver keeps nothing and looks at
- * nothing but the id of a delivery and the time of its event, so anybody may call it.
+ * The receiver of the sample data's webhook. It accepts most deliveries, stores nothing, and reads only the delivery's id and the time
+ * of the event, so anybody may call it.
  */
 export function receiverRoute(app: App): void {
   app.post(
@@ -14,7 +14,7 @@ export function receiverRoute(app: App): void {
       config: { access: { public: true }, changesNothing: true, audit: 'no operator' },
       schema: {
         tags: ['Sample data'],
-        summary: "Takes what the sample data's own webhook delivers; refuses now and then, for a few seconds",
+        summary: "Receiver of the sample data's webhook; sometimes fails for a few seconds",
         body: Type.Unsafe<unknown>({}),
         response: { 204: Type.Null(), 503: Type.Null() },
       },
@@ -28,6 +28,6 @@ export function receiverRoute(app: App): void {
 }
 
 function ageSec(event: unknown): number {
-  const told = typeof event === 'object' && event !== null && 'dispatched_at' in event ? event.dispatched_at : null;
-  return typeof told === 'string' ? (Date.now() - Date.parse(told)) / 1000 : Infinity;
+  const time = typeof event === 'object' && event !== null && 'dispatched_at' in event ? event.dispatched_at : null;
+  return typeof time === 'string' ? (Date.now() - Date.parse(time)) / 1000 : Infinity;
 }

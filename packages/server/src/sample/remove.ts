@@ -5,34 +5,34 @@ import type { EngagementId, OperatorId, VisitorId } from '../platform/ids.ts';
 import {
   deleteEngagements,
   deleteHistory,
-  deleteSetUp,
+  deleteConfiguration,
   forgetCoverage,
   type DeletedSite,
 } from '../site-deletion/belongings.ts';
 import { markDeleted } from '../webhooks/registrations/store.ts';
-import { readUnderWay } from './read-world.ts';
+import { readActive } from './read-world.ts';
 import { visitorMark, type SampleRow } from './sample-data.ts';
 
 interface Removal {
   readonly sql: Sql;
   readonly fileStore: FileStore;
   readonly sample: SampleRow;
-  /** Keeps the lease; false: another has it now. */
-  readonly goesOn: () => Promise<boolean>;
+  /** Renews the lease. `false`: another process has it now. */
+  readonly shouldContinue: () => Promise<boolean>;
 }
 
 /**
- * Removes sample data, once nothing goes on in it. First, in one transaction, all that anybody can see and use; then, a piece at
- * a time, what has happened there; the site itself and the row that remembers all of it go last. Cut off at any moment it
- * is begun again, and finds less to do. False: something goes on again, or another process has it.
+ * Removes sample data once nothing in it is active. One transaction removes everything that users can see; then the history is
+ * removed in batches; the site and the row of sample_data are deleted last. Interrupted work is repeated and continues where it
+ * stopped. `false`: something became active again, or another process has the lease.
  */
 export async function remove(removal: Removal): Promise<boolean> {
-  const { sql, sample, goesOn } = removal;
-  if (!(await takeDown(sql, sample))) return false;
-  if (!(await dropEvents(removal)) || !(await dropVisitors(removal)) || !(await takeOffIntervals(removal)))
+  const { sql, sample, shouldContinue } = removal;
+  if (!(await removeVisible(sql, sample))) return false;
+  if (!(await deleteEvents(removal)) || !(await deleteVisitors(removal)) || !(await removeSiteFromIntervals(removal)))
     return false;
-  if (!(await goesOn())) return false;
-  await dropLast(sql, sample);
+  if (!(await shouldContinue())) return false;
+  await deleteSampleSite(sql, sample);
   return true;
 }
 
@@ -40,15 +40,15 @@ function siteOf({ account_id, site_id }: SampleRow): DeletedSite {
   return { id: site_id, accountId: account_id };
 }
 
-/** False: something goes on. Whatever could begin is decided under the account's lock, so nothing does meanwhile. */
-async function takeDown(pool: Sql, sample: SampleRow): Promise<boolean> {
+/** `false`: something is active. Runs under the account's lock, so nothing can start meanwhile. */
+async function removeVisible(pool: Sql, sample: SampleRow): Promise<boolean> {
   const { account_id: account, operator_ids: operators, webhook_id: webhook } = sample;
   return inTransaction(pool, async (sql) => {
     await lockAccount(sql, account);
-    if ((await readUnderWay(sql, sample, 'all')).length > 0) return false;
-    await keepWhatIsNotOurs(sql, sample);
+    if ((await readActive(sql, sample, 'all')).length > 0) return false;
+    await detachUserData(sql, sample);
     if (webhook !== null) await markDeleted(sql, webhook);
-    await deleteSetUp(sql, siteOf(sample));
+    await deleteConfiguration(sql, siteOf(sample));
     await sql`DELETE FROM presence_intervals WHERE operator_id = ANY(${operators}::uuid[])`;
     await sql`DELETE FROM operators WHERE account_id = ${account} AND id = ANY(${operators}::uuid[])`;
     return true;
@@ -56,11 +56,10 @@ async function takeDown(pool: Sql, sample: SampleRow): Promise<boolean> {
 }
 
 /**
- * What a user has attached to the sample, or brought into it, loses that and no more: webhooks lose the site (one that has no other
- * is disabled until it is given one). Visitors who came from elsewhere go back there, and so does what was said with them and
- * began there.
+ * Detaches the user's own data from the sample and keeps it. Webhooks lose the site; a webhook without another site is disabled.
+ * Visitors from other sites go back there, with engagements that began there.
  */
-async function keepWhatIsNotOurs(sql: Sql, sample: SampleRow): Promise<void> {
+async function detachUserData(sql: Sql, sample: SampleRow): Promise<void> {
   const { account_id: account, site_id: site, webhook_id: webhook } = sample;
   await sql`
     UPDATE webhooks w
@@ -72,10 +71,10 @@ async function keepWhatIsNotOurs(sql: Sql, sample: SampleRow): Promise<void> {
               FROM webhooks
              WHERE account_id = ${account} AND ${site} = ANY(site_ids)) rest
      WHERE w.id = rest.id AND w.id IS DISTINCT FROM ${webhook}::uuid`;
-  await sendVisitorsBack(sql, sample);
+  await moveVisitorsBack(sql, sample);
 }
 
-/** Visitors who came from elsewhere: whoever is not made up, and is older than the sample or has asked for somebody on another site. */
+/** A condition on visitors `v`: not simulated, and older than the sample or with a request or ticket on another site. */
 function cameFromElsewhere(sql: Sql, { site_id: site, created_at }: SampleRow) {
   return sql`
     NOT coalesce(starts_with(v.external_id, ${visitorMark}), false)
@@ -84,8 +83,8 @@ function cameFromElsewhere(sql: Sql, { site_id: site, created_at }: SampleRow) {
             OR EXISTS (SELECT 1 FROM queue_tickets t WHERE t.visitor_id = v.id AND t.site_id <> ${site}))`;
 }
 
-/** To where they last asked for somebody. A visitor may come again at any time, until there is no site to come to. */
-async function sendVisitorsBack(sql: Sql, sample: SampleRow): Promise<void> {
+/** Moves visitors back to the site of their last request. Repeated, because visitors may return until the site is deleted. */
+async function moveVisitorsBack(sql: Sql, sample: SampleRow): Promise<void> {
   const { account_id: account, site_id: site } = sample;
   await sql`
     UPDATE visitors v
@@ -105,67 +104,67 @@ async function sendVisitorsBack(sql: Sql, sample: SampleRow): Promise<void> {
 
 const hourMs = 3_600_000;
 
-/** The log, an hour at a time: no statement has more to look at than a day of it. What was delivered of it goes before it. */
-async function dropEvents({ sql, sample, goesOn }: Removal): Promise<boolean> {
+/** Deletes the events of the sample, hour by hour to keep statements small. Their deliveries are deleted first. */
+async function deleteEvents({ sql, sample, shouldContinue }: Removal): Promise<boolean> {
   const { account_id: account, site_id: site, webhook_id: webhook, created_at } = sample;
-  const isOurs = (event: 'e' | 'events') => sql`
+  const isSampleEvent = (event: 'e' | 'events') => sql`
     (${sql(event)}.site_id = ${site}
      OR EXISTS (SELECT 1 FROM visitors v WHERE v.id = ${sql(event)}.visitor_id AND v.site_id = ${site}))`;
-  const told = (log: 'deliveries' | 'delivery_log') => sql`
+  const isSampleDelivery = (log: 'deliveries' | 'delivery_log') => sql`
     (${sql(log)}.webhook_id IS NOT DISTINCT FROM ${webhook}::uuid
      OR EXISTS (SELECT 1 FROM events e
                  WHERE e.account_id = ${account} AND e.xid = ${sql(log)}.event_xid AND e.seq = ${sql(log)}.event_seq
-                   AND e.occurred_at = ${sql(log)}.occurred_at AND ${isOurs('e')}))`;
-  await sql`DELETE FROM deliveries WHERE account_id = ${account} AND ${told('deliveries')}`;
+                   AND e.occurred_at = ${sql(log)}.occurred_at AND ${isSampleEvent('e')}))`;
+  await sql`DELETE FROM deliveries WHERE account_id = ${account} AND ${isSampleDelivery('deliveries')}`;
   const end = Date.now() + hourMs;
-  // Events may have been written by a clock that is somewhat behind.
+  // Starts an hour early, because the clock that wrote the events may be behind.
   for (let at = created_at.getTime() - hourMs; at < end; at += hourMs) {
-    if (!(await goesOn())) return false;
+    if (!(await shouldContinue())) return false;
     const [from, to] = [new Date(at), new Date(at + hourMs)];
     await sql`
       DELETE FROM delivery_log
-       WHERE account_id = ${account} AND at >= ${from} AND at < ${to} AND ${told('delivery_log')}`;
+       WHERE account_id = ${account} AND at >= ${from} AND at < ${to} AND ${isSampleDelivery('delivery_log')}`;
   }
   for (let at = created_at.getTime() - hourMs; at < end; at += hourMs) {
-    if (!(await goesOn())) return false;
+    if (!(await shouldContinue())) return false;
     const [from, to] = [new Date(at), new Date(at + hourMs)];
     await sql`
-      WITH gone AS (
+      WITH deleted AS (
         DELETE FROM events
-         WHERE account_id = ${account} AND occurred_at >= ${from} AND occurred_at < ${to} AND ${isOurs('events')}
+         WHERE account_id = ${account} AND occurred_at >= ${from} AND occurred_at < ${to} AND ${isSampleEvent('events')}
         RETURNING id)
-      DELETE FROM event_secrets WHERE event_id IN (SELECT id FROM gone)`;
+      DELETE FROM event_secrets WHERE event_id IN (SELECT id FROM deleted)`;
   }
   return true;
 }
 
-const visitorsInBatch = 500;
+const visitorBatch = 500;
 
-/** Visitors with all they have done; then what others have done at the site. */
-async function dropVisitors(removal: Removal): Promise<boolean> {
-  const { sql, sample, goesOn } = removal;
+/** Deletes visitors with their history, and then the remaining history of the site. */
+async function deleteVisitors(removal: Removal): Promise<boolean> {
+  const { sql, sample, shouldContinue } = removal;
   const { account_id: account, site_id: site } = sample;
   for (;;) {
-    if (!(await goesOn())) return false;
-    await sendVisitorsBack(sql, sample);
+    if (!(await shouldContinue())) return false;
+    await moveVisitorsBack(sql, sample);
     const visitors = await sql<{ id: VisitorId }[]>`
       SELECT v.id FROM visitors v
        WHERE v.site_id = ${site} AND NOT (${cameFromElsewhere(sql, sample)})
-       LIMIT ${visitorsInBatch}`;
+       LIMIT ${visitorBatch}`;
     const ids = visitors.map(({ id }) => id);
     await removeEngagements(removal, sql`visitor_id = ANY(${ids}::uuid[])`);
     await sql`DELETE FROM engagement_requests WHERE visitor_id = ANY(${ids}::uuid[])`;
     await sql`DELETE FROM visitors WHERE id = ANY(${ids}::uuid[])`;
-    if (visitors.length < visitorsInBatch) break;
+    if (visitors.length < visitorBatch) break;
   }
-  await bringBackEngagements(sql, sample);
+  await moveEngagementsBack(sql, sample);
   await removeEngagements(removal, sql`(site_id = ${site} OR asked_on_site_id = ${site}) AND account_id = ${account}`);
   await sql`DELETE FROM sub_engagements WHERE account_id = ${account} AND site_id = ${site}`;
-  return deleteHistory(sql, siteOf(sample), goesOn);
+  return deleteHistory(sql, siteOf(sample), shouldContinue);
 }
 
-/** What began elsewhere and was handed on to the sample, or came to it by a fallback, is again where it began. */
-async function bringBackEngagements(sql: Sql, { account_id: account, site_id: site }: SampleRow): Promise<void> {
+/** Engagements that began elsewhere, and came to the sample by transfer or fallback, go back to the site where they began. */
+async function moveEngagementsBack(sql: Sql, { account_id: account, site_id: site }: SampleRow): Promise<void> {
   const before = sql`
     (SELECT s.site_id FROM sub_engagements s
       WHERE s.engagement_id = e.id AND s.site_id <> ${site}
@@ -189,14 +188,14 @@ async function removeEngagements({ sql, fileStore }: Removal, which: Piece): Pro
 }
 
 /**
- * Operators of the user who worked on the sample site keep their time, without the site. Taking them off the site has closed these
- * intervals, and nobody changes a closed one, so the account is not locked meanwhile. An operator at a time, by the primary key.
+ * The user's operators keep their presence intervals, without the sample site. Removing their assignment has closed the intervals, and
+ * closed intervals never change, so the account need not be locked. One operator at a time, by the primary key.
  */
-async function takeOffIntervals({ sql, sample, goesOn }: Removal): Promise<boolean> {
+async function removeSiteFromIntervals({ sql, sample, shouldContinue }: Removal): Promise<boolean> {
   const { account_id: account, site_id: site } = sample;
   const operators = await sql<{ id: OperatorId }[]>`SELECT id FROM operators WHERE account_id = ${account}`;
   for (const { id } of operators) {
-    if (!(await goesOn())) return false;
+    if (!(await shouldContinue())) return false;
     await sql`
       UPDATE presence_intervals i
          SET (site_ids, team_ids) = (
@@ -208,8 +207,8 @@ async function takeOffIntervals({ sql, sample, goesOn }: Removal): Promise<boole
   return true;
 }
 
-/** The site; and with it the last that is known of the sample. */
-async function dropLast(pool: Sql, sample: SampleRow): Promise<void> {
+/** Deletes the site and the row of sample_data. */
+async function deleteSampleSite(pool: Sql, sample: SampleRow): Promise<void> {
   const { account_id, site_id, webhook_id } = sample;
   await inTransaction(pool, async (sql) => {
     await lockAccount(sql, account_id);

@@ -8,7 +8,7 @@ import { Simulations, type Pace } from './simulations.ts';
 interface Needs {
   readonly identity: Identity;
   readonly engagements: Engagements;
-  /** Takes the requests of the simulations. */
+  /** Serves the requests of the simulations. */
   readonly app: App;
   readonly pace: Partial<Pace>;
 }
@@ -19,7 +19,7 @@ export function openSample({ database, log, guard }: Platform, { identity, engag
   const simulations = new Simulations({ app, sql: database.sql, tokens, fileStore, log, pace });
   return {
     routes: () => sampleDataRoutes(app, { simulations, sealer, guard }),
-    // They send requests to this server: they stop before it refuses them.
+    // Simulations send requests to this server, so they stop before it refuses requests.
     hangUp: async () => simulations.stop(),
   };
 }

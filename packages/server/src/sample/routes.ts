@@ -17,18 +17,18 @@ import { findSample, setState } from './store.ts';
 const tags = ['Sample data'];
 const access = { operator: 'super_manager', site: 'anywhere' } as const;
 const changes = { ...access, wholeToken: true } as const;
-const told = { of: sampleDataOutput, omits: ['started_at'] };
+const audited = { of: sampleDataOutput, omits: ['started_at'] };
 
-interface SampleParts {
+interface SampleRouteDependencies {
   readonly simulations: Simulations;
   readonly sealer: Sealer;
   readonly guard: AddressGuard;
 }
 
-/** What takes long or asks others is done before the transaction that holds the account. */
+/** Slow preparation is done before the transaction that locks the account. */
 const prepared = new WeakMap<FastifyRequest, Omit<SampleInput, 'accountId' | 'caller'>>();
 
-export function sampleDataRoutes(app: App, { simulations, sealer, guard }: SampleParts): void {
+export function sampleDataRoutes(app: App, { simulations, sealer, guard }: SampleRouteDependencies): void {
   app.get(
     '/sample_data',
     {
@@ -41,27 +41,27 @@ export function sampleDataRoutes(app: App, { simulations, sealer, guard }: Sampl
   app.post(
     '/sample_data',
     {
-      config: { access: changes, settles: true, audit: { action: 'sample_data.create', ...told } },
+      config: { access: changes, settles: true, audit: { action: 'sample_data.create', ...audited } },
       preHandler: async (request) => {
         const [scene, seal, secretHash] = await Promise.all([loadScene(), sealer.seal(), newSecretHash()]);
         prepared.set(request, { scene, receiverUrl: receiverOf(request, guard), seal, secretHash });
       },
-      onResponse: async () => simulations.look(),
+      onResponse: async () => simulations.wake(),
       schema: {
         tags,
-        summary: 'Make a site with teams, queues and operators, whose visitors come and go; once an account',
+        summary: 'Create a sample site with teams, queues, operators and simulated visitors; one per account',
         description:
-          'The caller becomes super_manager of the site and is in its support team. What is there already is started again.',
+          'The caller becomes super_manager of the site and joins its support team. Existing sample data is started again.',
         response: { 200: sampleDataOutput, 201: sampleDataOutput },
       },
     },
     async (request, reply) => {
       const caller = operatorOf(request);
-      const parts = prepared.get(request);
-      assert(parts !== undefined);
+      const preparation = prepared.get(request);
+      assert(preparation !== undefined);
       const record = await recorder(request);
       const { accountId, operatorId } = caller;
-      const { row, created } = await setUp(request.sql, { accountId, caller: operatorId, ...parts });
+      const { row, created } = await setUp(request.sql, { accountId, caller: operatorId, ...preparation });
       refuseRemoving(row);
       record(row);
       reply.code(created ? 201 : 200);
@@ -77,11 +77,11 @@ function changeRoutes(app: App, simulations: Simulations): void {
   app.patch(
     '/sample_data',
     {
-      config: { access: changes, audit: { action: 'sample_data.update', ...told } },
-      onResponse: async () => simulations.look(),
+      config: { access: changes, audit: { action: 'sample_data.update', ...audited } },
+      onResponse: async () => simulations.wake(),
       schema: {
         tags,
-        summary: 'Stop what goes on in the sample data, or let it go on',
+        summary: 'Pause or resume the sample data',
         body: sampleDataChange,
         response: { 200: sampleDataOutput },
       },
@@ -100,14 +100,14 @@ function changeRoutes(app: App, simulations: Simulations): void {
   app.delete(
     '/sample_data',
     {
-      config: { access: changes, audit: { action: 'sample_data.remove', ...told } },
-      onResponse: async () => simulations.look(),
+      config: { access: changes, audit: { action: 'sample_data.remove', ...audited } },
+      onResponse: async () => simulations.wake(),
       schema: {
         tags,
-        summary: 'Remove the sample data, and everything that has happened in it',
+        summary: 'Delete the sample data with its history',
         description:
-          'What you have made yourself stays: operators lose their role on the sample site, webhooks hear of it no longer (one ' +
-          'that heard of nothing else is disabled), queues that fell back to one of its queues have no fallback.',
+          'Your own data stays: operators lose their role on the sample site, webhooks lose the site (a webhook without another ' +
+          'site is disabled), and queues lose a fallback queue on the sample site.',
         response: { 200: sampleDataOutput, 202: sampleDataOutput },
       },
     },
@@ -121,7 +121,7 @@ function changeRoutes(app: App, simulations: Simulations): void {
   );
 }
 
-/** Notes for the audit log what there is now; what becomes of it is said afterwards. */
+/** Reads the state before the change, for the audit log. The returned function records the change. */
 async function recorder(request: FastifyRequest): Promise<(after: SampleRow | null) => void> {
   const accountId = accountOf(request);
   await lockAccount(request.sql, accountId);
@@ -139,11 +139,11 @@ function refuseRemoving({ state }: SampleRow): void {
   if (state === 'removing')
     throw new Refusal(
       'sample_data_removing',
-      'The sample data is being removed. Wait until there is none, and ask again.',
+      'The sample data is being removed. Try again when the removal is complete.',
     );
 }
 
-/** This very server, where it may call itself; `null` where it may not. */
+/** The URL of this server's receiver; `null`: the settings do not allow webhooks to this address. */
 function receiverOf({ server }: FastifyRequest, guard: AddressGuard): string | null {
   const bound = server.server.address();
   if (typeof bound !== 'object' || bound === null) return null;

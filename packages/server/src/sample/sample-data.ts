@@ -6,7 +6,8 @@ import { body, nullable, oneOf, output, timestamp, uuid } from '../platform/sche
 export const sampleDataOutput = output('SampleData', {
   state: Type.Unsafe<'none' | SampleState>({
     ...oneOf(['none', 'running', 'stopped', 'removing'] as const),
-    description: 'running: visitors come and are served; removing: it takes a moment, then there is none',
+    description:
+      'running: simulated visitors arrive and are served; removing: a deletion is in progress, then the state is none',
   }),
   site_id: nullable(uuid<'site'>()),
   started_at: nullable(timestamp),
@@ -16,7 +17,7 @@ export const sampleDataChange = body({ action: oneOf(['start', 'stop'] as const)
 
 export type SampleState = 'running' | 'stopped' | 'removing';
 
-/** What was made, and whether it moves. */
+/** The sample data of an account and its state. */
 export interface SampleRow {
   readonly account_id: AccountId;
   readonly site_id: SiteId;
@@ -29,11 +30,11 @@ export interface SampleRow {
   readonly created_at: Date;
 }
 
-/** What the `external_id` of made-up visitors begins with, so that nobody speaks for a real visitor. */
+/** The prefix of `external_id` of simulated visitors. It keeps simulations from acting for real visitors. */
 export const visitorMark = 'sample:';
 
-/** One that this process has the lease of. */
-export interface TakenSample extends SampleRow {
+/** Sample data that this process has the lease of. */
+export interface LeasedSample extends SampleRow {
   readonly epoch: number;
 }
 

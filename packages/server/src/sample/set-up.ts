@@ -35,7 +35,7 @@ import { findSample, insertSample, setState } from './store.ts';
 
 type Scene = Awaited<ReturnType<typeof loadScene>>;
 
-/** Loads what sample data consists of. Loading takes time, which must not pass under the lock. */
+/** Loads the content of sample data. Loading is slow, so it must not happen under the lock. */
 export async function loadScene() {
   const [scene, { pastVisits }] = await Promise.all([import('@usher/sample/scene'), import('@usher/sample/history')]);
   return { ...scene, pastVisits };
@@ -46,31 +46,31 @@ export interface SampleInput {
   readonly accountId: AccountId;
   /** Becomes super_manager of the sample site. */
   readonly caller: OperatorId;
-  /** Where its events may be sent; `null`: nowhere. */
+  /** The receiver of the sample webhook; `null`: no webhook is created. */
   readonly receiverUrl: string | null;
   readonly seal: Seal;
-  /** Of the one key each to sign in with, whose secret nobody ever has. */
+  /** The hash for the API keys of sample operators. Nobody knows the secret. */
   readonly secretHash: string;
 }
 
-/** Hashing takes time, which must not pass under the lock. */
+/** Hashing is slow, so it must not happen under the lock. */
 export async function newSecretHash(): Promise<string> {
   return hashSecret(newSecret('usk'));
 }
 
-/** Makes sample data once an account, all of it or nothing; what is there already is started again. */
+/** Creates the sample data of an account in one transaction. Existing sample data is started again. */
 export async function setUp(pool: Sql, input: SampleInput): Promise<{ row: SampleRow; created: boolean }> {
   return inTransaction(pool, async (sql) => {
     const { accountId, caller } = input;
     await lockAccount(sql, accountId);
-    const known = await findSample(sql, accountId);
-    if (known === null) return { row: await make(sql, input), created: true };
-    if (known.state !== 'removing') await join(sql, known, caller);
-    return { row: (await setState(sql, accountId, 'running')) ?? known, created: false };
+    const existing = await findSample(sql, accountId);
+    if (existing === null) return { row: await make(sql, input), created: true };
+    if (existing.state !== 'removing') await join(sql, existing, caller);
+    return { row: (await setState(sql, accountId, 'running')) ?? existing, created: false };
   });
 }
 
-/** Whoever asks for sample data sees it, also if a colleague had it made. */
+/** Gives the caller access to sample data that a colleague created. */
 async function join(sql: Sql, { account_id, site_id }: SampleRow, caller: OperatorId): Promise<void> {
   await sql`
     INSERT INTO operator_assignments (account_id, operator_id, site_id, role)
@@ -86,18 +86,18 @@ async function make(
   const siteId = newId<SiteId>();
   const settings = siteFields.complete({ name: scene.siteName, time_zone: scene.timeZone }, null);
   await insertSite(sql, { id: siteId, accountId, settings, creator: caller });
-  const place = { scene, accountId, siteId };
-  const teamIds = await makeTeams(sql, place);
-  const operatorIds = await makeOperators(sql, place, teamIds, secretHash);
-  const policyIds = await makePolicies(sql, place);
-  const queueIds = await makeQueues(sql, place, { teamIds, policyIds, operatorIds });
-  // The caller is offered visitors of this team, once available.
+  const site = { scene, accountId, siteId };
+  const teamIds = await makeTeams(sql, site);
+  const operatorIds = await makeOperators(sql, site, teamIds, secretHash);
+  const policyIds = await makePolicies(sql, site);
+  const queueIds = await makeQueues(sql, site, { teamIds, policyIds, operatorIds });
+  // As a member of this team the caller is offered its visitors, once available.
   await sql`
     INSERT INTO operator_teams (account_id, operator_id, site_id, team_id)
     VALUES (${accountId}, ${caller}, ${siteId}, ${idIn(teamIds, 'support')})`;
   const seed = randomInt(2 ** 31);
-  await makeHistory(sql, place, queueIds, seed);
-  const webhookId = receiverUrl === null ? null : await makeWebhook(sql, place, receiverUrl, seal);
+  await makeHistory(sql, site, queueIds, seed);
+  const webhookId = receiverUrl === null ? null : await makeWebhook(sql, site, receiverUrl, seal);
   return insertSample(sql, {
     account_id: accountId,
     site_id: siteId,
@@ -132,7 +132,7 @@ async function makeOperators(
   for (const player of scene.players) {
     const id = newId<OperatorId>();
     const [name, email] = [`${player.name} (sample)`, scene.emailOf(player, id)];
-    await insertOperator(sql, id, accountId, newOperator({ name, email, max_engagement_count: player.most }));
+    await insertOperator(sql, id, accountId, newOperator({ name, email, max_engagement_count: player.maxEngagements }));
     const team_ids = player.teams.map((name) => idIn(teamIds, name));
     await replaceAssignments(sql, accountId, id, [{ site_id: siteId, role: 'operator', team_ids }]);
     await insertApiKey(sql, { id: newId<string>(), accountId, operatorId: id, secretHash }, 1);
@@ -154,7 +154,7 @@ async function makePolicies(
   return ids;
 }
 
-interface MadeIds {
+interface CreatedIds {
   readonly teamIds: ReadonlyMap<TeamName, TeamId>;
   readonly policyIds: ReadonlyMap<PolicyName, SchedulingPolicyId>;
   readonly operatorIds: readonly OperatorId[];
@@ -163,7 +163,7 @@ interface MadeIds {
 async function makeQueues(
   sql: Sql,
   { scene, accountId, siteId }: SampleSite,
-  made: MadeIds,
+  made: CreatedIds,
 ): Promise<Map<string, QueueId>> {
   const ids = new Map<string, QueueId>();
   for (const queue of scene.queues) {
@@ -178,7 +178,7 @@ async function makeQueues(
   return ids;
 }
 
-function storedQueue(queue: SceneQueue, made: MadeIds, queueIds: ReadonlyMap<string, QueueId>): StoredQueue {
+function storedQueue(queue: SceneQueue, made: CreatedIds, queueIds: ReadonlyMap<string, QueueId>): StoredQueue {
   const given = {
     name: queue.name,
     description: queue.description,
@@ -187,7 +187,7 @@ function storedQueue(queue: SceneQueue, made: MadeIds, queueIds: ReadonlyMap<str
       media: queue.media,
       ...(queue.teams.length === 0 ? {} : { team_ids: queue.teams.map((name) => idIn(made.teamIds, name)) }),
     },
-    when_unstaffed: queue.takesAnyway === true ? 'accept' : 'reject',
+    when_unstaffed: queue.acceptsUnstaffed === true ? 'accept' : 'reject',
     operator_ranking_enabled: queue.ranked !== undefined,
     welcome_message: queue.welcome,
     scheduling_policy_id: idIn(made.policyIds, queue.policy),
@@ -215,10 +215,10 @@ async function makeHistory(
            AS v ("queueId" uuid, "ticketId" uuid, "enteredAt" timestamptz, "leftAt" timestamptz, outcome text)`;
 }
 
-/** Typing is left out: it would be most of what is sent. */
-const heard: readonly EventType[] = eventTypes.filter((type) => !type.includes('typing'));
+/** Typing events are left out, because they would outnumber all others. */
+const subscribedTypes: readonly EventType[] = eventTypes.filter((type) => !type.includes('typing'));
 
-/** It does not count among the ten of the account. */
+/** The sample webhook does not count towards the limit of the account. */
 async function makeWebhook(sql: Sql, { accountId, siteId }: SampleSite, url: string, seal: Seal): Promise<WebhookId> {
   const id = newId<WebhookId>();
   const destinationId = await destinationFor(sql, accountId, url);
@@ -230,9 +230,9 @@ async function makeWebhook(sql: Sql, { accountId, siteId }: SampleSite, url: str
       url,
       method: 'POST',
       headers: {},
-      events: [...heard],
+      events: [...subscribedTypes],
       site_ids: [siteId],
-      description: 'Sample: to a receiver inside this server, which now and then refuses',
+      description: 'Sample webhook: delivers to a receiver inside this server that sometimes fails',
       ordering: 'engagement',
       enabled: true,
       secret,
@@ -243,6 +243,6 @@ async function makeWebhook(sql: Sql, { accountId, siteId }: SampleSite, url: str
 
 function idIn<Name, Id>(ids: ReadonlyMap<Name, Id>, name: Name): Id {
   const id = ids.get(name);
-  if (id === undefined) throw new Error(`the scene names ${String(name)} before it is made`);
+  if (id === undefined) throw new Error(`the scene refers to ${String(name)} before it is created`);
   return id;
 }

@@ -2,91 +2,91 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FileStore } from '../engagements/files/file-store.ts';
 import { DueWork } from '../platform/due-work.ts';
 import type { Log } from '../platform/log.ts';
-import { sampleHost, type HostParts } from './host.ts';
+import { sampleHost, type HostDependencies } from './host.ts';
 import { remove } from './remove.ts';
-import type { TakenSample } from './sample-data.ts';
-import { keepSample, returnSample, settleSample, takeSamples } from './store.ts';
+import type { LeasedSample } from './sample-data.ts';
+import { renewLease, releaseSample, settleSample, claimSamples } from './store.ts';
 
-/** How fast made-up people live, and how often they look what to do next. */
+/** How fast simulated people act, and how often they decide what to do next. */
 export interface Pace {
-  /** Seconds that pass for them in each real one. */
+  /** Simulated seconds per real second. */
   readonly speed: number;
-  readonly lookEveryMs: number;
-  /** A process that has not looked for so long is taken for dead. */
+  readonly actEveryMs: number;
+  /** A process that has not renewed its lease for this long counts as dead. */
   readonly leaseMs: number;
 }
 
-const everyday: Pace = { speed: 1, lookEveryMs: 1_000, leaseMs: 10_000 };
+const defaultPace: Pace = { speed: 1, actEveryMs: 1_000, leaseMs: 10_000 };
 
-/** Accounts whose samples a process acts in. */
-const atOnce = 20;
+/** Samples that a process simulates at the same time. */
+const concurrency = 20;
 
-interface SimulationsParts extends HostParts {
+interface SimulationsOptions extends HostDependencies {
   readonly fileStore: FileStore;
   readonly log: Log;
   readonly pace?: Partial<Pace>;
 }
 
 /**
- * Lets the people of samples act, each sample in one process at a time, by a lease. The people are in the package `@usher/sample`,
- * which is loaded when the first sample is taken.
+ * Simulates the people of sample data. A lease ensures that one process at a time simulates a sample. The simulation is in the package
+ * `@usher/sample`, which is loaded when the process claims its first sample.
  */
 export class Simulations {
-  readonly #parts: SimulationsParts;
+  readonly #options: SimulationsOptions;
   readonly #pace: Pace;
-  readonly #work: DueWork<TakenSample>;
+  readonly #work: DueWork<LeasedSample>;
   readonly #stopping = new AbortController();
 
-  constructor(parts: SimulationsParts) {
-    this.#parts = parts;
-    this.#pace = { ...everyday, ...parts.pace };
+  constructor(options: SimulationsOptions) {
+    this.#options = options;
+    this.#pace = { ...defaultPace, ...options.pace };
     this.#work = new DueWork({
       what: 'sample data',
-      atOnce,
-      claim: async (room) => takeSamples(parts.sql, room, this.#pace.leaseMs),
+      atOnce: concurrency,
+      claim: async (room) => claimSamples(options.sql, room, this.#pace.leaseMs),
       handle: async (sample) => this.#run(sample),
-      log: parts.log,
+      log: options.log,
     });
   }
 
-  /** There may be something to do. */
-  look(): void {
+  /** Looks for samples to simulate now. */
+  wake(): void {
     this.#work.wake();
   }
 
-  /** Does no more; whatever goes on in the samples is left as it is, for others to take up. */
+  /** Stops the simulations. Tickets and engagements stay as they are, for another process to continue. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#work.stop();
   }
 
-  async #run(sample: TakenSample): Promise<void> {
-    const { sql } = this.#parts;
+  async #run(sample: LeasedSample): Promise<void> {
+    const { sql } = this.#options;
     const { Actors } = await import('@usher/sample/actors');
-    const actors = new Actors(sampleHost(this.#parts, sample), this.#pace.speed);
+    const actors = new Actors(sampleHost(this.#options, sample), this.#pace.speed);
     while (!this.#stopping.signal.aborted) {
-      const state = await keepSample(sql, sample, this.#pace.leaseMs);
+      const state = await renewLease(sql, sample, this.#pace.leaseMs);
       if (state === null) return;
       if (state === 'removing') {
-        // Those of the sample leave wherever they are.
-        const leaving = new Actors(sampleHost(this.#parts, sample, 'everywhere'), this.#pace.speed);
-        if (!(await leaving.clear('all')) || !(await this.#remove(sample))) await returnSample(sql, sample);
+        // Sample operators end their engagements on all sites.
+        const leaving = new Actors(sampleHost(this.#options, sample, 'everywhere'), this.#pace.speed);
+        if (!(await leaving.endActive('all')) || !(await this.#remove(sample))) await releaseSample(sql, sample);
         return;
       }
       if (state === 'stopped') {
-        if (await actors.clear('ours')) await settleSample(sql, sample);
+        if (await actors.endActive('simulated')) await settleSample(sql, sample);
         return;
       }
       await actors.act();
-      await pause(this.#pace.lookEveryMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+      await pause(this.#pace.actEveryMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     }
-    await returnSample(sql, sample);
+    await releaseSample(sql, sample);
   }
 
-  async #remove(sample: TakenSample): Promise<boolean> {
-    const { sql, fileStore } = this.#parts;
-    const goesOn = async (): Promise<boolean> =>
-      !this.#stopping.signal.aborted && (await keepSample(sql, sample, this.#pace.leaseMs)) !== null;
-    return remove({ sql, fileStore, sample, goesOn });
+  async #remove(sample: LeasedSample): Promise<boolean> {
+    const { sql, fileStore } = this.#options;
+    const shouldContinue = async (): Promise<boolean> =>
+      !this.#stopping.signal.aborted && (await renewLease(sql, sample, this.#pace.leaseMs)) !== null;
+    return remove({ sql, fileStore, sample, shouldContinue });
   }
 }

@@ -1,7 +1,7 @@
 import type { Sql } from '../platform/database.ts';
 import { hasCome } from '../platform/due-time.ts';
 import type { AccountId } from '../platform/ids.ts';
-import type { SampleRow, SampleState, TakenSample } from './sample-data.ts';
+import type { SampleRow, SampleState, LeasedSample } from './sample-data.ts';
 
 const columns = [
   'account_id', 'site_id', 'operator_ids', 'webhook_id', 'seed', 'state', 'started_at', 'created_at',
@@ -16,11 +16,11 @@ type NewSample = Pick<SampleRow, 'account_id' | 'site_id' | 'operator_ids' | 'we
 
 export async function insertSample(sql: Sql, sample: NewSample): Promise<SampleRow> {
   const [row] = await sql<SampleRow[]>`INSERT INTO sample_data ${sql(sample)} RETURNING ${sql(columns)}`;
-  if (row === undefined) throw new Error('the inserted sample data did not come back');
+  if (row === undefined) throw new Error('INSERT returned no sample data');
   return row;
 }
 
-/** What is being removed stays so; `null` where there is none. A state it has already is no change. */
+/** `null`: the account has no sample data. The state `removing` never changes. */
 export async function setState(sql: Sql, accountId: AccountId, state: SampleState): Promise<SampleRow | null> {
   const [row] = await sql<SampleRow[]>`
     UPDATE sample_data
@@ -31,24 +31,24 @@ export async function setState(sql: Sql, accountId: AccountId, state: SampleStat
   return row ?? findSample(sql, accountId);
 }
 
-/** Takes those about which something is to be done and that nobody has, or has had for too long. */
-export async function takeSamples(sql: Sql, room: number, leaseMs: number): Promise<TakenSample[]> {
-  return sql<TakenSample[]>`
+/** Claims samples with work to do that no process has a valid lease of. */
+export async function claimSamples(sql: Sql, max: number, leaseMs: number): Promise<LeasedSample[]> {
+  return sql<LeasedSample[]>`
     UPDATE sample_data
        SET leased_until = now() + make_interval(secs => ${leaseMs / 1000}), epoch = epoch + 1
      WHERE account_id = ANY(ARRAY(SELECT account_id
                                     FROM sample_data
                                    WHERE NOT settled AND ${hasCome(sql, sql`leased_until`, leaseMs / 1000)}
                                    ORDER BY leased_until
-                                   LIMIT ${room}
+                                   LIMIT ${max}
                                      FOR UPDATE SKIP LOCKED))
     RETURNING ${sql(columns)}, epoch::float8 AS epoch`;
 }
 
-/** Keeps the lease; answers what the sample is meant to be doing now, `null` where another has it. */
-export async function keepSample(
+/** Renews the lease and returns the state of the sample; `null`: another process has the lease. */
+export async function renewLease(
   sql: Sql,
-  { account_id, epoch }: TakenSample,
+  { account_id, epoch }: LeasedSample,
   leaseMs: number,
 ): Promise<SampleState | null> {
   const [row] = await sql<{ state: SampleState }[]>`
@@ -58,13 +58,13 @@ export async function keepSample(
   return row?.state ?? null;
 }
 
-/** Lets another take it up at once. */
-export async function returnSample(sql: Sql, { account_id, epoch }: TakenSample): Promise<void> {
+/** Ends the lease, so that another process can claim the sample at once. */
+export async function releaseSample(sql: Sql, { account_id, epoch }: LeasedSample): Promise<void> {
   await sql`UPDATE sample_data SET leased_until = now() WHERE account_id = ${account_id} AND epoch = ${epoch}`;
 }
 
-/** What was under way has ended. Not if it was started again meanwhile. */
-export async function settleSample(sql: Sql, { account_id, epoch }: TakenSample): Promise<void> {
+/** Records that a stopped sample has nothing active any more, unless it was started again meanwhile. */
+export async function settleSample(sql: Sql, { account_id, epoch }: LeasedSample): Promise<void> {
   await sql`
     UPDATE sample_data SET settled = true, leased_until = now()
      WHERE account_id = ${account_id} AND epoch = ${epoch} AND state = 'stopped'`;

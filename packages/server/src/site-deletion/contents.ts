@@ -1,17 +1,17 @@
 import type { Violation } from '../platform/errors.ts';
 
-/** How many of each there are, by the name that the API has for them. */
+/** Counts by the API's name of the resource. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** Nothing is counted further than this: it is for people to read, and must not take long on a large site. */
-export const mostCounted = 10_000;
+/** Counting stops here: people only need the magnitude, and it must be fast on a large site. */
+export const maxCount = 10_000;
 
-/** One detail for each kind of which there is any: `/queues`, `3`. */
+/** One detail per count above 0: `/queues`, `3`. */
 export function countDetails(counts: Counts): Violation[] {
   return Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([name, count]) => ({
       attribute: `/${name}`,
-      detail: count > mostCounted ? `more than ${mostCounted}` : String(count),
+      detail: count > maxCount ? `more than ${maxCount}` : String(count),
     }));
 }

@@ -6,54 +6,54 @@ import { invalid, notFound, Refusal } from '../platform/errors.ts';
 import type { OperatorId } from '../platform/ids.ts';
 import type { DeletedSite } from './belongings.ts';
 import { countDetails } from './contents.ts';
-import { countHistory, countSetUp, countUnderWay, hasOtherSite, isSampleSite, takeDown } from './store.ts';
+import { countHistory, countConfiguration, countActive, hasOtherSite, isSampleSite, deleteSiteRows } from './store.ts';
 
 interface Deletion extends DeletedSite {
   readonly caller: OperatorId;
-  /** The site's name, from somebody who knows what goes with it; `null`: only an empty site is deleted. */
+  /** The name of the site, as a confirmation; `null`: only an empty site is deleted. */
   readonly confirm: string | null;
 }
 
-/** Deletes the site, and answers what it was. Nothing can begin there meanwhile: that is decided under the account's lock. */
+/** Deletes the site and returns its row. Runs under the account's lock, so nothing can start on the site meanwhile. */
 export async function deleteSite(pool: Sql, deletion: Deletion): Promise<SiteRow> {
   const history = await countHistory(pool, deletion);
   return inTransaction(pool, async (sql) => {
     await lockAccount(sql, deletion.accountId);
     const site = await findSite(sql, deletion.id);
     if (site === null) throw notFound('site', deletion.id);
-    await refuseKept(sql, deletion);
+    await refuseProtected(sql, deletion);
     await refuseBusy(sql, deletion);
     if (deletion.confirm === null) {
-      const details = countDetails({ ...(await countSetUp(sql, deletion, deletion.caller)), ...history });
+      const details = countDetails({ ...(await countConfiguration(sql, deletion, deletion.caller)), ...history });
       if (details.length > 0)
         throw new Refusal(
           'site_not_empty',
-          'The site is not empty. To delete it with all that is named here, send its name as confirm.',
+          'The site is not empty. To delete it with everything listed in details, send its name as confirm.',
           { details },
         );
     } else if (deletion.confirm !== site.name)
       throw invalid([{ attribute: '/confirm', detail: 'must be the name of the site' }]);
-    await takeDown(sql, deletion);
+    await deleteSiteRows(sql, deletion);
     return site;
   });
 }
 
-async function refuseKept(sql: Sql, deletion: Deletion): Promise<void> {
+async function refuseProtected(sql: Sql, deletion: Deletion): Promise<void> {
   if (await isSampleSite(sql, deletion))
-    throw new Refusal('sample_site', 'This is the site of the sample data. Delete the sample data instead.');
+    throw new Refusal('sample_site', 'This site belongs to the sample data. Delete the sample data instead.');
   if (!(await hasOtherSite(sql, deletion)))
     throw new Refusal(
       'last_site',
-      'This is the only site of the account, not counting sample data. Create another first.',
+      'This is the only site of the account, sample data aside. Create another site first.',
     );
 }
 
 async function refuseBusy(sql: Sql, deletion: Deletion): Promise<void> {
-  const details = countDetails(await countUnderWay(sql, deletion));
+  const details = countDetails(await countActive(sql, deletion));
   if (details.length > 0)
     throw new Refusal(
       'site_busy',
-      'Visitors are waiting or talking on the site. Close its queues, let the conversations end, and try again.',
+      'The site has waiting visitors or active conversations. Close its queues, wait until the conversations have ended, and try again.',
       { details },
     );
 }

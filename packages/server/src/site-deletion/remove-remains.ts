@@ -1,47 +1,45 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
 import type { Sql } from '../platform/database.ts';
 import type { EngagementId, VisitorId } from '../platform/ids.ts';
-import { deleteEngagements, deleteHistory, type DeletedSite, type GoesOn } from './belongings.ts';
+import { deleteEngagements, deleteHistory, type DeletedSite, type ShouldContinue } from './belongings.ts';
 
-/** How many are removed at once. */
-const engagementsAtOnce = 500;
-const visitorsAtOnce = 2_000;
+/** Rows that one statement deletes. */
+const engagementBatch = 500;
+const visitorBatch = 2_000;
 
 /**
- * Removes what has happened on deleted sites, a piece at a time, until `isOver` says that it has taken long enough. Nobody can read
- * these rows any more, and each statement stands alone: the work may be cut off anywhere, and done by several processes at once.
+ * Removes the history of deleted sites in batches, until `isOver` says that the time is up. Nobody can read these rows any more, and
+ * each statement is independent: the work may be interrupted anywhere, and several processes may do it concurrently.
  */
 export async function removeRemains(sql: Sql, fileStore: FileStore, isOver: () => boolean): Promise<void> {
-  const goesOn: GoesOn = () => !isOver();
+  const shouldContinue: ShouldContinue = () => !isOver();
   const sites = await sql<DeletedSite[]>`
     SELECT id, account_id AS "accountId" FROM deleted_sites ORDER BY deleted_at, id`;
   for (const site of sites) {
     while (!isOver() && (await removeEngagements(sql, site, fileStore)));
-    await deleteHistory(sql, site, goesOn);
+    await deleteHistory(sql, site, shouldContinue);
     while (!isOver() && (await removeVisitors(sql, site)));
     if (isOver()) return;
-    // A request that was under way while the site was deleted may have created a visitor. No request takes an hour.
+    // A request that ran during the deletion may have created a visitor. No request takes an hour.
     await sql`DELETE FROM deleted_sites WHERE id = ${site.id} AND deleted_at < now() - interval '1 hour'`;
   }
 }
 
-/** Engagements whose last place was the site. True: there may be more of them. */
+/** Removes engagements whose last site was this one. `true`: there may be more. */
 async function removeEngagements(sql: Sql, { id: siteId }: DeletedSite, fileStore: FileStore): Promise<boolean> {
   const found = await sql<{ id: EngagementId }[]>`
-    SELECT id FROM engagements WHERE site_id = ${siteId} ORDER BY started_at, id LIMIT ${engagementsAtOnce}`;
+    SELECT id FROM engagements WHERE site_id = ${siteId} ORDER BY started_at, id LIMIT ${engagementBatch}`;
   await deleteEngagements(
     sql,
     fileStore,
     found.map(({ id }) => id),
   );
-  return found.length >= engagementsAtOnce;
+  return found.length >= engagementBatch;
 }
 
-/** Visitors who also talked on another site go back there, to the last one; the others are deleted. True: there may be more. */
+/** Moves visitors who were engaged on other sites back to the last of these, and deletes the others. `true`: there may be more. */
 async function removeVisitors(sql: Sql, { id: siteId }: DeletedSite): Promise<boolean> {
-  const found = await sql<
-    { id: VisitorId }[]
-  >`SELECT id FROM visitors WHERE site_id = ${siteId} LIMIT ${visitorsAtOnce}`;
+  const found = await sql<{ id: VisitorId }[]>`SELECT id FROM visitors WHERE site_id = ${siteId} LIMIT ${visitorBatch}`;
   const ids = found.map(({ id }) => id);
   await sql`
     UPDATE visitors v
@@ -53,5 +51,5 @@ async function removeVisitors(sql: Sql, { id: siteId }: DeletedSite): Promise<bo
              ORDER BY e.visitor_id, e.started_at DESC) AS last
      WHERE v.id = last.visitor_id AND v.site_id = ${siteId}`;
   await sql`DELETE FROM visitors WHERE id = ANY(${ids}::uuid[]) AND site_id = ${siteId}`;
-  return ids.length >= visitorsAtOnce;
+  return ids.length >= visitorBatch;
 }

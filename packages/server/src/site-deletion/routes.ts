@@ -19,14 +19,14 @@ export function siteDeletionRoutes(app: App): void {
         tags: ['Sites'],
         summary: 'Delete a site, if it is empty or its name is sent as confirm',
         description:
-          'Queues, hours, teams, tokens and roles on the site go at once. Visitors and conversations with their messages and files can be ' +
-          'read by nobody any more, and are removed in the background. The audit log, and the log of events with what waits to ' +
-          'be delivered, stay as long as they are kept. Refused while visitors wait or talk there, for the last site of the ' +
-          'account, and for the site of sample data.',
+          'Queues, hours, teams, tokens and roles of the site are deleted at once. Visitors and conversations, with messages and ' +
+          'files, can no longer be read and are removed in the background. The audit log and the event log, with pending ' +
+          'deliveries, are kept for their usual time. Refused while the site has waiting visitors or active conversations, for ' +
+          'the last site of the account, and for the site of sample data.',
         params: Type.Object({ site_id: uuid<'site'>() }),
         querystring: Type.Object({
           confirm: Type.Optional(
-            Type.String({ maxLength: 255, description: 'The name of the site, to delete it with all that it has' }),
+            Type.String({ maxLength: 255, description: 'The name of the site, to delete it with everything on it' }),
           ),
         }),
         response: { 204: Type.Null() },

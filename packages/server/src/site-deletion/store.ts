@@ -1,20 +1,20 @@
 import type { Sql } from '../platform/database.ts';
 import type { OperatorId } from '../platform/ids.ts';
 import { longestLasting } from '../routing/load-board.ts';
-import { deleteSetUp, forgetCoverage, type DeletedSite } from './belongings.ts';
-import { mostCounted, type Counts } from './contents.ts';
+import { deleteConfiguration, forgetCoverage, type DeletedSite } from './belongings.ts';
+import { maxCount, type Counts } from './contents.ts';
 
 async function countsOf(sql: Sql, counted: readonly (readonly [string, ReturnType<Sql>])[]): Promise<Counts> {
   const counts: Record<string, number> = {};
   for (const [name, rows] of counted) {
     const [row] = await sql<{ count: number }[]>`
-      SELECT count(*)::integer AS count FROM (${rows} LIMIT ${mostCounted + 1}) AS counted`;
+      SELECT count(*)::integer AS count FROM (${rows} LIMIT ${maxCount + 1}) AS counted`;
     counts[name] = row?.count ?? 0;
   }
   return counts;
 }
 
-/** What has happened on the site. Counting may take a second on a large one: call this without the account's lock. */
+/** Counts the history of the site. This may take a second on a large site, so call it without the account's lock. */
 export async function countHistory(sql: Sql, { id }: DeletedSite): Promise<Counts> {
   return countsOf(sql, [
     ['visitors', sql`SELECT 1 FROM visitors WHERE site_id = ${id}`],
@@ -22,8 +22,12 @@ export async function countHistory(sql: Sql, { id }: DeletedSite): Promise<Count
   ]);
 }
 
-/** What is set up on the site, and elsewhere for it. The caller's own role does not count. */
-export async function countSetUp(sql: Sql, { id, accountId }: DeletedSite, caller: OperatorId): Promise<Counts> {
+/** Counts the configuration of the site, and references to the site from elsewhere. The caller's own role does not count. */
+export async function countConfiguration(
+  sql: Sql,
+  { id, accountId }: DeletedSite,
+  caller: OperatorId,
+): Promise<Counts> {
   const queues = sql`(SELECT q.id FROM queues q WHERE q.site_id = ${id})`;
   return countsOf(sql, [
     ['operators', sql`SELECT 1 FROM operator_assignments WHERE site_id = ${id} AND operator_id <> ${caller}`],
@@ -43,8 +47,8 @@ export async function countSetUp(sql: Sql, { id, accountId }: DeletedSite, calle
   ]);
 }
 
-/** What goes on there now. Offers of tickets go with their tickets. */
-export async function countUnderWay(sql: Sql, { id, accountId }: DeletedSite): Promise<Counts> {
+/** Counts what is active on the site now. Offers are counted as their tickets. */
+export async function countActive(sql: Sql, { id, accountId }: DeletedSite): Promise<Counts> {
   return countsOf(sql, [
     [
       'waiting_visitors',
@@ -75,7 +79,7 @@ export async function isSampleSite(sql: Sql, { id, accountId }: DeletedSite): Pr
   return row !== undefined;
 }
 
-/** Whether the account has another site that stays: the sample site may be removed by anybody at any time. */
+/** Whether the account has another permanent site. The sample site does not count, because it may be removed at any time. */
 export async function hasOtherSite(sql: Sql, { id, accountId }: DeletedSite): Promise<boolean> {
   const [row] = await sql`
     SELECT 1 FROM sites
@@ -86,13 +90,12 @@ export async function hasOtherSite(sql: Sql, { id, accountId }: DeletedSite): Pr
 }
 
 /**
- * Deletes the site and all that is set up on it. Webhooks of other sites lose the site; they stay enabled, so that deliveries
- * that wait are still sent.
+ * Deletes the site and its configuration. Webhooks lose the site but stay enabled, so that pending deliveries are still sent.
  */
-export async function takeDown(sql: Sql, site: DeletedSite): Promise<void> {
+export async function deleteSiteRows(sql: Sql, site: DeletedSite): Promise<void> {
   const { id, accountId } = site;
-  await deleteSetUp(sql, site);
-  // Without a new updated_at, after which deliveries of a site that the webhook has lost are discarded (dispatcher/unsent-outcomes.ts).
+  await deleteConfiguration(sql, site);
+  // updated_at does not change: otherwise deliveries of a site that the webhook lost would be discarded (dispatcher/unsent-outcomes.ts).
   await sql`
     UPDATE webhooks SET site_ids = array_remove(site_ids, ${id}), version = version + 1
      WHERE account_id = ${accountId} AND ${id} = ANY(site_ids)`;

@@ -14,7 +14,7 @@ import { lockEngaged } from '../taking-part.ts';
 import { callInput, callOutput, type CallRow } from './call.ts';
 import { findCall, markConnected } from './store.ts';
 
-/** The calls of an engagement are read with it. */
+/** Changes a call. Calls are read as part of their engagement. */
 export function callRoutes(app: App, turns: Turns): void {
   app.patch(
     '/engagements/:engagement_id/calls/:call_id',
@@ -25,34 +25,34 @@ export function callRoutes(app: App, turns: Turns): void {
       },
       schema: {
         tags: ['Engagements'],
-        summary: 'Hang up, or say that the call is connected, as one who takes part in it',
+        summary: 'Hang up, or report that the call is connected, as a participant',
         description:
-          'Either side may hang up. The engagement goes on as text, and a media upgrade request that is pending is canceled. A call that has ended stays as it is.',
+          'Either side may hang up. The engagement continues as text, and a pending media upgrade request is canceled. An ended call does not change.',
         params: Type.Object({ engagement_id: uuid<'engagement'>(), call_id: uuid<'engagement_call'>() }),
         body: callInput,
         response: { 200: callOutput },
       },
     },
     async (request) => {
-      const named = { engagementId: request.params.engagement_id, callId: request.params.call_id };
-      const isDone = request.body.action === 'end' ? await end(request, turns, named) : await connect(request, named);
-      if (!isDone) return unchanged(request, named);
+      const ids = { engagementId: request.params.engagement_id, callId: request.params.call_id };
+      const isDone = request.body.action === 'end' ? await end(request, turns, ids) : await connect(request, ids);
+      if (!isDone) return unchangedCall(request, ids);
       permitParticipant(request);
-      return foundCall(request, named);
+      return foundCall(request, ids);
     },
   );
 }
 
-interface Named {
+interface CallIds {
   readonly engagementId: EngagementId;
   readonly callId: CallId;
 }
 
-async function end(request: FastifyRequest, turns: Turns, named: Named): Promise<boolean> {
-  return (await turns.run(accountOf(request), { name: 'endCall', ...named, by: partyOf(request.caller) })) !== null;
+async function end(request: FastifyRequest, turns: Turns, ids: CallIds): Promise<boolean> {
+  return (await turns.run(accountOf(request), { name: 'endCall', ...ids, by: partyOf(request.caller) })) !== null;
 }
 
-async function connect(request: FastifyRequest, { engagementId, callId }: Named): Promise<boolean> {
+async function connect(request: FastifyRequest, { engagementId, callId }: CallIds): Promise<boolean> {
   const accountId = accountOf(request);
   return inTransaction(request.sql, async (sql) => {
     if ((await lockEngaged(sql, accountId, engagementId, partyOf(request.caller))) === null) return false;
@@ -61,15 +61,15 @@ async function connect(request: FastifyRequest, { engagementId, callId }: Named)
   });
 }
 
-/** Hanging up twice is no error: the ended call is answered. A call that goes on here is not the caller's to end. */
-async function unchanged(request: FastifyRequest, named: Named): Promise<CallRow> {
-  const engagement = await permittedEngagement(request, named.engagementId);
-  const call = await foundCall(request, named);
+/** Hanging up twice is not an error: the answer is the ended call. If the call is still active, the caller may not end it. */
+async function unchangedCall(request: FastifyRequest, ids: CallIds): Promise<CallRow> {
+  const engagement = await permittedEngagement(request, ids.engagementId);
+  const call = await foundCall(request, ids);
   if (call.ended_at === null) throw engagementEnded(engagement);
   return call;
 }
 
-async function foundCall(request: FastifyRequest, { engagementId, callId }: Named): Promise<CallRow> {
+async function foundCall(request: FastifyRequest, { engagementId, callId }: CallIds): Promise<CallRow> {
   const found = await findCall(request.sql, { accountId: accountOf(request), engagementId, callId });
   if (found === null) throw notFound('call', callId);
   return found;

@@ -2,7 +2,7 @@ import { connect, type LookupFunction, type Socket } from 'node:net';
 
 export type Verdict = { readonly result: 'clean' } | { readonly result: 'infected'; readonly signature: string };
 
-/** There is no verdict, for a reason that is not the file's alone: to be tried again. */
+/** The scan gave no verdict, for a reason that is not the file itself. The scan is retried. */
 export class ScanFault extends Error {
   override readonly name = 'ScanFault';
 }
@@ -10,48 +10,48 @@ export class ScanFault extends Error {
 export interface Clamd {
   readonly host: string;
   readonly port: number;
-  readonly times?: ClamdTimes;
-  /** How its name is resolved; left out, by the system. */
+  readonly timeouts?: ClamdTimeouts;
+  /** Resolves the host name. Default: the system's resolver. */
   readonly lookup?: LookupFunction;
 }
 
-interface ClamdTimes {
+interface ClamdTimeouts {
   readonly connectMs: number;
-  /** From beginning to end. */
+  /** For the whole scan. */
   readonly scanMs: number;
 }
 
-const clamdTimes: ClamdTimes = { connectMs: 5_000, scanMs: 120_000 };
-const mostAnswerBytes = 4_096;
+const defaultTimeouts: ClamdTimeouts = { connectMs: 5_000, scanMs: 120_000 };
+const maxAnswerBytes = 4_096;
 
 /**
- * Streams bytes to clamd (INSTREAM: chunks with their length before them, an empty one at the end) and reads its verdict.
- * Clean is only what it calls so after it was sent everything; whatever else it does is a fault.
+ * Streams bytes to clamd (INSTREAM: each chunk is preceded by its length, an empty chunk ends the stream) and reads the verdict.
+ * A file is clean only if clamd says so after it received all bytes. Everything else is a fault.
  */
 export async function scanWithClamd(
-  { host, port, times = clamdTimes, lookup }: Clamd,
+  { host, port, timeouts = defaultTimeouts, lookup }: Clamd,
   bytes: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): Promise<Verdict> {
   signal.throwIfAborted();
   const socket = connect({ host, port, ...(lookup === undefined ? {} : { lookup }) });
   const exchange = new Exchange(socket);
-  const give = (ms: number, doing: string): NodeJS.Timeout =>
-    setTimeout(() => exchange.fail(`clamd did not ${doing} within ${ms} ms`), ms);
-  const connecting = give(times.connectMs, 'take the connection');
-  const scanning = give(times.scanMs, 'answer');
-  const stop = (): void => exchange.fail('the scan was called off');
+  const failAfter = (ms: number, action: string): NodeJS.Timeout =>
+    setTimeout(() => exchange.fail(`clamd did not ${action} within ${ms} ms`), ms);
+  const connecting = failAfter(timeouts.connectMs, 'accept the connection');
+  const scanning = failAfter(timeouts.scanMs, 'answer');
+  const stop = (): void => exchange.fail('the scan was canceled');
   socket.once('connect', () => clearTimeout(connecting));
   signal.addEventListener('abort', stop);
   try {
     await exchange.send(Buffer.from('zINSTREAM\0'));
     for await (const chunk of bytes) {
       if (exchange.isAnswered) break;
-      await exchange.send(sized(chunk.length), chunk);
+      await exchange.send(lengthPrefix(chunk.length), chunk);
     }
-    const isWhole = !exchange.isAnswered;
-    if (isWhole) await exchange.send(sized(0));
-    return verdictOf(await exchange.answer, isWhole);
+    const isComplete = !exchange.isAnswered;
+    if (isComplete) await exchange.send(lengthPrefix(0));
+    return verdictOf(await exchange.answer, isComplete);
   } finally {
     signal.removeEventListener('abort', stop);
     clearTimeout(connecting);
@@ -60,32 +60,32 @@ export async function scanWithClamd(
   }
 }
 
-function sized(length: number): Buffer {
+function lengthPrefix(length: number): Buffer {
   const size = Buffer.alloc(4);
   size.writeUInt32BE(length);
   return size;
 }
 
-function verdictOf(answer: string, isWhole: boolean): Verdict {
+function verdictOf(answer: string, isComplete: boolean): Verdict {
   const signature = /^stream: (.+) FOUND$/.exec(answer)?.[1];
   if (signature !== undefined) return { result: 'infected', signature };
-  if (answer === 'stream: OK' && isWhole) return { result: 'clean' };
+  if (answer === 'stream: OK' && isComplete) return { result: 'clean' };
   if (answer.includes('size limit exceeded'))
     throw new ScanFault('the file is larger than StreamMaxLength in clamd.conf allows; set it to 26M or more');
   throw new ScanFault(`clamd answered ${JSON.stringify(answer)}`);
 }
 
-/** What goes on over one connection. It may be answered, or fail, before everything is sent; both end the sending. */
+/** One INSTREAM exchange over one connection. clamd may answer, or the connection fail, before all bytes are sent; both end the sending. */
 class Exchange {
   readonly #socket: Socket;
   readonly #end = Promise.withResolvers<string>();
   #received = '';
-  /** Or failed: nothing more is to be sent. */
+  /** Answered or failed: nothing more needs to be sent. */
   isAnswered = false;
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    // Whoever sends hears of a failure when it asks for the answer.
+    // The sender gets the failure from `answer`; without this handler, Node would report an unhandled rejection.
     this.#end.promise.catch(() => undefined);
     socket.setEncoding('latin1');
     socket.on('data', (text: string) => this.#receive(text));
@@ -93,10 +93,10 @@ class Exchange {
     socket.on('close', () => this.fail(`clamd closed the connection without an answer${this.#hint}`));
   }
 
-  /** One that will take no more resets the connection, and what it said of it may be lost with that. */
+  /** A clamd whose stream limit is exceeded resets the connection, and its explanation may be lost. So the error names the setting. */
   get #hint(): string {
     const isSent = this.#socket.bytesWritten > 'zINSTREAM'.length + 1;
-    return isSent ? '; if that goes on, see that StreamMaxLength in clamd.conf is 26M or more' : '';
+    return isSent ? '; if this repeats, set StreamMaxLength in clamd.conf to 26M or more' : '';
   }
 
   get answer(): Promise<string> {
@@ -109,7 +109,7 @@ class Exchange {
     this.#socket.destroy();
   }
 
-  /** Resolves when the socket has taken it, or there is no more use in sending. */
+  /** Resolves when the socket has accepted the bytes, or when the exchange has ended. */
   async send(...parts: Buffer[]): Promise<void> {
     if (this.isAnswered) return;
     const taken = new Promise<void>((resolve) => {
@@ -125,6 +125,7 @@ class Exchange {
     if (end >= 0) {
       this.isAnswered = true;
       this.#end.resolve(this.#received.slice(0, end));
-    } else if (this.#received.length > mostAnswerBytes) this.fail('clamd answered at length and said nothing');
+    } else if (this.#received.length > maxAnswerBytes)
+      this.fail(`clamd sent more than ${maxAnswerBytes} bytes without an answer`);
   }
 }

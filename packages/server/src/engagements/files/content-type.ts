@@ -1,22 +1,22 @@
-import { endingOf } from './file-name.ts';
+import { extensionOf } from './file-name.ts';
 
-/** What is known of a file when it has arrived. */
-export interface Seen {
+/** What is known about a file when all its bytes have arrived. */
+export interface FileEvidence {
   readonly name: string;
-  /** As the sender declared it: believed only between kinds of text that do nothing. */
+  /** The type that the sender declared. Trusted only to choose between inert kinds of text. */
   readonly declared: string;
-  /** What its first bytes are typical of, if of anything. */
+  /** The type that the first bytes indicate, if any. */
   readonly signature: string | null;
-  /** The beginning of its text, if all of it is text. */
+  /** The beginning of the text, if the whole file is text. */
   readonly text: string | null;
 }
 
 const unknownType = 'application/octet-stream';
 
-/** Formats that may be text from beginning to end, and are known by how they begin. */
+/** Formats that may consist of text only, and are recognised by their first bytes. */
 const textual = new Set(['application/pdf', 'application/postscript', 'application/rtf', 'text/rtf']);
 
-/** Kinds of plain text that nothing executes, and that nobody could tell apart by their bytes. */
+/** Kinds of plain text that nothing executes, and that cannot be distinguished by their bytes. */
 const inert = new Set([
   'application/json',
   'text/calendar',
@@ -27,24 +27,26 @@ const inert = new Set([
 ]);
 
 /**
- * Endings by which a desktop opens a file in a browser or runs it, whatever is in it: a picture that is also a page is a
- * page once it is saved under such a name. So the name decides, for the worse only.
+ * File extensions that make a desktop open the file in a browser, or run it, whatever its content. An image that is also valid HTML
+ * becomes a page when saved under such a name. So the name may make the type more dangerous, never less.
  */
 const active = new Map<string, string>([
-  ...['html', 'htm', 'shtml', 'xhtml', 'xht', 'mht', 'mhtml', 'hta'].map((ending) => [ending, 'text/html'] as const),
-  ...['svg', 'svgz'].map((ending) => [ending, 'image/svg+xml'] as const),
-  ...['xml', 'xsl', 'xslt'].map((ending) => [ending, 'application/xml'] as const),
-  ...['js', 'mjs', 'cjs', 'jse'].map((ending) => [ending, 'text/javascript'] as const),
+  ...['html', 'htm', 'shtml', 'xhtml', 'xht', 'mht', 'mhtml', 'hta'].map(
+    (extension) => [extension, 'text/html'] as const,
+  ),
+  ...['svg', 'svgz'].map((extension) => [extension, 'image/svg+xml'] as const),
+  ...['xml', 'xsl', 'xslt'].map((extension) => [extension, 'application/xml'] as const),
+  ...['js', 'mjs', 'cjs', 'jse'].map((extension) => [extension, 'text/javascript'] as const),
   ...['bat', 'cmd', 'ps1', 'vbs', 'vbe', 'wsf', 'wsh', 'sh', 'command', 'reg', 'url', 'desktop', 'scf', 'lnk'].map(
-    (ending) => [ending, unknownType] as const,
+    (extension) => [extension, unknownType] as const,
   ),
 ]);
 
-/** What a file is: by its bytes, and by its name where that makes it more dangerous. */
-export function contentTypeOf({ name, declared, signature, text }: Seen, allowed: readonly string[]): string {
-  const byName = active.get(endingOf(name));
+/** The content type of a file: by its bytes, or by its name if that makes the file more dangerous. */
+export function contentTypeOf({ name, declared, signature, text }: FileEvidence, allowed: readonly string[]): string {
+  const byName = active.get(extensionOf(name));
   if (byName !== undefined) return byName;
-  // Two letters make a bitmap: what reads as text from beginning to end is text, whatever its first letters are.
+  // Two letters are enough to look like a bitmap. A file that is text throughout is text, whatever its first bytes indicate.
   if (text === null) return isMarkup(signature) ? unknownType : (signature ?? unknownType);
   const markup = markupOf(text);
   if (markup !== null) return markup;
@@ -53,18 +55,18 @@ export function contentTypeOf({ name, declared, signature, text }: Seen, allowed
   return inert.has(kind) && isAllowed(kind, allowed) ? kind : 'text/plain';
 }
 
-/** Whether one of the types or patterns (`image/*`) takes it. */
+/** Whether one of the types or patterns (such as `image/*`) matches. */
 export function isAllowed(type: string, allowed: readonly string[]): boolean {
   const [family = ''] = type.split('/', 1);
   return allowed.some((each) => [type, `${family}/*`].includes(each.toLowerCase()));
 }
 
-/** Markup that is no UTF-8 text: of a kind nobody has looked into. */
+/** Markup that is not UTF-8 text. Its content cannot be checked, so it counts as an unknown type. */
 function isMarkup(signature: string | null): boolean {
   return signature !== null && /\b(?:html|xml|svg)\b/.test(signature);
 }
 
-/** Text that begins as a tag does is markup: a page, unless it says that it is something else. */
+/** Text that begins like a tag is markup. It counts as HTML unless it declares another type. */
 function markupOf(text: string): string | null {
   if (!/^<[a-z!?/]/i.test(text)) return null;
   const root = text.replace(/^(?:<\?[^>]*\?>|<!--[^]*?-->|<!doctype[^>]*>|\s)+/i, '');

@@ -8,13 +8,13 @@ import { engagementEnded } from '../permitted-engagement.ts';
 import { findEngagement } from '../store.ts';
 import { lockEngaged } from '../taking-part.ts';
 import { fileState, type FileRow } from './file.ts';
-import { lockEngagement, lockFile, markDeleted, showAsDeleted, type LockedEngagement } from './store.ts';
+import { lockEngagement, lockFile, markDeleted, markDeletedInMessages, type LockedEngagement } from './store.ts';
 
 interface FileToDelete {
   readonly fileId: FileId;
   readonly engagement: EngagementRow;
   readonly by: Party;
-  /** Managers of the site may delete every file of it. */
+  /** Managers may delete every file of their site. */
   readonly isManager: boolean;
 }
 
@@ -24,11 +24,11 @@ interface Deletion {
 }
 
 /**
- * Deletes a file: by the side that sent it while the engagement goes on, or by a manager of the site at any time. What was
- * deleted before stays as it is. The caller removes the bytes after the commit.
+ * Deletes a file. The side that sent it may do so while the engagement is active, a manager of the site at any time. A file that is
+ * deleted already does not change. The caller removes the bytes after the commit.
  *
- * The file is locked before its engagement: a message that names the file does the same (messages/store.ts). So either the
- * message is there, and is changed here, or it is refused.
+ * The file is locked before its engagement, in the same order as by a message that names the file (messages/store.ts). So the
+ * message either exists and is updated here, or is refused.
  */
 export async function deleteFile(pool: Sql, { fileId, engagement, by, isManager }: FileToDelete): Promise<Deletion> {
   const { account_id: accountId, id: engagementId } = engagement;
@@ -36,14 +36,14 @@ export async function deleteFile(pool: Sql, { fileId, engagement, by, isManager 
     const before = await lockFile(sql, { accountId, engagementId, id: fileId });
     if (before === null) throw notFound('file', fileId);
     if (!isManager && before.uploaded_by !== by.kind)
-      throw new Refusal('forbidden', 'Only the side that sent a file may delete it, or a manager of the site.');
+      throw new Refusal('forbidden', 'Only the side that sent the file, or a manager of the site, may delete it.');
     if (before.deleted) return { before, after: before };
     if (!isManager && (await lockEngaged(sql, accountId, engagementId, by)) === null)
       throw engagementEnded((await findEngagement(sql, accountId, engagementId)) ?? engagement);
     const locked = await lockEngagement(sql, engagementId);
-    if (locked === null) throw new Error('a file without an engagement');
+    if (locked === null) throw new Error('the file has no engagement');
     const after = await markDeleted(sql, before, by.kind);
-    await showAsDeleted(sql, after);
+    await markDeletedInMessages(sql, after);
     await appendFeedItem(sql, fileState, {
       accountId,
       at: after.deleted_at,

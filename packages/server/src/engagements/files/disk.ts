@@ -12,23 +12,23 @@ import type { FileStore, StoredFile } from './file-store.ts';
 const ownerOnly = { directory: 0o700, file: 0o600 } as const;
 
 /**
- * Files in a folder that all processes share: `files/ab/cd/<id>`, by the id's first digits. The mark of a file is
- * `files/incoming/<id>`, and while the file comes in its bytes are `<id>.part` beside the mark.
+ * Stores files in a folder that all processes share: `files/ab/cd/<id>`, by the first digits of the id. The mark of a file is
+ * `files/incoming/<id>`. While the file is received, its bytes are in `<id>.part` next to the mark.
  */
 export class FileDisk implements FileStore {
   readonly #root: string;
   readonly #log: Log;
-  readonly #room: DiskSpace | null;
+  readonly #diskSpace: DiskSpace | null;
 
-  constructor(dataDir: string, log: Log, room: DiskSpace | null = null) {
+  constructor(dataDir: string, log: Log, diskSpace: DiskSpace | null = null) {
     this.#root = join(dataDir, 'files');
     this.#log = log;
-    this.#room = room;
+    this.#diskSpace = diskSpace;
   }
 
-  /** Files share the disk of the embedded database, which must not be filled by them. */
+  /** Files share the disk with the embedded database, so they must not fill it. */
   get isFull(): boolean {
-    return this.#room?.isFull === true;
+    return this.#diskSpace?.isFull === true;
   }
 
   #pathOf(id: FileId): string {
@@ -43,7 +43,7 @@ export class FileDisk implements FileStore {
     return `${this.#markOf(id)}.part`;
   }
 
-  /** Nothing of the file may be on the disk before its mark. */
+  /** The mark is written before any byte of the file. */
   async begin(id: FileId): Promise<void> {
     if (this.isFull) throw diskFull();
     await this.#try(async () => {
@@ -71,15 +71,15 @@ export class FileDisk implements FileStore {
   }
 
   async settle(id: FileId): Promise<void> {
-    await rm(this.#markOf(id), { force: true }).catch((error: unknown) => this.#tell(error));
+    await rm(this.#markOf(id), { force: true }).catch((error: unknown) => this.#logFailure(error));
   }
 
-  /** The mark goes last. */
+  /** Removes the mark last, so that an interrupted call is repeated by the sweep. */
   async discard(id: FileId): Promise<void> {
     try {
       for (const path of [this.incomingPath(id), this.#pathOf(id), this.#markOf(id)]) await rm(path, { force: true });
     } catch (error) {
-      this.#tell(error);
+      this.#logFailure(error);
     }
   }
 
@@ -111,7 +111,7 @@ export class FileDisk implements FileStore {
     return old;
   }
 
-  /** What the file system refuses is told in our words, and logged in its own. */
+  /** Turns an error of the file system into a refusal, and logs the error. */
   async #try<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
@@ -122,14 +122,14 @@ export class FileDisk implements FileStore {
 
   faultOf(error: unknown): unknown {
     if (!isFileSystemError(error)) return error;
-    this.#tell(error);
+    this.#logFailure(error);
     if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(error.code ?? ''))
-      return new Refusal('storage_full', 'There is no room for files at the moment. Try again later.');
-    return new Refusal('storage_unavailable', 'Files cannot be stored or read at the moment. Try again later.');
+      return new Refusal('storage_full', 'The file storage is full. Try again later.');
+    return new Refusal('storage_unavailable', 'The file storage is unavailable. Try again later.');
   }
 
-  #tell(error: unknown): void {
-    this.#log.error({ err: error }, 'the folder of uploaded files fails; see USHER_DATA_DIR');
+  #logFailure(error: unknown): void {
+    this.#log.error({ err: error }, 'could not read or write uploaded files; check USHER_DATA_DIR');
   }
 }
 
@@ -141,12 +141,12 @@ function isMissing(error: unknown): boolean {
   return isFileSystemError(error) && error.code === 'ENOENT';
 }
 
-/** A new name is on the disk once its folder is. */
+/** A new directory entry survives a crash only after its directory is synced. */
 async function syncDirectory(path: string): Promise<void> {
-  const folder = await open(path, 'r');
+  const directory = await open(path, 'r');
   try {
-    await folder.sync();
+    await directory.sync();
   } finally {
-    await folder.close();
+    await directory.close();
   }
 }

@@ -1,38 +1,38 @@
-const mostCharacters = 255;
-/** An ending longer than this is not one; it may go with the rest when a name is cut. */
-const mostEndingCharacters = 16;
+const maxCharacters = 255;
+/** A longer suffix is not treated as an extension; it may be lost when the name is shortened. */
+const maxExtensionCharacters = 16;
 
-/** Controls; marks that change the direction of what follows, so that `exe.jpg` reads as `gpj.exe`; line separators. */
+/** Control characters, line separators, and marks that reverse the text direction (they make `gpj.exe` look like `exe.jpg`). */
 const misleading = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffd]/gu;
 
-/** A file's name as it is kept: no folders, nothing that cannot be seen, no end that some systems would ignore. */
+/** The name under which a file is stored: without folders, invisible characters, and trailing characters that some systems ignore. */
 export function safeName(sent: string): string {
   const base = sent.toWellFormed().split(/[/\\]/).at(-1) ?? '';
-  // Cutting may lay bare another such end.
-  const name = trimmed(cut(trimmed(base.replaceAll(misleading, ''))));
+  // Shortening may expose trailing dots or spaces again.
+  const name = trimEnd(shorten(trimEnd(base.replaceAll(misleading, ''))));
   return name === '' ? 'file' : name;
 }
 
-/** Without the spaces and dots at the end. The look-behind lets a match begin once per run of them: linear time. */
-function trimmed(name: string): string {
+/** Removes spaces and dots at the end. The look-behind lets a match start once per run, which keeps the time linear. */
+function trimEnd(name: string): string {
   return name.trim().replace(/(?<![\s.])[\s.]+$/, '');
 }
 
-/** The ending stays: it says what the file is. */
-function cut(name: string): string {
+/** Shortens the name but keeps the extension, because it says what the file is. */
+function shorten(name: string): string {
   const characters = Array.from(name);
-  if (characters.length <= mostCharacters) return name;
-  const ending = endingOf(name);
-  const kept = ending === '' || ending.length > mostEndingCharacters ? '' : `.${ending}`;
-  return characters.slice(0, mostCharacters - kept.length).join('') + kept;
+  if (characters.length <= maxCharacters) return name;
+  const extension = extensionOf(name);
+  const kept = extension === '' || extension.length > maxExtensionCharacters ? '' : `.${extension}`;
+  return characters.slice(0, maxCharacters - kept.length).join('') + kept;
 }
 
-/** What follows the last dot, in lower case. */
-export function endingOf(name: string): string {
+/** The characters after the last dot, in lower case. */
+export function extensionOf(name: string): string {
   return /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
 }
 
-/** To be saved, never shown; the name for every client (RFC 6266), with what an old one can read before it. */
+/** A Content-Disposition that makes browsers save the file and never show it. Gives the name as RFC 6266 says, with an ASCII fallback. */
 export function attachment(name: string): string {
   const ascii = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
   const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(

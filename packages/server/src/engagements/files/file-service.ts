@@ -6,33 +6,33 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { scanWithClamd } from './clamd.ts';
 import type { FileStore } from './file-store.ts';
-import { countScans, watchPending, type ScanTold } from './scan-metrics.ts';
+import { countScans, watchPending, type ScanOutcome } from './scan-metrics.ts';
 import { Scans } from './scans.ts';
 
-/** What the routes of files share. */
+/** What the file routes share. */
 export interface FileService {
   readonly fileStore: FileStore;
   readonly scanner: ScannerChoice;
-  /** A file has come in. */
+  /** Called after a file was stored. */
   readonly onStored: () => void;
-  readonly onScan: (told: ScanTold) => void;
+  readonly onScan: (outcome: ScanOutcome) => void;
   readonly stop: () => Promise<void>;
 }
 
-interface FileServiceParts {
+interface FileServiceOptions {
   readonly sql: Sql;
   readonly fileStore: FileStore;
   readonly scanner: ScannerChoice;
   readonly hints: Hints;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** How the scanner's name is resolved. */
+  /** Resolves the scanner's host name. */
   readonly lookup: LookupFunction;
 }
 
-/** Begins to scan, where that is a program's work. */
-export function startFileService(parts: FileServiceParts): FileService {
-  const { sql, fileStore, scanner, hints, log, metrics, lookup } = parts;
+/** Starts the background scans if the scanner is clamd. */
+export function startFileService(options: FileServiceOptions): FileService {
+  const { sql, fileStore, scanner, hints, log, metrics, lookup } = options;
   const onScan = countScans(metrics.registry);
   watchPending(metrics.registry, sql);
   if (scanner.kind !== 'clamd')

@@ -2,41 +2,41 @@ import type { Readable, Writable } from 'node:stream';
 import type { FileId } from '../../platform/ids.ts';
 
 /**
- * Where the bytes of files are; their rows are in the database. A file comes in step by step, so that a row always has its bytes,
- * and what a crash leaves behind is found without looking at every file:
+ * Stores the bytes of files; their rows are in the database. A file is stored in steps, so that a row always has its bytes, and
+ * leftovers of a crash are found without a scan of all files:
  *
- *   begin    the file is marked as coming in;
- *   write    its bytes are taken;
- *   keep     the bytes are stored under its id, and survive a crash from then on;
- *   settle   its row is committed, and the mark goes.
+ *   begin    marks the file as incoming;
+ *   write    receives the bytes;
+ *   keep     stores the bytes under the file's id; from then on they survive a crash;
+ *   settle   removes the mark, after the row was committed.
  *
- * Whatever is left in between is listed by `unsettled` and ended by `discard`, or by `settle` where the row is there.
- * All processes see the same files. What fails is a `Refusal` in words for the caller (`storage_full`, `storage_unavailable`).
+ * `unsettled` lists files that stopped in between. The sweep calls `settle` for those with a row and `discard` for the others.
+ * All processes see the same files. A failure is a `Refusal` for the caller (`storage_full`, `storage_unavailable`).
  */
 export interface FileStore {
-  /** Whether there is no room for more. */
+  /** Whether the storage is full. */
   readonly isFull: boolean;
   begin(id: FileId): Promise<void>;
-  /** Takes the bytes; they survive a crash once the stream has closed. Its errors mean to a caller what `faultOf` says. */
+  /** Receives the bytes. They survive a crash once the stream has closed. `faultOf` translates errors of the stream. */
   write(id: FileId): Writable;
-  /** A local file with the bytes that were written, until they are kept or discarded: their type is told from parts of it. */
+  /** A local file with the written bytes, until `keep` or `discard`. It is read to detect the content type. */
   incomingPath(id: FileId): string;
   keep(id: FileId): Promise<void>;
-  /** Does not fail: what it leaves is found by the sweep. */
+  /** Never rejects: the sweep finds what remains. */
   settle(id: FileId): Promise<void>;
-  /** Removes whatever there is of the file. Does not fail, as `settle`. */
+  /** Removes everything stored for the file. Never rejects: the sweep finds what remains. */
   discard(id: FileId): Promise<void>;
-  /** Removes the bytes that were kept, if there are any. */
+  /** Removes the stored bytes, if there are any. */
   remove(id: FileId): Promise<void>;
-  /** `null`: there are no bytes of this file, or none that this process can reach. */
+  /** `null`: the file has no bytes, or this process cannot reach them. */
   open(id: FileId): Promise<StoredFile | null>;
-  /** Ids of files that began to come in before that instant and are not settled. */
+  /** Ids of files that began before this time and are not settled. */
   unsettled(before: Date): Promise<FileId[]>;
-  /** What a failure of the storage means to a caller; any other error as it is. */
+  /** Turns a storage failure into a refusal for the caller; returns any other error unchanged. */
   faultOf(error: unknown): unknown;
 }
 
-/** Is to be read or closed. */
+/** An open file. The owner must read it to the end or close it. */
 export interface StoredFile {
   createReadStream(): Readable;
   close(): Promise<void>;

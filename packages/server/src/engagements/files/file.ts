@@ -2,8 +2,8 @@ import Type from 'typebox';
 import type { AccountId, EngagementId, FileId, SiteId } from '../../platform/ids.ts';
 import { body, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 
-export const mostFileBytes = 25 * 1024 * 1024;
-export const mostFilesInEngagement = 100;
+export const maxFileBytes = 25 * 1024 * 1024;
+export const maxFilesInEngagement = 100;
 
 const scanResults = ['clean', 'infected'] as const;
 export type ScanResult = (typeof scanResults)[number];
@@ -15,32 +15,34 @@ export const fileOutput = output('File', {
   id: uuid<'file'>(),
   engagement_id: uuid<'engagement'>(),
   name: Type.String(),
-  content_type: Type.String({ description: 'What its bytes are, whatever it was declared to be' }),
+  content_type: Type.String({ description: 'Detected from the bytes and the name, whatever the sender declared' }),
   bytes: Type.Integer(),
   uploaded_by: oneOf(sides),
   uploader_id: Type.String({ format: 'uuid' }),
   state: Type.Unsafe<'pending' | ScanResult>({
     ...oneOf(['pending', ...scanResults]),
-    description: 'The security scan; only what is clean can be downloaded or sent',
+    description: 'The result of the security scan. Only clean files can be downloaded or sent',
   }),
   created_at: timestamp,
   scanned_at: nullable(timestamp),
-  deleted: Type.Boolean({ description: 'Whether its bytes are gone: downloads are answered with 410' }),
+  deleted: Type.Boolean({ description: 'Whether the bytes were removed; downloads answer 410' }),
   deleted_at: nullable(timestamp),
-  deleted_by: Type.Unsafe<Side | null>({ ...nullable(oneOf(sides)), description: 'The side; managers are operators' }),
+  deleted_by: Type.Unsafe<Side | null>({
+    ...nullable(oneOf(sides)),
+    description: 'The side that deleted the file; managers count as operators',
+  }),
 });
 
-/** A file that was deleted, as its GET answers it: the interface document has no event for it. */
+/** The feed item of a deleted file, in the form of its GET. There is no webhook event for it. */
 export const fileState = { type: 'file.state', schema: fileOutput } as const;
 
-/** What the caller may send in the engagement. */
 export const acceptedFiles = nullable(
   Type.Object(
     {
-      content_types: Type.Array(Type.String({ description: 'A type, or a family of them: image/*' })),
+      content_types: Type.Array(Type.String({ description: 'A type, or a pattern such as image/*' })),
       max_bytes: Type.Integer(),
     },
-    { description: 'What the caller may send, by the settings of the site; null: no files' },
+    { description: 'Which files the caller may send, by the settings of the site; null: none' },
   ),
 );
 
@@ -51,7 +53,7 @@ export interface FileRow extends Type.Static<typeof fileOutput> {
   readonly id: FileId;
   readonly engagement_id: EngagementId;
   readonly account_id: AccountId;
-  /** Of the engagement, now. */
+  /** The engagement's current site. */
   readonly site_id: SiteId;
   readonly sha256: Buffer;
 }

@@ -6,7 +6,7 @@ import { list, oneOf, uuid } from '../../platform/schema.ts';
 import { fileOutput } from './file.ts';
 import { listPending } from './store.ts';
 
-/** For whoever scans by hand or by a program of their own: what there is to scan. */
+/** Lists the files to scan, for customers who scan manually or with their own program. */
 export function pendingFilesRoute(app: App): void {
   app.get(
     '/files',
@@ -14,7 +14,7 @@ export function pendingFilesRoute(app: App): void {
       config: { access: { operator: 'super_manager', site: 'query.site_ids' } },
       schema: {
         tags: ['Files'],
-        summary: 'Files of the sites that wait to be scanned, oldest first',
+        summary: 'List files of sites that wait for a scan, oldest first',
         querystring: Type.Object({
           site_ids: list(uuid<'site'>(), { minItems: 1 }),
           state: oneOf(['pending'] as const),

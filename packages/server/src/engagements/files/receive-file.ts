@@ -7,14 +7,14 @@ import { invalid } from '../../platform/errors.ts';
 import type { FileId } from '../../platform/ids.ts';
 import { fileTooLarge, readFilePart } from '../../platform/multipart.ts';
 import { diskFull } from '../../platform/problem.ts';
-import { contentTypeOf, isAllowed, type Seen } from './content-type.ts';
+import { contentTypeOf, isAllowed, type FileEvidence } from './content-type.ts';
 import type { FileStore } from './file-store.ts';
-import { mostFileBytes } from './file.ts';
+import { maxFileBytes } from './file.ts';
 import { safeName } from './file-name.ts';
-import { TextWatch } from './text-watch.ts';
+import { TextDetector } from './text-detector.ts';
 
-/** Telling a type by its bytes reads a little of the file here and there. */
-const sniffing = { maxBufferSize: 1024 * 1024, timeoutMs: 5_000 } as const;
+/** Limits of the type detection, which reads parts of the file. */
+const detection = { maxBufferSize: 1024 * 1024, timeoutMs: 5_000 } as const;
 
 const contentField = 'content';
 
@@ -25,7 +25,7 @@ export interface ReceivedFile {
   readonly sha256: string;
 }
 
-/** Stores the file of an upload, which has no row yet. Refuses what the site does not take. */
+/** Stores the bytes of an upload, before its row exists. Refuses types that the site does not allow. */
 export async function receiveFile(
   raw: IncomingMessage,
   { fileStore, id }: { readonly fileStore: FileStore; readonly id: FileId },
@@ -34,7 +34,7 @@ export async function receiveFile(
   await fileStore.begin(id);
   const { name, declared, bytes, sha256, text } = await readFilePart(raw, {
     field: contentField,
-    mostBytes: mostFileBytes,
+    mostBytes: maxFileBytes,
     save: async ({ fileName, declaredType }, incoming) => {
       const measured = await write(fileStore, id, incoming);
       return { name: safeName(fileName), declared: declaredType, ...measured };
@@ -45,27 +45,27 @@ export async function receiveFile(
     { name, declared, text, signature: await signatureOf(fileStore.incomingPath(id)) },
     allowed,
   );
-  if (!isAllowed(contentType, allowed)) throw notTaken(contentType, allowed);
+  if (!isAllowed(contentType, allowed)) throw typeNotAllowed(contentType, allowed);
   await fileStore.keep(id);
   return { name, contentType, bytes, sha256 };
 }
 
-interface Measured extends Pick<Seen, 'text'> {
+interface Measured extends Pick<FileEvidence, 'text'> {
   readonly bytes: number;
   readonly sha256: string;
 }
 
 async function write(fileStore: FileStore, id: FileId, incoming: Readable): Promise<Measured> {
   const hash = createHash('sha256');
-  const watch = new TextWatch();
+  const detector = new TextDetector();
   let bytes = 0;
   const measure = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      if (bytes > mostFileBytes) return done(fileTooLarge(mostFileBytes));
+      if (bytes > maxFileBytes) return done(fileTooLarge(maxFileBytes));
       if (fileStore.isFull) return done(diskFull());
       hash.update(chunk);
-      watch.watch(chunk);
+      detector.write(chunk);
       done(null, chunk);
     },
   });
@@ -74,12 +74,12 @@ async function write(fileStore: FileStore, id: FileId, incoming: Readable): Prom
   } catch (error) {
     throw fileStore.faultOf(error);
   }
-  return { bytes, sha256: hash.digest('hex'), text: watch.end() };
+  return { bytes, sha256: hash.digest('hex'), text: detector.end() };
 }
 
-/** What the file's beginning is typical of. What confuses the detector is nothing it knows. */
+/** The type that the first bytes indicate. An error of the detection counts as an unknown type. */
 async function signatureOf(path: string): Promise<string | null> {
-  const { maxBufferSize, timeoutMs } = sniffing;
+  const { maxBufferSize, timeoutMs } = detection;
   try {
     const found = await fileTypeFromFile(path, { maxBufferSize, signal: AbortSignal.timeout(timeoutMs) });
     return found?.mime ?? null;
@@ -88,9 +88,12 @@ async function signatureOf(path: string): Promise<string | null> {
   }
 }
 
-function notTaken(contentType: string, allowed: readonly string[]) {
-  const taken = allowed.length === 0 ? 'none' : allowed.join(', ');
+function typeNotAllowed(contentType: string, allowed: readonly string[]) {
+  const types = allowed.length === 0 ? 'none' : allowed.join(', ');
   return invalid([
-    { attribute: `/${contentField}`, detail: `is ${contentType} by its bytes and name; the site takes ${taken}` },
+    {
+      attribute: `/${contentField}`,
+      detail: `is of type ${contentType}, by its bytes and name; the site allows ${types}`,
+    },
   ]);
 }

@@ -15,7 +15,7 @@ import { permittedEngagement } from '../permitted-engagement.ts';
 import { findEngagement } from '../store.ts';
 import { deleteFile } from './delete-file.ts';
 import { attachment } from './file-name.ts';
-import { acceptedFiles, fileOutput, mostFileBytes, scanInput, type FileRow } from './file.ts';
+import { acceptedFiles, fileOutput, maxFileBytes, scanInput, type FileRow } from './file.ts';
 import { pendingFilesRoute } from './pending-route.ts';
 import type { FileService } from './file-service.ts';
 import { Slots } from './slots.ts';
@@ -26,49 +26,49 @@ import { uploadRoute } from './upload-route.ts';
 const tags = ['Files'];
 const engagementParams = { engagement_id: uuid<'engagement'>() };
 const fileParams = { file_id: uuid<'file'>() };
-const toRead = { operator: 'operator', visitor: true, site: 'resource', rule: 'took part or manages' } as const;
+const readAccess = { operator: 'operator', visitor: true, site: 'resource', rule: 'took part or manages' } as const;
 const bytesOfFile = { content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } };
 
-/** Downloads that a caller may have under way at once, in each process. Each holds a file open. */
-const mostDownloads = 10;
-/** A download of which the client takes nothing for so long, or twice as long (Node looks twice), is cut off. */
+/** Concurrent downloads per caller and process. Each holds a file open. */
+const maxDownloads = 10;
+/** A download is aborted if the client reads nothing for this long, or up to twice as long because of how Node checks. */
 const stalledMs = 15_000;
 
-export function fileRoutes(app: App, room: FileService): void {
-  uploadRoute(app, room);
+export function fileRoutes(app: App, files: FileService): void {
+  uploadRoute(app, files);
   const downloads = new Slots(
-    mostDownloads,
-    `You are downloading ${mostDownloads} files already. Wait until one of them is done.`,
+    maxDownloads,
+    `You are already downloading ${maxDownloads} files. Wait until one of them has finished.`,
   );
 
   app.get(
     '/engagements/:engagement_id/files',
     {
-      config: { access: toRead },
+      config: { access: readAccess },
       schema: {
         tags,
-        summary: 'The files of an engagement and how their scans stand, oldest first',
+        summary: 'List the files of an engagement with the state of their scans, oldest first',
         params: Type.Object(engagementParams),
         response: { 200: Type.Object({ files: Type.Array(fileOutput), accepts: acceptedFiles }) },
       },
     },
     async (request) => {
       const { id, site_id: siteId } = await permittedEngagement(request, request.params.engagement_id);
-      const [files, site] = await Promise.all([listFiles(request.sql, id), findSite(request.sql, siteId)]);
-      if (site === null) throw new Error('an engagement without a site');
-      const isTaken = site.allowed_file_senders[partyOf(request.caller).kind] && room.scanner.kind !== 'unset';
-      const accepts = { content_types: site.allowed_file_content_types, max_bytes: mostFileBytes };
-      return { files, accepts: isTaken ? accepts : null };
+      const [rows, site] = await Promise.all([listFiles(request.sql, id), findSite(request.sql, siteId)]);
+      if (site === null) throw new Error('the engagement has no site');
+      const mayUpload = site.allowed_file_senders[partyOf(request.caller).kind] && files.scanner.kind !== 'unset';
+      const accepts = { content_types: site.allowed_file_content_types, max_bytes: maxFileBytes };
+      return { files: rows, accepts: mayUpload ? accepts : null };
     },
   );
 
   app.get(
     '/engagements/:engagement_id/files/:file_id',
     {
-      config: { access: toRead },
+      config: { access: readAccess },
       schema: {
         tags,
-        summary: 'The bytes of a file that was found clean, with its own content type, to be saved and not shown',
+        summary: 'Download a clean file, with its content type, as an attachment',
         params: Type.Object({ ...engagementParams, ...fileParams }),
         response: { 200: bytesOfFile },
       },
@@ -78,37 +78,37 @@ export function fileRoutes(app: App, room: FileService): void {
       await permittedEngagement(request, engagementId);
       const file = await findFile(request.sql, accountOf(request), id);
       if (file === null || file.engagement_id !== engagementId) throw notFound('file', id);
-      return bytesOf(file, { room, downloads }, request, reply);
+      return bytesOf(file, { service: files, downloads }, request, reply);
     },
   );
 
-  deleteRoute(app, room);
+  deleteRoute(app, files);
   pendingFilesRoute(app);
-  scanRoute(app, room);
+  scanRoute(app, files);
 }
 
-interface Source {
-  readonly room: FileService;
+interface DownloadContext {
+  readonly service: FileService;
   readonly downloads: Slots;
 }
 
 async function bytesOf(
   file: FileRow,
-  { room: { fileStore }, downloads }: Source,
+  { service: { fileStore }, downloads }: DownloadContext,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
   if (file.deleted) throw fileDeleted(file);
   if (file.state !== 'clean')
-    throw new Refusal('file_not_clean', `The file ${file.id} is ${file.state}: ${inWords[file.state]}.`, {
+    throw new Refusal('file_not_clean', `The file ${file.id} is ${file.state}: ${notCleanReason[file.state]}.`, {
       details: [{ attribute: '/state', detail: file.state }],
     });
-  const giveBack = downloads.take(request.caller.key);
-  reply.raw.once('close', giveBack).setTimeout(stalledMs, () => reply.raw.destroy());
-  // A client that has gone meanwhile closes nothing any more.
-  if (reply.raw.closed) giveBack();
+  const release = downloads.take(request.caller.key);
+  reply.raw.once('close', release).setTimeout(stalledMs, () => reply.raw.destroy());
+  // If the client has disconnected already, no close event follows.
+  if (reply.raw.closed) release();
   const stored = await fileStore.open(file.id);
-  if (stored === null) throw await whyMissing(request, file);
+  if (stored === null) throw await missingBytes(request, file);
   reply.headers({
     'content-type': file.content_type.startsWith('text/') ? `${file.content_type}; charset=utf-8` : file.content_type,
     'content-length': file.bytes,
@@ -119,22 +119,22 @@ async function bytesOf(
   });
   if (request.method !== 'HEAD') return stored.createReadStream();
   await stored.close();
-  // Of text its length would be told, which is none.
+  // Not '', for which Fastify would send a content-length of 0.
   return Readable.from([]);
 }
 
-/** It may have been deleted since it was looked up. */
-async function whyMissing({ sql }: FastifyRequest, { account_id: accountId, id }: FileRow): Promise<Refusal> {
+/** Says why the bytes are missing: the file may have been deleted after its row was read. */
+async function missingBytes({ sql }: FastifyRequest, { account_id: accountId, id }: FileRow): Promise<Refusal> {
   const now = await findFile(sql, accountId, id);
   if (now?.deleted === true) return fileDeleted(now);
   return new Refusal(
     'file_elsewhere',
-    'The file is not in the USHER_DATA_DIR of this process. All of them must share it.',
+    'The file is not in the USHER_DATA_DIR of this process. All processes must share one USHER_DATA_DIR.',
   );
 }
 
 function fileDeleted({ id }: FileRow): Refusal {
-  return new Refusal('file_deleted', `The file ${id} has been deleted. Its bytes are gone.`);
+  return new Refusal('file_deleted', `The file ${id} was deleted.`);
 }
 
 function deleteRoute(app: App, { fileStore }: FileService): void {
@@ -147,13 +147,13 @@ function deleteRoute(app: App, { fileStore }: FileService): void {
       },
       schema: {
         tags,
-        summary: 'Delete a file: its bytes go, downloads are answered with 410, transcripts say deleted',
+        summary: 'Delete a file: its bytes are removed, downloads answer 410, transcripts show it as deleted',
         description:
-          'The side that sent it may while the engagement goes on, a manager of the site at any time. Deleting a deleted file answers 204 too. Events that were sent before say what was true then.',
+          'The side that sent the file may delete it while the engagement is active, a manager of the site at any time. Deleting a deleted file answers 204 too. Events sent before do not change.',
         params: Type.Object({ ...engagementParams, ...fileParams }),
         response: { 204: Type.Null() },
       },
-      // Not in the handler: the bytes go once it is certain that the file is deleted, by the commit.
+      // Not in the handler: the bytes are removed only after the deletion is committed.
       onSend: async (request, reply) => {
         if (reply.statusCode === 204) await removeBytes(request.sql, fileStore, request.params.file_id);
       },
@@ -169,7 +169,7 @@ function deleteRoute(app: App, { fileStore }: FileService): void {
   );
 }
 
-/** A manager of the site may delete what either side has sent, also after the end. */
+/** A manager of the site may delete files of both sides, also after the engagement has ended. */
 async function engagementToDeleteFrom(
   request: FastifyRequest,
   id: EngagementId,
@@ -183,7 +183,7 @@ async function engagementToDeleteFrom(
   return { engagement: found, isManager: true };
 }
 
-const inWords = { pending: 'its scan is not over', infected: 'it is never given out' } as const;
+const notCleanReason = { pending: 'its scan has not finished', infected: 'it cannot be downloaded' } as const;
 
 function scanRoute(app: App, { fileStore, scanner, onScan }: FileService): void {
   app.put(
@@ -195,12 +195,12 @@ function scanRoute(app: App, { fileStore, scanner, onScan }: FileService): void 
       },
       schema: {
         tags,
-        summary: 'Say what scanning a file has shown, where USHER_SCANNER is manual',
+        summary: 'Set the result of a security scan, if USHER_SCANNER is manual',
         params: Type.Object(fileParams),
         body: scanInput,
         response: { 200: fileOutput },
       },
-      // Not in the handler: the bytes go once it is certain that the file is infected, by the commit.
+      // Not in the handler: the bytes are removed only after the result is committed.
       onSend: async (request, reply) => {
         const { params, body } = request;
         if (reply.statusCode === 200 && body.result === 'infected')
@@ -215,7 +215,10 @@ function scanRoute(app: App, { fileStore, scanner, onScan }: FileService): void 
       permit(request, file, 'file');
       if (file.deleted) throw fileDeleted(file);
       if (scanner.kind !== 'manual')
-        throw new Refusal('scan_not_manual', `USHER_SCANNER is ${scanner.kind}: results are not taken from callers.`);
+        throw new Refusal(
+          'scan_not_manual',
+          `Scan results can be set only if USHER_SCANNER is manual; it is ${scanner.kind}.`,
+        );
       const settled = await writeScan(request.sql, { id, engagementId: file.engagement_id, result });
       if (settled !== null) onScan(result);
       const now = await findFile(request.sql, accountOf(request), id);
@@ -224,9 +227,13 @@ function scanRoute(app: App, { fileStore, scanner, onScan }: FileService): void 
         recordChange(request, { before: settled === null ? now : file, target: { id } });
         return now;
       }
-      throw new Refusal('already_scanned', `The file ${id} was found ${now?.state ?? 'otherwise'} before.`, {
-        details: [{ attribute: '/result', detail: `is ${now?.state ?? 'another'} already` }],
-      });
+      throw new Refusal(
+        'already_scanned',
+        `The file ${id} was already scanned, with another result: ${now?.state ?? 'unknown'}.`,
+        {
+          details: [{ attribute: '/result', detail: `is already ${now?.state ?? 'another'}` }],
+        },
+      );
     },
   );
 }

@@ -3,14 +3,14 @@ import type { Sql } from '../../platform/database.ts';
 import type { ScanResult } from './file.ts';
 import { measurePending } from './store.ts';
 
-/** How a scan went. */
-export type ScanTold = ScanResult | 'failed';
+/** The outcome of one scan. */
+export type ScanOutcome = ScanResult | 'failed';
 
-/** How scans go, whoever does them; what to call with each. */
-export function countScans(registry: Registry): (told: ScanTold) => void {
+/** Counts scans by outcome. Returns the function to call for each scan. */
+export function countScans(registry: Registry): (outcome: ScanOutcome) => void {
   const scans = new Counter({
     name: 'usher_file_scans_total',
-    help: 'Security scans of files by result; failed ones are tried again',
+    help: 'Security scans of files by result; failed scans are retried',
     labelNames: ['result'],
     registers: [registry],
   });
@@ -18,11 +18,11 @@ export function countScans(registry: Registry): (told: ScanTold) => void {
   return (result) => scans.inc({ result });
 }
 
-/** What waits to be scanned, in the whole database, asked when the metrics are. */
+/** Measures the backlog of scans in the whole database whenever the metrics are read. */
 export function watchPending(registry: Registry, sql: Sql): void {
   const age = new Gauge({
     name: 'usher_files_pending_age_seconds',
-    help: 'How long the file has waited that has waited longest for its scan; 0 if none waits',
+    help: 'Age of the oldest file that waits for its scan; 0 if none waits',
     registers: [registry],
   });
   new Gauge({
@@ -35,7 +35,7 @@ export function watchPending(registry: Registry, sql: Sql): void {
         this.set(count);
         age.set(oldestSec);
       } catch {
-        // usher_database_up says it.
+        // usher_database_up shows that the database is unavailable.
       }
     },
   });

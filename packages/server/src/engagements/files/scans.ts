@@ -4,60 +4,60 @@ import type { AccountId, FileId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
 import { ScanFault, type Verdict } from './clamd.ts';
 import type { FileStore } from './file-store.ts';
-import type { ScanTold } from './scan-metrics.ts';
+import type { ScanOutcome } from './scan-metrics.ts';
 import { settleScan } from './settle-scan.ts';
 import { claimDueFiles, postponeScan, type DueFile } from './store.ts';
 
-const atOnce = 4;
-/** Longer than a scan may take: who has not come back by then is taken for dead, and another process scans. */
+const concurrency = 4;
+/** Longer than a scan may take. After that the process counts as dead and another one scans the file. */
 const leaseMs = 150_000;
 const firstRetryMs = 1_000;
-const longestRetryMs = 60_000;
+const maxRetryMs = 60_000;
 
-interface ScanParts {
+interface ScanOptions {
   readonly sql: Sql;
   readonly fileStore: FileStore;
   readonly log: Log;
   readonly scan: (bytes: AsyncIterable<Buffer>, signal: AbortSignal) => Promise<Verdict>;
-  /** Called after the commit of a result. */
+  /** Called after a result was committed. */
   readonly onResult: (accountId: AccountId) => void;
-  readonly onScan: (told: ScanTold) => void;
+  readonly onScan: (outcome: ScanOutcome) => void;
 }
 
 /**
- * Scans what is pending, in the background. Any number of processes may: a file is claimed for the length of a lease, and
- * its result written by whoever is first. What cannot be scanned stays pending, for as long as it takes.
+ * Scans pending files in the background. Several processes may do so: a process claims a file with a lease, and only the first result
+ * is written. A file that cannot be scanned stays pending and is retried without limit.
  */
 export class Scans {
-  readonly #parts: ScanParts;
+  readonly #options: ScanOptions;
   readonly #stopped = new AbortController();
   readonly #work: DueWork<DueFile>;
 
-  constructor(parts: ScanParts) {
-    this.#parts = parts;
+  constructor(options: ScanOptions) {
+    this.#options = options;
     this.#work = new DueWork({
       what: 'a scan',
-      atOnce,
-      claim: async (room) => claimDueFiles(parts.sql, room, leaseMs),
+      atOnce: concurrency,
+      claim: async (room) => claimDueFiles(options.sql, room, leaseMs),
       handle: async (file) => this.#scan(file),
-      log: parts.log,
+      log: options.log,
     });
     this.wake();
   }
 
-  /** Something may be due. */
+  /** Looks for due scans now. */
   wake(): void {
     this.#work.wake();
   }
 
-  /** Gives back what it was scanning, so that another process need not wait for the lease. */
+  /** Stops and releases its claims, so that another process need not wait for the leases to expire. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#work.stop();
   }
 
   async #scan({ id, engagement_id: engagementId, scan_attempts: attempts }: DueFile): Promise<void> {
-    const { sql, fileStore, log, onResult, onScan } = this.#parts;
+    const { sql, fileStore, log, onResult, onScan } = this.#options;
     try {
       const verdict = await this.#verdictOn(id);
       const accountId = await settleScan(sql, fileStore, { id, engagementId, result: verdict.result });
@@ -71,33 +71,33 @@ export class Scans {
       if (!isStopped) {
         onScan('failed');
         const reason = error instanceof ScanFault ? { reason: error.message } : { err: error };
-        log.warn({ file_id: id, attempts, ...reason }, 'a file could not be scanned; it is tried again');
+        log.warn({ file_id: id, attempts, ...reason }, 'could not scan a file; the scan will be retried');
       }
       await this.#postpone(id, isStopped ? 0 : retryMs(attempts));
     }
   }
 
   async #verdictOn(id: FileId): Promise<Verdict> {
-    const file = await this.#parts.fileStore.open(id);
-    if (file === null) throw new ScanFault('its bytes are not in the USHER_DATA_DIR of this process');
+    const file = await this.#options.fileStore.open(id);
+    if (file === null) throw new ScanFault('the bytes of the file are not in the USHER_DATA_DIR of this process');
     const bytes = file.createReadStream();
     try {
-      return await this.#parts.scan(bytes, this.#stopped.signal);
+      return await this.#options.scan(bytes, this.#stopped.signal);
     } finally {
       bytes.destroy();
     }
   }
 
-  /** If this fails too, the lease runs out by itself. */
+  /** If this fails too, the lease expires. */
   async #postpone(id: FileId, delayMs: number): Promise<void> {
     try {
-      await postponeScan(this.#parts.sql, id, delayMs);
+      await postponeScan(this.#options.sql, id, delayMs);
     } catch (error) {
-      if (!isDatabaseUnavailable(error)) this.#parts.log.error({ err: error }, 'a scan could not be postponed');
+      if (!isDatabaseUnavailable(error)) this.#options.log.error({ err: error }, 'could not postpone a scan');
     }
   }
 }
 
 function retryMs(attempts: number): number {
-  return Math.min(firstRetryMs * 2 ** Math.min(attempts - 1, 10), longestRetryMs);
+  return Math.min(firstRetryMs * 2 ** Math.min(attempts - 1, 10), maxRetryMs);
 }

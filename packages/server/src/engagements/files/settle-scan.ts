@@ -5,33 +5,33 @@ import type { FileStore } from './file-store.ts';
 import type { ScanResult } from './file.ts';
 import { lockEngagement, markRemoved, writeScanResult } from './store.ts';
 
-interface Scanned {
+interface ScanToSettle {
   readonly id: FileId;
   readonly engagementId: EngagementId;
   readonly result: ScanResult;
 }
 
 /**
- * Writes the result of a scan and its event, once for each file, however many have scanned it; then takes the bytes of an
- * infected one away. Answers whose file it was; `null` if it had a result already, or was deleted.
+ * Writes the result of a scan and its event, once per file even if several processes scanned it, and then removes the bytes of an
+ * infected file. Returns the account; `null` if the file already had a result or was deleted.
  */
 export async function settleScan(
   sql: Sql,
   fileStore: FileStore,
-  { id, engagementId, result }: Scanned,
+  { id, engagementId, result }: ScanToSettle,
 ): Promise<AccountId | null> {
   const accountId = await writeScan(sql, { id, engagementId, result });
   if (accountId !== null && result === 'infected') await removeBytes(sql, fileStore, id);
   return accountId;
 }
 
-/** The part of it that is the database's. */
-export async function writeScan(sql: Sql, { id, engagementId, result }: Scanned): Promise<AccountId | null> {
+/** The database part of `settleScan`. */
+export async function writeScan(sql: Sql, { id, engagementId, result }: ScanToSettle): Promise<AccountId | null> {
   return inTransaction(sql, async (own) => {
-    // The file before its engagement, as everybody who locks both.
+    // The file is locked before its engagement; all code that locks both uses this order.
     if (!(await writeScanResult(own, id, result))) return null;
     const engagement = await lockEngagement(own, engagementId);
-    if (engagement === null) throw new Error('a file without an engagement');
+    if (engagement === null) throw new Error('the file has no engagement');
     await appendEvent(own, {
       accountId: engagement.account_id,
       type: 'engagement.files.security_scan_result',
@@ -48,12 +48,12 @@ export async function writeScan(sql: Sql, { id, engagementId, result }: Scanned)
   });
 }
 
-/** What does not succeed here the sweep does again. */
+/** Never rejects: the sweep retries what fails here. */
 export async function removeBytes(sql: Sql, fileStore: FileStore, id: FileId): Promise<void> {
   try {
     await fileStore.remove(id);
     await markRemoved(sql, id);
   } catch {
-    // The file store has logged its failure; a database that is away is logged by whoever asks it next.
+    // The file store has logged its failure. An unavailable database is logged elsewhere.
   }
 }

@@ -1,32 +1,32 @@
 import { Refusal } from '../../platform/errors.ts';
 
-/** A caller who has no slot left is told to come back after so long. */
+/** Retry-After of a refused caller. */
 const retryAfterSec = 5;
 
 /**
- * Counts what is under way for each key, in this process, and refuses one too many. Slots belong to one caller, so that a
- * caller who is slow, or means harm, takes nobody else's.
+ * Limits concurrent work per key in this process. Slots are per caller, so that a slow or malicious caller cannot use up those of
+ * others.
  */
 export class Slots {
   readonly #taken = new Map<string, number>();
-  readonly #most: number;
+  readonly #max: number;
   readonly #whenFull: string;
 
-  constructor(most: number, whenFull: string) {
-    this.#most = most;
+  constructor(max: number, whenFull: string) {
+    this.#max = max;
     this.#whenFull = whenFull;
   }
 
-  /** Answers how to give the slot back; doing so twice gives it back once. */
+  /** Takes a slot and returns the function that releases it. Calling that function again has no effect. */
   take(key: string): () => void {
     const taken = this.#taken.get(key) ?? 0;
-    if (taken >= this.#most)
+    if (taken >= this.#max)
       throw new Refusal('rate_limited', this.#whenFull, { headers: { 'retry-after': String(retryAfterSec) } });
     this.#taken.set(key, taken + 1);
-    let isHeld = true;
+    let isTaken = true;
     return () => {
-      if (!isHeld) return;
-      isHeld = false;
+      if (!isTaken) return;
+      isTaken = false;
       const left = (this.#taken.get(key) ?? 1) - 1;
       if (left > 0) this.#taken.set(key, left);
       else this.#taken.delete(key);

@@ -19,7 +19,7 @@ export interface LockedEngagement {
   readonly heard_by: readonly string[];
 }
 
-/** Under its row the events of an engagement are in order, and it does not end meanwhile. */
+/** Locks the engagement's row. The lock orders the engagement's events, and the engagement cannot end while it is held. */
 export async function lockEngagement(sql: Sql, id: EngagementId): Promise<LockedEngagement | null> {
   const [row] = await sql<LockedEngagement[]>`
     SELECT id, account_id, site_id, visitor_id, operator_id, ticket_id, request_id, ended_at, heard_by
@@ -41,14 +41,14 @@ export interface NewFile {
   readonly state: 'pending' | 'clean';
 }
 
-/** Nothing is inserted, and `false` answered, where the engagement has `most` files already; its row is locked. */
-export async function insertFile(sql: Sql, file: NewFile, most: number): Promise<boolean> {
+/** `false`: the engagement has `max` files already. The caller holds the engagement's lock, which makes the limit exact. */
+export async function insertFile(sql: Sql, file: NewFile, max: number): Promise<boolean> {
   const rows = await sql`
     INSERT INTO files (id, account_id, engagement_id, uploaded_by, uploader_id, name, content_type, bytes, sha256, state,
                        scan_due_at, created_at)
     SELECT ${file.id}, ${file.accountId}, ${file.engagementId}, ${file.uploadedBy}, ${file.uploaderId}, ${file.name},
            ${file.contentType}, ${file.bytes}, ${file.sha256}, ${file.state}, now(), now()
-     WHERE (SELECT count(*) FROM files WHERE engagement_id = ${file.engagementId}) < ${most}
+     WHERE (SELECT count(*) FROM files WHERE engagement_id = ${file.engagementId}) < ${max}
     RETURNING 1`;
   return rows.length === 1;
 }
@@ -74,7 +74,7 @@ interface FileInEngagement {
   readonly id: FileId;
 }
 
-/** The file as it is now, which nobody else changes, or names in a message, until the transaction ends. */
+/** Locks a file: until the transaction ends, no other transaction changes it or names it in a message. */
 export async function lockFile(sql: Sql, { accountId, engagementId, id }: FileInEngagement): Promise<FileRow | null> {
   const [row] = await sql<FileRow[]>`
     SELECT ${columns(sql)}, e.site_id
@@ -87,17 +87,17 @@ export async function lockFile(sql: Sql, { accountId, engagementId, id }: FileIn
 
 type DeletedFile = FileRow & { readonly deleted_at: Date };
 
-/** Of a file that is locked. */
+/** The caller holds the file's lock. */
 export async function markDeleted(sql: Sql, file: FileRow, by: Side): Promise<DeletedFile> {
   const [row] = await sql<Pick<DeletedFile, 'deleted' | 'deleted_at' | 'deleted_by'>[]>`
     UPDATE files SET deleted_at = now(), deleted_by = ${by} WHERE id = ${file.id}
     RETURNING true AS deleted, deleted_at, deleted_by`;
-  if (row === undefined) throw new Error('a file has vanished while it was locked');
+  if (row === undefined) throw new Error('a locked file has disappeared');
   return { ...file, ...row };
 }
 
-/** Says so in every message that names the file, by its id at the end of the address. Served by chat_messages_in_order. */
-export async function showAsDeleted(sql: Sql, { id, engagement_id: engagementId }: FileRow): Promise<void> {
+/** Marks the file as deleted in every message that names it, by the id at the end of its URL. Served by chat_messages_in_order. */
+export async function markDeletedInMessages(sql: Sql, { id, engagement_id: engagementId }: FileRow): Promise<void> {
   await sql`
     UPDATE chat_messages
        SET attachment = (
@@ -112,7 +112,7 @@ export async function showAsDeleted(sql: Sql, { id, engagement_id: engagementId 
                     WHERE right(file ->> 'url', 36) = ${id}::text)`;
 }
 
-/** Oldest first. Served by files_by_engagement; an engagement has few. */
+/** Oldest first. Served by files_by_engagement; an engagement has few files. */
 export async function listFiles(sql: Sql, engagementId: EngagementId): Promise<FileRow[]> {
   return sql<FileRow[]>`
     SELECT ${columns(sql)}, e.site_id
@@ -122,15 +122,15 @@ export async function listFiles(sql: Sql, engagementId: EngagementId): Promise<F
      ORDER BY f.created_at, f.id`;
 }
 
-interface PendingList {
+interface PendingQuery {
   readonly accountId: AccountId;
   readonly siteIds: readonly SiteId[];
   readonly limit: number | null;
   readonly offset: number;
 }
 
-/** Oldest first. Served by files_pending: few wait at any time. */
-export async function listPending(sql: Sql, { accountId, siteIds, limit, offset }: PendingList): Promise<FileRow[]> {
+/** Oldest first. Served by files_pending; few files are pending at any time. */
+export async function listPending(sql: Sql, { accountId, siteIds, limit, offset }: PendingQuery): Promise<FileRow[]> {
   return sql<FileRow[]>`
     SELECT ${columns(sql)}, e.site_id
       FROM files f
@@ -140,17 +140,17 @@ export async function listPending(sql: Sql, { accountId, siteIds, limit, offset 
      LIMIT ${limit} OFFSET ${offset}`;
 }
 
-interface Attachable {
+interface SenderFiles {
   readonly engagementId: string;
   readonly ids: readonly string[];
   readonly sender: Side;
 }
 
 /**
- * For a message with files: of these ids, those that the sender's side has uploaded in the engagement. What is missing is
- * foreign or unknown; what is there may be sent if its `state` is `clean`, which it then remains, and it is not deleted.
+ * Of these ids, the files that the sender's side uploaded to the engagement. A missing id is unknown or belongs to somebody else. A
+ * message may name a file if its `state` is `clean`, which never changes again, and it is not deleted.
  */
-export async function cleanFiles(sql: Sql, { engagementId, ids, sender }: Attachable) {
+export async function filesOfSender(sql: Sql, { engagementId, ids, sender }: SenderFiles) {
   return sql<Pick<FileRow, 'id' | 'state' | 'deleted'>[]>`
     SELECT id, state, deleted_at IS NOT NULL AS deleted
       FROM files
@@ -163,15 +163,15 @@ export interface DueFile {
   readonly scan_attempts: number;
 }
 
-/** Up to `most` files that nobody is scanning, now this caller's for `leaseMs`: longer than any delay. Served by files_pending. */
-export async function claimDueFiles(sql: Sql, most: number, leaseMs: number): Promise<DueFile[]> {
+/** Claims up to `max` files that nobody is scanning, for `leaseMs`, which exceeds every retry delay. Served by files_pending. */
+export async function claimDueFiles(sql: Sql, max: number, leaseMs: number): Promise<DueFile[]> {
   return sql<DueFile[]>`
     UPDATE files
        SET scan_due_at = now() + ${leaseMs} * interval '1 millisecond', scan_attempts = scan_attempts + 1
      WHERE id IN (SELECT id FROM files
                    WHERE state = 'pending' AND deleted_at IS NULL AND ${hasCome(sql, sql`scan_due_at`, leaseMs / 1000)}
                    ORDER BY scan_due_at
-                   LIMIT ${most}
+                   LIMIT ${max}
                      FOR UPDATE SKIP LOCKED)
     RETURNING id, engagement_id, scan_attempts`;
 }
@@ -181,7 +181,7 @@ export async function postponeScan(sql: Sql, id: FileId, delayMs: number): Promi
     UPDATE files SET scan_due_at = now() + ${delayMs} * interval '1 millisecond' WHERE id = ${id} AND state = 'pending'`;
 }
 
-/** `false` where it has a result already, or is deleted. */
+/** `false`: the file already has a result, or is deleted. */
 export async function writeScanResult(sql: Sql, id: FileId, result: ScanResult): Promise<boolean> {
   const rows = await sql`
     UPDATE files SET state = ${result}, scanned_at = now()
@@ -195,20 +195,20 @@ export async function markRemoved(sql: Sql, id: FileId): Promise<void> {
     UPDATE files SET stored = false WHERE id = ${id} AND stored AND (state = 'infected' OR deleted_at IS NOT NULL)`;
 }
 
-/** Infected and deleted ones whose bytes may still be there. Served by files_to_remove. */
-export async function listToRemove(sql: Sql, most: number): Promise<FileId[]> {
+/** Infected and deleted files whose bytes may still be stored. Served by files_to_remove. */
+export async function listToRemove(sql: Sql, max: number): Promise<FileId[]> {
   const rows = await sql<{ id: FileId }[]>`
-    SELECT id FROM files WHERE stored AND (state = 'infected' OR deleted_at IS NOT NULL) ORDER BY id LIMIT ${most}`;
+    SELECT id FROM files WHERE stored AND (state = 'infected' OR deleted_at IS NOT NULL) ORDER BY id LIMIT ${max}`;
   return rows.map(({ id }) => id);
 }
 
-/** Which of these have a row. */
-export async function knownFiles(sql: Sql, ids: readonly FileId[]): Promise<Set<FileId>> {
+/** Which of these files have a row. */
+export async function filesWithRow(sql: Sql, ids: readonly FileId[]): Promise<Set<FileId>> {
   const rows = await sql<{ id: FileId }[]>`SELECT id FROM files WHERE id = ANY(${[...ids]}::uuid[])`;
   return new Set(rows.map(({ id }) => id));
 }
 
-/** How many wait to be scanned, and for how long the one that has waited longest. */
+/** The number of files that wait for a scan, and the age of the oldest. */
 export async function measurePending(sql: Sql): Promise<{ count: number; oldestSec: number }> {
   const [row] = await sql<{ count: number; oldestSec: number }[]>`
     SELECT count(*)::integer AS count,

@@ -1,16 +1,16 @@
 import type { Sql } from '../../platform/database.ts';
 import type { FileStore } from './file-store.ts';
 import { removeBytes } from './settle-scan.ts';
-import { knownFiles, listToRemove } from './store.ts';
+import { filesWithRow, listToRemove } from './store.ts';
 
-/** Far longer than an upload may take. */
+/** Much longer than an upload may take. */
 const leftoverAfterMs = 60 * 60_000;
-const mostRemovals = 1_000;
+const maxRemovals = 1_000;
 
-/** Takes away what crashes have left: files without a row, marks of files that have one, bytes of infected and deleted ones. */
+/** Removes leftovers of crashes: files without a row, marks of files with a row, and bytes of infected and deleted files. */
 export async function sweepFiles(sql: Sql, fileStore: FileStore, now: Date): Promise<void> {
   const old = await fileStore.unsettled(new Date(now.getTime() - leftoverAfterMs));
-  const known = await knownFiles(sql, old);
-  for (const id of old) await (known.has(id) ? fileStore.settle(id) : fileStore.discard(id));
-  for (const id of await listToRemove(sql, mostRemovals)) await removeBytes(sql, fileStore, id);
+  const withRow = await filesWithRow(sql, old);
+  for (const id of old) await (withRow.has(id) ? fileStore.settle(id) : fileStore.discard(id));
+  for (const id of await listToRemove(sql, maxRemovals)) await removeBytes(sql, fileStore, id);
 }

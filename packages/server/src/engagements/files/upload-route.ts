@@ -14,31 +14,30 @@ import type { EngagementRow } from '../engagement.ts';
 import { partyOf } from '../party.ts';
 import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import { lockEngaged } from '../taking-part.ts';
-import { mostFilesInEngagement, uploadOutput } from './file.ts';
+import { maxFilesInEngagement, uploadOutput } from './file.ts';
 import { receiveFile, type ReceivedFile } from './receive-file.ts';
 import type { FileService } from './file-service.ts';
 import { Slots } from './slots.ts';
 import { countFiles, insertFile } from './store.ts';
 
-const summary = 'Send a file: multipart/form-data with one part, `content`, that has a file name';
+const summary = 'Upload a file: multipart/form-data with one part, `content`, that has a file name';
 
-/** A file on its way: its bytes are stored, and its row is perhaps not yet committed. */
-interface Arriving {
+/** A file during its upload. Its bytes are stored; its row may not be committed yet. */
+interface Upload {
   readonly id: FileId;
-  /** Its row has been inserted; whether that was committed, only an answer tells. */
+  /** The row was inserted. Whether it was committed is known only when the request is answered. */
   isInserted: boolean;
 }
 
 /**
- * The body is a file and not JSON, so the route stands in a scope of its own. Before the handler runs, and outside of any
- * transaction it may run in for its Idempotency-Key, the file is received; for the key, what the request says is the name,
- * type, size and digest of the file.
+ * The body is a file and not JSON, so the route has its own Fastify scope. The file is received before the handler runs, outside the
+ * transaction that an Idempotency-Key opens. For comparing requests with the same key, the body is the name, type, size and digest.
  */
-export function uploadRoute(app: App, room: FileService): void {
-  const arriving = new WeakMap<FastifyRequest, Arriving>();
+export function uploadRoute(app: App, files: FileService): void {
+  const uploads = new WeakMap<FastifyRequest, Upload>();
   const slots = new Slots(
     maxUploadsAtOnce,
-    `You are sending ${maxUploadsAtOnce} files to this engagement already. Wait until one of them has arrived.`,
+    `You are already uploading ${maxUploadsAtOnce} files to this engagement. Wait until one of them has finished.`,
   );
   const content = Type.Unsafe<ReceivedFile>({ type: 'string', format: 'binary' });
   void app.register(async (plain) => {
@@ -49,8 +48,8 @@ export function uploadRoute(app: App, room: FileService): void {
     scope.addHook('onRoute', (route) => {
       const { handler } = route;
       route.handler = async function receiveFirst(request, reply) {
-        return whileArriving(request, { room, slots }, async (file, received) => {
-          arriving.set(request, file);
+        return withUpload(request, { files, slots }, async (file, received) => {
+          uploads.set(request, file);
           request.body = { content: received };
           return handler.call(this, request, reply);
         });
@@ -64,7 +63,7 @@ export function uploadRoute(app: App, room: FileService): void {
           access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
           audit: 'own work',
         },
-        // The body is for the document alone: when the others are validated, it has not been read.
+        // The body schema is only for openapi.json: the body has not been read when the other parts are validated.
         validatorCompiler: (part) => (part.httpPart === 'body' ? () => true : validatorCompiler(part)),
         schema: {
           tags: ['Files'],
@@ -76,14 +75,14 @@ export function uploadRoute(app: App, room: FileService): void {
         },
       },
       async (request) => {
-        const file = arriving.get(request);
-        if (file === undefined) throw new Error('nothing was received');
+        const file = uploads.get(request);
+        if (file === undefined) throw new Error('no file was received');
         const { engagement_id: engagementId } = request.params;
         await inTransaction(request.sql, async (sql) => {
-          await insert(sql, request, { room, engagementId, id: file.id, received: request.body.content });
+          await insert(sql, request, { files, engagementId, id: file.id, received: request.body.content });
           file.isInserted = true;
         });
-        return { file_id: file.id, security_scanning_required: room.scanner.kind !== 'none' };
+        return { file_id: file.id, security_scanning_required: files.scanner.kind !== 'none' };
       },
     );
   });
@@ -96,68 +95,67 @@ function notMultipart(): Refusal {
 }
 
 /**
- * Receives the file and runs `finish`. Afterwards nothing is left of it, unless its row may be in the database: where that
- * is certain its mark goes, and where a commit was not heard of, the sweep decides.
+ * Receives the file and runs `finish`. Afterwards the file is settled if its row was committed, and discarded if not. If it is unknown
+ * whether the commit succeeded, the mark stays and the sweep decides.
  */
-async function whileArriving(
+async function withUpload(
   request: FastifyRequest,
-  { room, slots }: { readonly room: FileService; readonly slots: Slots },
-  finish: (file: Arriving, received: ReceivedFile) => Promise<unknown>,
+  { files, slots }: { readonly files: FileService; readonly slots: Slots },
+  finish: (file: Upload, received: ReceivedFile) => Promise<unknown>,
 ): Promise<unknown> {
   if (!multipart.test(request.headers['content-type'] ?? '')) throw notMultipart();
-  const allowed = await refuseUpload(request, room);
+  const allowed = await checkUpload(request, files);
   const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
-  const giveBack = slots.take(`${engagementId} ${partyOf(request.caller).id}`);
-  const { fileStore } = room;
-  const file: Arriving = { id: newId<FileId>(), isInserted: false };
-  let isDoubtful = false;
+  const release = slots.take(`${engagementId} ${partyOf(request.caller).id}`);
+  const { fileStore } = files;
+  const file: Upload = { id: newId<FileId>(), isInserted: false };
+  let isCommitUnknown = false;
   let isStored = false;
   try {
     const answer = await finish(file, await receiveFile(request.raw, { fileStore, id: file.id }, allowed));
     isStored = file.isInserted;
     return answer;
   } catch (error) {
-    isDoubtful = file.isInserted && !(error instanceof Refusal);
+    isCommitUnknown = file.isInserted && !(error instanceof Refusal);
     throw error;
   } finally {
     if (isStored) await fileStore.settle(file.id);
-    else if (!isDoubtful) await fileStore.discard(file.id);
-    giveBack();
-    if (isStored) room.onStored();
+    else if (!isCommitUnknown) await fileStore.discard(file.id);
+    release();
+    if (isStored) files.onStored();
   }
 }
 
-/** Everything that can be said before the file has come. Answers which content types the site takes. */
-async function refuseUpload(request: FastifyRequest, { scanner }: FileService): Promise<readonly string[]> {
+/** Refuses what can be refused before the file is received. Returns the content types that the site allows. */
+async function checkUpload(request: FastifyRequest, { scanner }: FileService): Promise<readonly string[]> {
   const { engagement_id: engagementId } = request.params as { engagement_id: EngagementId };
   const engagement = await permittedEngagement(request, engagementId);
-  // With a key it may be one that was taken, before the engagement ended or was full: that is told once the file is known.
+  // A request with a key may repeat an upload that succeeded before the engagement ended or reached its limit. This is known only after the file was received.
   const isKeyed = readKey(request) !== null;
-  if (!isKeyed) refusePast(request, engagement);
+  if (!isKeyed) refuseEnded(request, engagement);
   const site = await findSite(request.sql, engagement.site_id);
-  if (site === null) throw new Error('an engagement without a site');
+  if (site === null) throw new Error('the engagement has no site');
   const { kind } = partyOf(request.caller);
   if (!site.allowed_file_senders[kind])
-    throw new Refusal('forbidden', `The site does not take files from ${kind}s (allowed_file_senders).`);
-  if (scanner.kind === 'unset')
-    throw new Refusal('no_scanner', 'Files are not taken until USHER_SCANNER says who scans them.');
-  if (!isKeyed && (await countFiles(request.sql, engagementId)) >= mostFilesInEngagement) throw tooMany();
+    throw new Refusal('forbidden', `The site does not allow files from ${kind}s (allowed_file_senders).`);
+  if (scanner.kind === 'unset') throw new Refusal('no_scanner', 'Uploads are disabled until USHER_SCANNER is set.');
+  if (!isKeyed && (await countFiles(request.sql, engagementId)) >= maxFilesInEngagement) throw tooMany();
   return site.allowed_file_content_types;
 }
 
-/** Only those who take part now may send. */
-function refusePast(request: FastifyRequest, engagement: EngagementRow): void {
+/** Only current participants may upload. */
+function refuseEnded(request: FastifyRequest, engagement: EngagementRow): void {
   const { kind, id } = partyOf(request.caller);
   if (engagement.ended_at !== null || (kind === 'operator' && engagement.operator_id !== id))
     throw engagementEnded(engagement);
 }
 
 function tooMany(): Refusal {
-  return new Refusal('too_many', `An engagement may have ${mostFilesInEngagement} files.`);
+  return new Refusal('too_many', `An engagement can have at most ${maxFilesInEngagement} files.`);
 }
 
-interface Insertion {
-  readonly room: FileService;
+interface ReceivedUpload {
+  readonly files: FileService;
   readonly engagementId: EngagementId;
   readonly id: FileId;
   readonly received: ReceivedFile;
@@ -166,10 +164,10 @@ interface Insertion {
 async function insert(
   sql: Sql,
   request: FastifyRequest,
-  { room, engagementId, id, received }: Insertion,
+  { files, engagementId, id, received }: ReceivedUpload,
 ): Promise<void> {
   const party = partyOf(request.caller);
-  // While the file was coming, the engagement may have ended or passed on, or its operator may have been taken off the site.
+  // During the upload the engagement may have ended or been transferred, or its operator may have been removed from the site.
   if ((await lockEngaged(sql, accountOf(request), engagementId, party)) === null)
     throw engagementEnded(await permittedEngagement(request, engagementId));
   const isInserted = await insertFile(
@@ -184,9 +182,9 @@ async function insert(
       contentType: received.contentType,
       bytes: received.bytes,
       sha256: Buffer.from(received.sha256, 'hex'),
-      state: room.scanner.kind === 'none' ? 'clean' : 'pending',
+      state: files.scanner.kind === 'none' ? 'clean' : 'pending',
     },
-    mostFilesInEngagement,
+    maxFilesInEngagement,
   );
   if (!isInserted) throw tooMany();
 }

@@ -4,8 +4,8 @@ import type { Config } from '../../config.ts';
 import { output } from '../../platform/schema.ts';
 
 /**
- * For how long what we answer is good. A relay asks when somebody begins to use it, and lets those go on who have begun;
- * whoever begins anew asks us anew.
+ * How long credentials are valid. A relay checks them only when a connection starts, so a call may last longer. A client that
+ * starts a new connection requests new credentials.
  */
 const credentialSec = 3_600;
 
@@ -16,15 +16,15 @@ export const iceServersOutput = output('IceServers', {
       username: Type.Optional(Type.String()),
       credential: Type.Optional(Type.String()),
     }),
-    { description: 'As `RTCPeerConnection` takes them' },
+    { description: 'In the form that `RTCPeerConnection` takes' },
   ),
-  expires_in: Type.Integer({ description: 'Seconds for which they can be used to begin' }),
+  expires_in: Type.Integer({ description: 'Seconds during which a connection can be started with them' }),
 });
 type IceServers = Type.Static<typeof iceServersOutput>;
 
 /**
- * STUN is open to all. A relay (TURN) knows whom to serve by a secret it shares with us: the name says until when, and the
- * password is that name signed (draft-uberti-behave-turn-rest; coturn's `use-auth-secret`). `caller` is for its log.
+ * STUN needs no credentials. A relay (TURN) shares a secret with us: the username contains the expiry, and the password is the
+ * username signed with the secret (draft-uberti-behave-turn-rest; coturn's `use-auth-secret`). `caller` appears in the relay's log.
  */
 export function iceServersFor(caller: string, { urls, turnSecret }: Config['ice'], now: Date): IceServers {
   const stun = urls.filter((url) => url.startsWith('stun'));

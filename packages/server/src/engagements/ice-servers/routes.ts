@@ -10,7 +10,7 @@ export function iceServerRoutes(app: App, ice: Config['ice']): void {
       config: { access: { operator: 'operator', visitor: true, site: 'none' } },
       schema: {
         tags: ['Calls'],
-        summary: 'Servers that help two browsers find each other, with the right to use them',
+        summary: 'STUN and TURN servers for calls, with credentials',
         response: { 200: iceServersOutput },
       },
     },

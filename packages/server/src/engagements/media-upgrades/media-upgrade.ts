@@ -15,7 +15,7 @@ export const upgradeInput = checked(input, (value) => {
   if (typeof value !== 'object' || value === null) return [];
   const given = value as { audio?: unknown; video?: unknown };
   if (given.audio !== null || given.video !== null) return [];
-  return [{ attribute: '', detail: 'must ask for audio or video or both: one of them must not be null' }];
+  return [{ attribute: '', detail: 'must request audio, video or both: `audio` and `video` must not both be null' }];
 });
 
 export const upgradeAnswer = body({ action: oneOf(['accept', 'decline', 'cancel'] as const) });

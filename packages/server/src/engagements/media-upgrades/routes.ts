@@ -20,7 +20,7 @@ import { closeUpgrade, findUpgrade, listUpgrades, replaceUpgrade } from './store
 
 const tags = ['Media upgrades'];
 const access = { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' } as const;
-const toRead = { ...access, rule: 'took part or manages' } as const;
+const readAccess = { ...access, rule: 'took part or manages' } as const;
 const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
 const upgradeParams = Type.Object({ engagement_id: uuid<'engagement'>(), upgrade_id: uuid<'media_upgrade_request'>() });
 
@@ -31,16 +31,16 @@ export function mediaUpgradeRoutes(app: App, turns: Turns): void {
       config: { access, audit: 'own work' },
       schema: {
         tags,
-        summary: 'Ask the other side for audio or video; what was asked for before and is not answered is called off',
+        summary: 'Request audio or video from the other side; a pending request is canceled',
         params: engagementParams,
         body: upgradeInput,
         response: { 201: upgradeOutput },
       },
     },
     async (request, reply) => {
-      const asked = await ask(request, request.params.engagement_id, request.body);
-      reply.code(201).header('location', `/engagements/${asked.engagement_id}/media_upgrade_requests/${asked.id}`);
-      return asked;
+      const upgrade = await requestUpgrade(request, request.params.engagement_id, request.body);
+      reply.code(201).header('location', `/engagements/${upgrade.engagement_id}/media_upgrade_requests/${upgrade.id}`);
+      return upgrade;
     },
   );
 
@@ -50,7 +50,7 @@ export function mediaUpgradeRoutes(app: App, turns: Turns): void {
       config: { access, audit: 'own work' },
       schema: {
         tags,
-        summary: 'Accept or decline, as the side that was asked; or cancel, as the side that asked',
+        summary: 'Accept or decline, as the invited side; or cancel, as the requesting side',
         params: upgradeParams,
         body: upgradeAnswer,
         response: { 200: upgradeOutput },
@@ -62,7 +62,7 @@ export function mediaUpgradeRoutes(app: App, turns: Turns): void {
       if (action !== 'accept') return close(request, action);
       const by = partyOf(request.caller);
       const accepted = await turns.run(accountOf(request), { name: 'acceptUpgrade', engagementId, upgradeId, by });
-      if (accepted === null) return answered(request, 'accepted');
+      if (accepted === null) return previouslyAnswered(request, 'accepted');
       permitParticipant(request);
       return foundUpgrade(request);
     },
@@ -75,10 +75,10 @@ function readRoutes(app: App): void {
   app.get(
     '/engagements/:engagement_id/media_upgrade_requests',
     {
-      config: { access: toRead },
+      config: { access: readAccess },
       schema: {
         tags,
-        summary: 'What was asked for, newest first, a hundred at most',
+        summary: 'List media upgrade requests, newest first, at most 100',
         params: engagementParams,
         response: { 200: Type.Object({ media_upgrade_requests: Type.Array(upgradeOutput) }) },
       },
@@ -92,8 +92,8 @@ function readRoutes(app: App): void {
   app.get(
     '/engagements/:engagement_id/media_upgrade_requests/:upgrade_id',
     {
-      config: { access: toRead },
-      schema: { tags, summary: 'One request', params: upgradeParams, response: { 200: upgradeOutput } },
+      config: { access: readAccess },
+      schema: { tags, summary: 'One media upgrade request', params: upgradeParams, response: { 200: upgradeOutput } },
     },
     async (request) => {
       await permittedEngagement(request, request.params.engagement_id);
@@ -102,8 +102,12 @@ function readRoutes(app: App): void {
   );
 }
 
-async function ask(request: FastifyRequest, engagementId: EngagementId, asked: UpgradeInput): Promise<UpgradeRow> {
-  const { audio, video } = asked;
+async function requestUpgrade(
+  request: FastifyRequest,
+  engagementId: EngagementId,
+  input: UpgradeInput,
+): Promise<UpgradeRow> {
+  const { audio, video } = input;
   const accountId = accountOf(request);
   const by = partyOf(request.caller);
   const target = by.kind === 'visitor' ? 'operator' : 'visitor';
@@ -111,25 +115,28 @@ async function ask(request: FastifyRequest, engagementId: EngagementId, asked: U
     const engaged = await lockEngaged(sql, accountId, engagementId, by);
     if (engaged === null) return null;
     const { subEngagementId, ...about } = engaged;
-    const given = { id: newId(), accountId, engagementId, subEngagementId, ...asked, target } as const;
-    const upgrade = await replaceUpgrade(sql, given);
-    const named = { engagement_id: engagementId, sub_engagement_id: subEngagementId };
+    const stored = { id: newId(), accountId, engagementId, subEngagementId, ...input, target } as const;
+    const upgrade = await replaceUpgrade(sql, stored);
+    const ids = { engagement_id: engagementId, sub_engagement_id: subEngagementId };
     await appendEvent(sql, {
       accountId,
       type: 'engagement.media_upgrade_request',
       about: { ...about, engagementId },
-      fields: { media_upgrade_request: { id: upgrade.id, audio, video, target, ...named } },
+      fields: { media_upgrade_request: { id: upgrade.id, audio, video, target, ...ids } },
     });
-    await sendSystemMessage(sql, { accountId, engagementId, content: `The ${by.kind} asked for ${describeUpgrade(asked)}.` });
+    await sendSystemMessage(sql, {
+      accountId,
+      engagementId,
+      content: `The ${by.kind} requested ${describeUpgrade(input)}.`,
+    });
     return upgrade;
   });
   permitParticipant(request);
-  return made ?? refuseOutsider(request, engagementId);
+  return made ?? refuseNonParticipant(request, engagementId);
 }
 
-/** Declines or cancels. */
 async function close(request: FastifyRequest, action: 'decline' | 'cancel'): Promise<UpgradeRow> {
-  const { engagement_id: engagementId, upgrade_id: id } = request.params as Names;
+  const { engagement_id: engagementId, upgrade_id: id } = request.params as UpgradeParams;
   const accountId = accountOf(request);
   const by = partyOf(request.caller);
   const state = action === 'decline' ? 'declined' : 'canceled';
@@ -139,43 +146,50 @@ async function close(request: FastifyRequest, action: 'decline' | 'cancel'): Pro
     if (upgrade?.state !== 'pending') return false;
     refuseUnless((upgrade.target === by.kind) === (action === 'decline'), action);
     await closeUpgrade(sql, id, state);
-    await sendSystemMessage(sql, { accountId, engagementId, content: `The ${by.kind} ${state} ${describeUpgrade(upgrade)}.` });
+    await sendSystemMessage(sql, {
+      accountId,
+      engagementId,
+      content: `The ${by.kind} ${state} ${describeUpgrade(upgrade)}.`,
+    });
     return true;
   });
-  if (!closed) return answered(request, state);
+  if (!closed) return previouslyAnswered(request, state);
   permitParticipant(request);
   return foundUpgrade(request);
 }
 
 function refuseUnless(may: boolean, action: 'decline' | 'cancel'): void {
   if (may) return;
-  const why =
-    action === 'decline' ? 'was asked may decline. The other may cancel.' : 'asked may cancel. The other may decline.';
-  throw new Refusal('forbidden', `Only the side that ${why}`);
+  throw new Refusal(
+    'forbidden',
+    action === 'decline'
+      ? 'Only the invited side may decline. The requesting side may cancel.'
+      : 'Only the requesting side may cancel. The invited side may decline.',
+  );
 }
 
-interface Names {
+interface UpgradeParams {
   readonly engagement_id: EngagementId;
   readonly upgrade_id: string;
 }
 
 async function foundUpgrade(request: FastifyRequest): Promise<UpgradeRow> {
-  const { engagement_id, upgrade_id } = request.params as Names;
+  const { engagement_id, upgrade_id } = request.params as UpgradeParams;
   const found = await findUpgrade(request.sql, accountOf(request), engagement_id, upgrade_id);
   if (found === null) throw notFound('media upgrade request', upgrade_id);
   return found;
 }
 
-/** The same answer again is no news; any other comes too late. */
-async function answered(request: FastifyRequest, wanted: UpgradeRow['state']): Promise<UpgradeRow> {
-  const { engagement_id } = request.params as Names;
+/** For a request that is no longer pending: repeating the same answer succeeds, another answer is refused. */
+async function previouslyAnswered(request: FastifyRequest, state: UpgradeRow['state']): Promise<UpgradeRow> {
+  const { engagement_id } = request.params as UpgradeParams;
   const engagement = await permittedEngagement(request, engagement_id);
   const found = await foundUpgrade(request);
-  if (found.state === wanted) return found;
+  if (found.state === state) return found;
   if (found.state === 'pending') throw engagementEnded(engagement);
-  throw new Refusal('request_ended', `The request ${found.id} is no longer pending: it was ${found.state}.`);
+  throw new Refusal('request_ended', `The request ${found.id} is no longer pending: it is ${found.state}.`);
 }
 
-async function refuseOutsider(request: FastifyRequest, id: EngagementId): Promise<never> {
+async function refuseNonParticipant(request: FastifyRequest, id: EngagementId): Promise<never> {
   throw engagementEnded(await permittedEngagement(request, id));
 }

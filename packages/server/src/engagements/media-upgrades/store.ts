@@ -3,7 +3,7 @@ import type { AccountId, EngagementId } from '../../platform/ids.ts';
 import { appendUpgradeStates } from '../../routing/media-upgrade.ts';
 import type { UpgradeInput, UpgradeRow } from './media-upgrade.ts';
 
-/** One that was not answered when its engagement ended or passed on has been called off with it. */
+/** A request that is still pending when its engagement ends or is transferred counts as canceled. */
 const columns = (sql: Sql) => sql`
   u.account_id, u.id, u.engagement_id, u.sub_engagement_id, u.audio, u.video, u.target,
   CASE WHEN u.state = 'pending' AND (e.ended_at IS NOT NULL OR u.sub_engagement_id <> e.sub_engagement_id)
@@ -17,7 +17,7 @@ interface NewUpgrade extends UpgradeInput, Pick<UpgradeRow, 'target'> {
   readonly subEngagementId: string;
 }
 
-/** Calls off the one that is pending. Under the engagement's lock. */
+/** Cancels the pending request and stores the new one. The caller holds the engagement's lock. */
 export async function replaceUpgrade(sql: Sql, upgrade: NewUpgrade): Promise<UpgradeRow> {
   const { id, accountId, engagementId, subEngagementId, audio, video, target } = upgrade;
   const { audio_type: audioType = null, phone_number: number = null, phone_extension: extension = null } = upgrade;
@@ -62,7 +62,7 @@ export async function findUpgrade(
   return row ?? null;
 }
 
-/** Of one that is pending, under the engagement's lock. */
+/** Closes a pending request. The caller holds the engagement's lock. */
 export async function closeUpgrade(sql: Sql, id: string, state: 'declined' | 'canceled'): Promise<void> {
   await sql`
     WITH upgraded AS (

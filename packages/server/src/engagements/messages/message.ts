@@ -5,11 +5,11 @@ import type { AccountId, EngagementId } from '../../platform/ids.ts';
 import type { Violation } from '../../platform/errors.ts';
 import { body, checked, list, nullable, nullAsAbsent, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 
-/** Characters of each as JSON: they go with the events, which together with the content stay under 256 KiB. */
-const longestMetadata = 16_384;
-const longestAttachment = 32_768;
-const mostOptions = 100;
-const mostFiles = 20;
+/** Limits in characters of JSON. Events carry metadata and attachment, and an event with its content must stay under 256 KiB. */
+const maxMetadataLength = 16_384;
+const maxAttachmentLength = 32_768;
+const maxOptions = 100;
+const maxFiles = 20;
 
 const text = Type.String({ minLength: 1, maxLength: maxOptionLength });
 
@@ -17,7 +17,7 @@ const singleChoice = Type.Object(
   {
     type: Type.Literal('single_choice'),
     image_url: Type.Optional(nullAsAbsent(Type.String({ maxLength: maxUrlLength }))),
-    options: list(body({ text, value: text }), { minItems: 1, maxItems: mostOptions }),
+    options: list(body({ text, value: text }), { minItems: 1, maxItems: maxOptions }),
   },
   { additionalProperties: false },
 );
@@ -28,15 +28,12 @@ const singleChoiceResponse = Type.Object(
 const chosenFiles = Type.Object(
   {
     type: Type.Literal('files'),
-    files: list(body({ id: uuid<'file'>() }), { minItems: 1, maxItems: mostFiles, uniqueItems: true }),
+    files: list(body({ id: uuid<'file'>() }), { minItems: 1, maxItems: maxFiles, uniqueItems: true }),
   },
   { additionalProperties: false },
 );
 
-/**
- * One of the shapes, or null. Which it is, its `type` says; so what is wrong with it is told of that shape alone and not of
- * all of them.
- */
+/** One of the shapes, or null. The `type` selects the shape, so violations are reported for that shape alone and not for all. */
 function attachment<T extends Type.TSchema>(shapes: readonly T[]) {
   const types = shapes.map(
     (shape) => (shape as unknown as { properties: { type: { const: string } } }).properties.type,
@@ -47,14 +44,14 @@ function attachment<T extends Type.TSchema>(shapes: readonly T[]) {
     properties: { type: { type: 'string', enum: types.map((type) => type.const) } },
     allOf: shapes.map((shape, index) => ({
       if: { type: 'object', required: ['type'], properties: { type: types[index] } },
-      // oxlint-disable-next-line unicorn/no-thenable -- the word of JSON Schema; nobody awaits one.
+      // oxlint-disable-next-line unicorn/no-thenable -- `then` is a JSON Schema keyword; nothing awaits this object.
       then: shape,
     })),
   });
-  return checked(schema, noLongerThan(longestAttachment));
+  return checked(schema, maxJsonLength(maxAttachmentLength));
 }
 
-/** With its fields in the document's order: events carry it as it is stored. */
+/** Puts the fields into the order of the interface before storing: events carry the attachment as it is stored. */
 const order = fieldOrder({
   anyOf: [singleChoice, singleChoiceResponse, chosenFiles] as unknown as readonly FieldSchema[],
 });
@@ -65,10 +62,10 @@ export function arrangeAttachment(given: unknown): unknown {
 
 const content = Type.String({ maxLength: maxMessageLength });
 
-function noLongerThan(longest: number): (value: unknown) => Violation[] {
+function maxJsonLength(max: number): (value: unknown) => Violation[] {
   return (value) => {
-    if (typeof value !== 'object' || value === null || JSON.stringify(value).length <= longest) return [];
-    return [{ attribute: '', detail: `must not be longer than ${longest} characters as JSON` }];
+    if (typeof value !== 'object' || value === null || JSON.stringify(value).length <= max) return [];
+    return [{ attribute: '', detail: `must be at most ${max} characters as JSON` }];
   };
 }
 
@@ -78,25 +75,30 @@ export const messageInput = checked(
   body({
     content,
     attachment: Type.Optional(attachment([singleChoice, singleChoiceResponse, chosenFiles])),
-    metadata: Type.Optional(checked(anyObject, noLongerThan(longestMetadata))),
-    // Clients of this family send both. They decide nothing, and must be true.
-    type: Type.Optional(Type.Unsafe<'chat'>({ ...oneOf(['chat']), description: 'Decides nothing' })),
+    metadata: Type.Optional(checked(anyObject, maxJsonLength(maxMetadataLength))),
+    // Existing clients send both. They have no effect, but must be correct.
+    type: Type.Optional(Type.Unsafe<'chat'>({ ...oneOf(['chat']), description: 'Has no effect' })),
     target: Type.Optional(
       Type.Unsafe<'visitor' | 'operator'>({
         ...oneOf(['visitor', 'operator']),
-        description: 'Decides nothing: the other side of the engagement than the sender',
+        description: 'Has no effect; if given, it must be the side that receives the message',
       }),
     ),
   }),
   (value) => contentViolations(value, ['files']),
 );
 
-/** Empty only where something else is sent. */
-function contentViolations(value: unknown, without: readonly string[]): Violation[] {
+/** `content` may be empty only with an attachment of one of these types. */
+function contentViolations(value: unknown, attachmentTypes: readonly string[]): Violation[] {
   if (typeof value !== 'object' || value === null) return [];
   const { content: given, attachment: sent } = value as { content?: unknown; attachment?: { type?: string } | null };
-  if (given !== '' || without.includes(sent?.type ?? '')) return [];
-  return [{ attribute: '/content', detail: 'must not be empty, but with files' }];
+  if (given !== '' || attachmentTypes.includes(sent?.type ?? '')) return [];
+  return [
+    {
+      attribute: '/content',
+      detail: attachmentTypes.length === 0 ? 'must not be empty' : 'must not be empty unless files are attached',
+    },
+  ];
 }
 
 export type MessageInput = Type.Static<typeof messageInput>;
@@ -105,7 +107,7 @@ const promptOrSuggestion = Type.Unsafe<({ type: 'prompt' | 'suggestion' } & Reco
   type: ['object', 'null'],
   required: ['type'],
   properties: { type: oneOf(['prompt', 'suggestion']) },
-  description: 'Whatever else the sender adds is passed on',
+  description: 'Other fields are passed on unchanged',
 });
 
 export const systemMessageInput = checked(
@@ -114,12 +116,12 @@ export const systemMessageInput = checked(
     content,
     type: Type.Optional(oneOf(['system_message', 'visitor_authentication'] as const)),
     attachment: Type.Optional(attachment([singleChoice, singleChoiceResponse])),
-    metadata: Type.Optional(checked(promptOrSuggestion, noLongerThan(longestMetadata))),
+    metadata: Type.Optional(checked(promptOrSuggestion, maxJsonLength(maxMetadataLength))),
   }),
   (value) => contentViolations(value, []),
 );
 
-/** As it was sent: of files what they are and where. */
+/** The attachment as it was sent. Files are shown with their name, type and URL. */
 const sentAttachment = Type.Unsafe<Record<string, unknown> | null>({
   type: ['object', 'null'],
   additionalProperties: true,
@@ -146,14 +148,15 @@ export const messageOutput = output('ChatMessage', {
 
 const { sender, ...messageFields } = messageOutput.properties;
 
-/** A message in a transcript: also with what clients of this family read there. */
+/** A message in a transcript, with additional fields that existing clients read there. */
 export const transcriptMessageOutput = output('TranscriptMessage', {
   ...messageFields,
   sender: body({
     ...sender.properties,
     name: Type.Unsafe<string | null>({
       ...nullable(Type.String()),
-      description: 'Now: of an operator the display name, of a visitor the name they gave; null where there is none',
+      description:
+        'The current name: the display name of an operator, the name that a visitor gave; null if there is none',
     }),
   }),
   message: Type.String({ description: 'The same as content' }),

@@ -8,7 +8,7 @@ import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import { rendered, type App } from '../../platform/http.ts';
 import type { EngagementId, FileId } from '../../platform/ids.ts';
 import { body, oneOf, uuid } from '../../platform/schema.ts';
-import { cleanFiles } from '../files/store.ts';
+import { filesOfSender } from '../files/store.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
 import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
@@ -17,13 +17,13 @@ import { acknowledgeMessage, findMessage, putMessage, transcript, type Transcrip
 
 const tags = ['Messages'];
 const access = { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' } as const;
-const toRead = { ...access, rule: 'took part or manages' } as const;
+const readAccess = { ...access, rule: 'took part or manages' } as const;
 const engagementParams = Type.Object({ engagement_id: uuid<'engagement'>() });
 const messageParams = Type.Object({ engagement_id: uuid<'engagement'>(), message_id: uuid<'chat_message'>() });
 
 /**
- * `ownUrl` goes before the paths of files; it is known once the server listens. Not the address that the sender has used:
- * whoever reads the message sends a token there, and a sender could name any host.
+ * `ownUrl` is the base of file URLs; it is known once the server listens. The Host header of the sender is not used: readers of
+ * the message send their token to the URL, and a sender could name any host.
  */
 export function messageRoutes(app: App, ownUrl: () => string): void {
   app.put(
@@ -32,7 +32,7 @@ export function messageRoutes(app: App, ownUrl: () => string): void {
       config: { access, audit: 'own work' },
       schema: {
         tags,
-        summary: 'Send a message, under an id (UUID v4) that the sender has made: sent again it is the same message',
+        summary: 'Send a message under an id (UUID v4) that the sender chooses. Sending it again has no effect',
         params: messageParams,
         body: messageInput,
         response: { 200: messageOutput },
@@ -47,7 +47,7 @@ export function messageRoutes(app: App, ownUrl: () => string): void {
       config: { access, audit: 'own work' },
       schema: {
         tags,
-        summary: 'Say that a message has arrived, as the side it was sent to',
+        summary: 'Acknowledge a message, as the side it was sent to',
         params: messageParams,
         body: body({ status: oneOf(['delivered'] as const) }),
         response: { 200: messageOutput },
@@ -59,10 +59,10 @@ export function messageRoutes(app: App, ownUrl: () => string): void {
   app.get(
     '/engagements/:engagement_id/chat_transcript',
     {
-      config: { access: toRead },
+      config: { access: readAccess },
       schema: {
         tags,
-        summary: 'Every message, oldest first; visitors are not shown those of the system',
+        summary: 'All messages, oldest first. Visitors do not see system messages',
         params: engagementParams,
         response: { 200: Type.Unsafe<Readable>(Type.Array(transcriptMessageOutput)) },
       },
@@ -80,18 +80,18 @@ async function* jsonArray(batches: AsyncIterable<readonly TranscriptRow[]>): Asy
   let before = '[';
   for await (const rows of batches) {
     if (rows.length === 0) continue;
-    yield `${before}${rows.map((row) => JSON.stringify(shown(row))).join(',')}`;
+    yield `${before}${rows.map((row) => JSON.stringify(showMessage(row))).join(',')}`;
     before = ',';
   }
   yield before === '[' ? '[]' : ']';
 }
 
-/** Without what is kept for us. */
-function shown({ account_id: _account, seq: _seq, sender_name: name, ...message }: TranscriptRow): object {
+/** Leaves out the internal columns. */
+function showMessage({ account_id: _account, seq: _seq, sender_name: name, ...message }: TranscriptRow): object {
   return { ...message, sender: { ...message.sender, name }, message: message.content };
 }
 
-interface Names {
+interface MessageParams {
   readonly engagement_id: EngagementId;
   readonly message_id: string;
 }
@@ -107,16 +107,18 @@ function idsOf({ files }: FilesAttachment): string[] {
 
 async function send(
   request: FastifyRequest,
-  names: Names,
+  params: MessageParams,
   input: MessageInput,
   ownUrl: () => string,
 ): Promise<MessageRow> {
-  const { engagement_id: engagementId, message_id: id } = names;
-  if (!versionFour.test(id)) throw invalid([{ attribute: '/message_id', detail: 'must be a UUID of version 4' }]);
+  const { engagement_id: engagementId, message_id: id } = params;
+  if (!versionFour.test(id)) throw invalid([{ attribute: '/message_id', detail: 'must be a UUID v4' }]);
   const { content, attachment = null, metadata = null, target } = input;
   const from = partyOf(request.caller);
   if (target === from.kind)
-    throw invalid([{ attribute: '/target', detail: `must be ${otherSide[from.kind]}, the other side` }]);
+    throw invalid([
+      { attribute: '/target', detail: `must be ${otherSide[from.kind]}: the message goes to the other side` },
+    ]);
   const message = {
     accountId: accountOf(request),
     engagementId,
@@ -136,75 +138,90 @@ async function send(
     if (violatedConstraint(error) === 'chat_messages_pkey') return null;
     throw error;
   });
-  if (sent === null) return sentBefore(request, names, input);
+  if (sent === null) return previouslySent(request, params, input);
   permitParticipant(request);
   return sent;
 }
 
-/** The same message again is answered as it was; or it is told why it cannot be sent. */
-async function sentBefore(request: FastifyRequest, names: Names, input: MessageInput): Promise<MessageRow> {
-  const { engagement_id: engagementId, message_id: id } = names;
+/** For a message that was not stored: returns the same message if it was sent before, otherwise says why it is refused. */
+async function previouslySent(
+  request: FastifyRequest,
+  params: MessageParams,
+  input: MessageInput,
+): Promise<MessageRow> {
+  const { engagement_id: engagementId, message_id: id } = params;
   const engagement = await permittedEngagement(request, engagementId);
   const { account_id: accountId } = engagement;
-  const known = await findMessage(request.sql, { accountId, engagementId, id });
+  const stored = await findMessage(request.sql, { accountId, engagementId, id });
   const { kind, id: senderId } = partyOf(request.caller);
-  if (known !== null) {
-    if (known.sender.type === kind && known.sender.id === senderId && isSame(known, input)) return known;
-    throw new Refusal('message_conflict', `The engagement has another message ${id}. Send this one under a new id.`);
+  if (stored !== null) {
+    if (stored.sender.type === kind && stored.sender.id === senderId && isSame(stored, input)) return stored;
+    throw new Refusal(
+      'message_conflict',
+      `The engagement already has another message with the id ${id}. Send this one under a new id.`,
+    );
   }
   const { ended_at, operator_id, visitor_id } = engagement;
   if (ended_at !== null || (senderId !== operator_id && senderId !== visitor_id)) throw engagementEnded(engagement);
-  if (input.attachment?.type === 'files') return refuseFiles(request, names, idsOf(input.attachment));
-  throw invalid([{ attribute: '/attachment/selected_option', detail: 'is none of the options that were offered' }]);
+  if (input.attachment?.type === 'files') return refuseFiles(request, params, idsOf(input.attachment));
+  throw invalid([{ attribute: '/attachment/selected_option', detail: 'is not one of the options that were offered' }]);
 }
 
-/** Says what is wrong with each of them. */
+/** Refuses the message with what is wrong with each file. */
 async function refuseFiles(
   request: FastifyRequest,
-  { engagement_id: engagementId }: Names,
+  { engagement_id: engagementId }: MessageParams,
   ids: readonly string[],
 ): Promise<never> {
   const { kind: sender } = partyOf(request.caller);
-  const known = new Map((await cleanFiles(request.sql, { engagementId, ids, sender })).map((file) => [file.id, file]));
+  const filesById = new Map(
+    (await filesOfSender(request.sql, { engagementId, ids, sender })).map((file) => [file.id, file]),
+  );
   const at = (index: number): string => `/attachment/files/${index}/id`;
-  const foreign = ids.flatMap((id, index) => (known.has(id as FileId) ? [] : [index]));
+  const foreign = ids.flatMap((id, index) => (filesById.has(id as FileId) ? [] : [index]));
   if (foreign.length > 0)
     throw invalid(
-      foreign.map((index) => ({ attribute: at(index), detail: 'is not a file of the sender in this engagement' })),
+      foreign.map((index) => ({
+        attribute: at(index),
+        detail: 'is not a file that the sender uploaded to this engagement',
+      })),
     );
-  const details = ids.map((id, index) => ({ attribute: at(index), detail: standingOf(known.get(id as FileId)) }));
+  const details = ids.map((id, index) => ({ attribute: at(index), detail: fileState(filesById.get(id as FileId)) }));
   const unclean = details.filter(({ detail }) => detail !== 'clean');
-  const why = 'Only files that were found clean, and are not deleted, can be sent.';
+  const why = 'Only clean files that are not deleted can be sent.';
   throw new Refusal('file_not_clean', why, { details: unclean });
 }
 
-function standingOf(file: Awaited<ReturnType<typeof cleanFiles>>[number] | undefined): string {
+function fileState(file: Awaited<ReturnType<typeof filesOfSender>>[number] | undefined): string {
   return file?.deleted === true ? 'deleted' : (file?.state ?? '');
 }
 
-/** Of files their ids are compared, which their addresses end with. */
-function isSame(known: MessageRow, { content, attachment = null, metadata = null }: MessageInput): boolean {
+/** Files are compared by their ids, which are at the end of their URLs. */
+function isSame(stored: MessageRow, { content, attachment = null, metadata = null }: MessageInput): boolean {
   if (attachment?.type === 'files') {
-    const { type, files = [] } = (known.attachment ?? {}) as { type?: string; files?: { url: string }[] };
+    const { type, files = [] } = (stored.attachment ?? {}) as { type?: string; files?: { url: string }[] };
     const ids = files.map(({ url }) => url.slice(-'00000000-0000-4000-8000-000000000000'.length));
-    const isSameText = isDeepStrictEqual([known.content, known.metadata], [content, metadata]);
+    const isSameText = isDeepStrictEqual([stored.content, stored.metadata], [content, metadata]);
     return type === 'files' && isSameText && isDeepStrictEqual(ids, idsOf(attachment));
   }
-  return isDeepStrictEqual([known.content, known.attachment, known.metadata], [content, attachment, metadata]);
+  return isDeepStrictEqual([stored.content, stored.attachment, stored.metadata], [content, attachment, metadata]);
 }
 
-async function acknowledge(request: FastifyRequest, { engagement_id, message_id: id }: Names): Promise<MessageRow> {
+async function acknowledge(
+  request: FastifyRequest,
+  { engagement_id, message_id: id }: MessageParams,
+): Promise<MessageRow> {
   const { sql } = request;
-  const named = { accountId: accountOf(request), engagementId: engagement_id, id };
+  const ids = { accountId: accountOf(request), engagementId: engagement_id, id };
   const by = partyOf(request.caller);
-  const acknowledged = await acknowledgeMessage(sql, { ...named, by });
+  const acknowledged = await acknowledgeMessage(sql, { ...ids, by });
   permitParticipant(request);
   if (acknowledged !== null) return acknowledged;
   const engagement = await permittedEngagement(request, engagement_id);
-  const known = await findMessage(sql, named);
-  if (known === null) throw notFound('message', id);
-  if (known.target !== by.kind)
-    throw new Refusal('forbidden', 'Only the side a message was sent to may say that it has arrived.');
-  if (known.status === 'delivered') return known;
+  const stored = await findMessage(sql, ids);
+  if (stored === null) throw notFound('message', id);
+  if (stored.target !== by.kind)
+    throw new Refusal('forbidden', 'Only the side that a message was sent to may acknowledge it.');
+  if (stored.status === 'delivered') return stored;
   throw engagementEnded(engagement);
 }

@@ -16,12 +16,12 @@ const columns = piece(
   coalesce(delivered_at, created_at) AS updated_at`,
 );
 
-/** Chat messages to that side which it has not acknowledged. System messages are not counted. */
+/** The count of chat messages that the side has not acknowledged. System messages are not counted. */
 const undelivered = {
   visitor: piece((sql) => sql`undelivered_to_visitor`),
   operator: piece((sql) => sql`undelivered_to_operator`),
 };
-/** What a new message does to the count of its target, and whether earlier chat messages are undelivered afterwards. */
+/** How a new message changes the count of its target, and whether earlier chat messages are still undelivered. */
 const counting = {
   visitor: {
     counted: piece((sql) => sql`undelivered_to_visitor = undelivered_to_visitor + 1`),
@@ -31,14 +31,14 @@ const counting = {
     counted: piece((sql) => sql`undelivered_to_operator = undelivered_to_operator + 1`),
     hadEarlier: piece((sql) => sql`undelivered_to_operator > 1`),
   },
-  // The row is written all the same: its lock puts the engagement's events in order.
+  // The row is updated anyway, because its lock orders the engagement's events.
   nobody: {
     counted: piece((sql) => sql`undelivered_to_operator = undelivered_to_operator`),
     hadEarlier: piece((sql) => sql`undelivered_to_operator > 0`),
   },
 };
-const nothing = piece((sql) => sql``);
-const goesOn = piece((sql) => sql`e.ended_at IS NULL`);
+const noCondition = piece((sql) => sql``);
+const isActive = piece((sql) => sql`e.ended_at IS NULL`);
 
 export interface NewMessage {
   readonly accountId: AccountId;
@@ -49,16 +49,16 @@ export interface NewMessage {
   readonly content: string;
   readonly attachment: unknown;
   readonly metadata: unknown;
-  /** Of a response: what was chosen, which must have been offered to that side. */
+  /** The option that a response selects; it must have been offered to the sender's side. `null`: no response. */
   readonly chosen: string | null;
-  /** Of files: which, clean ones that this side has uploaded; and where they are found, but for their ids. */
+  /** Files to send: they must be clean and uploaded by the sender's side. `url` is their URL without the id. `null`: no files. */
   readonly files: { readonly ids: readonly string[]; readonly url: string } | null;
 }
 
 /**
- * Writes the message and its event in one statement, which begins by taking the engagement's row: so it is one that goes
- * on and the sender has part in, also if it ends or passes on at this very moment. `null`: it is not, or what was chosen
- * was not offered, or a file cannot be sent. A message with that id there already is a unique violation, and nothing is changed.
+ * Writes the message and its event in one statement. The statement locks the engagement's row first, so the engagement is active
+ * and the sender takes part, even if it ends or is transferred concurrently. `null`: the engagement has ended, the sender does not
+ * take part, the option was not offered, or a file cannot be sent. If the id exists already, the statement fails with a unique violation.
  */
 export async function putMessage(sql: Sql, message: NewMessage): Promise<MessageRow | null> {
   const { accountId, engagementId, id, from, type, content, chosen, files } = message;
@@ -70,9 +70,9 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
            UPDATE engagements e
               SET ${counted(sql)}
             WHERE e.id = ${engagementId} AND e.account_id = ${accountId}
-              AND ${isChat ? takesPartUntilCommit(sql, from) : goesOn(sql)}
-              ${chosen === null ? nothing(sql) : sql`AND ${wasOffered(sql, message, chosen)}`}
-              ${files === null ? nothing(sql) : sql`AND ${areClean(sql, message, files.ids)}`}
+              AND ${isChat ? takesPartUntilCommit(sql, from) : isActive(sql)}
+              ${chosen === null ? noCondition(sql) : sql`AND ${wasOffered(sql, message, chosen)}`}
+              ${files === null ? noCondition(sql) : sql`AND ${areClean(sql, message, files.ids)}`}
            RETURNING sub_engagement_id AS sub_id, site_id, visitor_id, operator_id, ticket_id, request_id, heard_by,
                      ${hadEarlier(sql)} AS undelivered, ${newId()}::uuid AS event_id,
                      date_trunc('milliseconds', clock_timestamp()) AS at),
@@ -80,11 +80,11 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
            INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target,
                                       type, content, attachment, metadata, status, created_at)
            SELECT ${accountId}, ${engagementId}, sub_id, ${id}, ${from.kind}, ${isChat ? from.id : null}, ${target}, ${type},
-                  ${content}, ${files === null ? given(sql, message.attachment) : filesSent(sql, files)}, ${json(message.metadata)}::text::json, 'sent', at
+                  ${content}, ${files === null ? attachmentJson(sql, message.attachment) : filesJson(sql, files)}, ${json(message.metadata)}::text::json, 'sent', at
              FROM engaged
            RETURNING ${columns(sql)}),
          ${appendSent[from.kind](sql)}
-         ${from.kind === 'operator' ? sql`, texted AS (${smsOfMessage(sql)})` : nothing(sql)}
+         ${from.kind === 'operator' ? sql`, texted AS (${smsOfMessage(sql)})` : noCondition(sql)}
     SELECT * FROM sent`;
   return row ?? null;
 }
@@ -93,13 +93,13 @@ function json(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
 
-function given(sql: Sql, attachment: unknown) {
+function attachmentJson(sql: Sql, attachment: unknown) {
   return sql`${json(arrangeAttachment(attachment))}::text::json`;
 }
 
 /**
- * What is clean stays so, and is not deleted until the transaction ends: the files are locked (FOR SHARE), which waits for a
- * deletion that is under way, and reads the row again after it. Deleting locks a file before its engagement, too.
+ * All files are clean, and none can be deleted until the transaction ends: they are locked (FOR SHARE). The lock waits for a deletion
+ * in progress and then re-reads the row. A deletion also locks the file before the engagement, so the two cannot deadlock.
  */
 function areClean(sql: Sql, { engagementId, from }: NewMessage, ids: readonly string[]) {
   return sql`${ids.length} = (
@@ -112,8 +112,8 @@ function areClean(sql: Sql, { engagementId, from }: NewMessage, ids: readonly st
                         FOR SHARE OF f) AS clean)`;
 }
 
-/** As the document has them, in the order they were given. */
-function filesSent(sql: Sql, { ids, url }: NonNullable<NewMessage['files']>) {
+/** The files as the interface describes them, in the order of the request. */
+function filesJson(sql: Sql, { ids, url }: NonNullable<NewMessage['files']>) {
   return sql`(
                     SELECT ('{"type":"files","files":[' || string_agg(
                               '{"url":' || to_json(${url}::text || f.id) || ',"name":' || to_json(f.name) || ',"content_type":'
@@ -123,7 +123,7 @@ function filesSent(sql: Sql, { ids, url }: NonNullable<NewMessage['files']>) {
                      WHERE f.id = ANY(${[...ids]}::uuid[]))`;
 }
 
-/** Cards are few: served by chat_messages_choices. */
+/** Served by chat_messages_choices, which indexes only messages with options; they are few. */
 function wasOffered(sql: Sql, { engagementId, from }: NewMessage, chosen: string) {
   return sql`EXISTS (
              SELECT 1
@@ -134,7 +134,7 @@ function wasOffered(sql: Sql, { engagementId, from }: NewMessage, chosen: string
 
 type Sender = NewMessage['from']['kind'];
 
-/** Fields of the events of a message, in columns that the statements below name so. */
+/** Fields of a message's events, mapped to column names of the statements below. */
 const messageFields = (sender: Sender) => ({
   timestamp: 'timestamp',
   id: 'id',
@@ -145,7 +145,7 @@ const messageFields = (sender: Sender) => ({
   attachment: 'attachment',
 });
 
-/** Parts of a statement that append the event of the message in `from`. Made once, because messages are many. */
+/** The part of a statement that appends the event of the message in `from`. Built once per type, because messages are frequent. */
 function appending(sender: Sender, from: string, { type, at, payload }: Record<'type' | 'at' | 'payload', string>) {
   return piece((sql) =>
     appendEvents(
@@ -166,14 +166,14 @@ function appendingChat(sender: Side) {
   return appending(sender, 'engaged, sent', { type, at: 'at', payload });
 }
 
-function appendingNews(sender: Exclude<Sender, Side>) {
+function appendingSystem(sender: Exclude<Sender, Side>) {
   const type = 'engagement.chat.system_message';
   const message = { ...messageFields(sender), type: 'type', metadata: 'metadata' };
   const payload = payloadSql(type, { id: 'event_id', at: 'at' }, { message, undelivered_messages: 'undelivered' });
   return appending(sender, 'engaged, sent', { type, at: 'at', payload });
 }
 
-/** Files are in the event of the message, not in that of its delivery. The delivery of a system message is no event. */
+/** Files are in the message's event, not in its status event. Delivering a system message appends no event. */
 function appendingStatus(sender: Side) {
   const type = 'engagement.chat.message_status';
   const attachment = "CASE WHEN attachment ->> 'type' <> 'files' THEN attachment END";
@@ -185,24 +185,24 @@ function appendingStatus(sender: Side) {
 const appendSent = {
   visitor: appendingChat('visitor'),
   operator: appendingChat('operator'),
-  system: appendingNews('system'),
-  omniguide: appendingNews('omniguide'),
+  system: appendingSystem('system'),
+  omniguide: appendingSystem('omniguide'),
 };
 const appendDelivered = { visitor: appendingStatus('visitor'), operator: appendingStatus('operator') };
 
-interface Acknowledged {
+interface Acknowledgement {
   readonly accountId: AccountId;
   readonly engagementId: EngagementId;
   readonly id: string;
-  /** The recipient; or the carrier of SMS, for the visitor, also when the engagement has ended meanwhile. */
+  /** The recipient. The SMS carrier acknowledges for the visitor, even after the engagement has ended. */
   readonly by: Party | 'carrier';
 }
 
 /**
- * The recipient has the message; the event of it is appended once. `null`: there is nothing to acknowledge, because it was
- * acknowledged before or is not the caller's to acknowledge.
+ * Marks the message as delivered and appends the status event, once. `null`: the message was acknowledged before, or the caller is not
+ * its recipient.
  */
-export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id, by }: Acknowledged) {
+export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id, by }: Acknowledgement) {
   const side: Side = by === 'carrier' ? 'visitor' : by.kind;
   const sender: Side = side === 'visitor' ? 'operator' : 'visitor';
   const unread = undelivered[side](sql);
@@ -239,15 +239,15 @@ export async function findMessage(
   return row ?? null;
 }
 
-/** Read so many at a time: an engagement may have any number of them. */
-const messagesInBatch = 500;
+/** Messages are read in batches, because an engagement may have any number of them. */
+const batchSize = 500;
 
 export interface TranscriptRow extends MessageRow {
   readonly seq: string;
   readonly sender_name: string | null;
 }
 
-/** What the sender of a message is called now. Served by the primary keys of operators and visitors. */
+/** The sender's current name. Served by the primary keys of operators and visitors. */
 const senderName = piece(
   (sql) => sql`
   CASE sender_type
@@ -256,7 +256,7 @@ const senderName = piece(
   END AS sender_name`,
 );
 
-/** Oldest first, a batch at a time. Served by chat_messages_in_order. */
+/** Oldest first, in batches. Served by chat_messages_in_order. */
 export async function* transcript(
   sql: Sql,
   engagementId: EngagementId,
@@ -269,9 +269,9 @@ export async function* transcript(
        WHERE engagement_id = ${engagementId} AND seq > ${after}
          ${seenBy === 'staff' ? sql`` : sql`AND sender_type IN ('visitor', 'operator')`}
        ORDER BY seq
-       LIMIT ${messagesInBatch}`;
+       LIMIT ${batchSize}`;
     after = rows.at(-1)?.seq ?? after;
     yield rows;
-    if (rows.length < messagesInBatch) return;
+    if (rows.length < batchSize) return;
   }
 }

@@ -14,7 +14,7 @@ import { putMessage } from './store.ts';
 interface SystemMessage {
   readonly accountId: AccountId;
   readonly engagementId: EngagementId;
-  /** `omniguide`: prompts and suggestions of an assistant. */
+  /** `omniguide`: an assistant that sends prompts and suggestions. */
   readonly sender?: 'system' | 'omniguide';
   readonly type?: 'system_message' | 'visitor_authentication';
   readonly content: string;
@@ -22,7 +22,7 @@ interface SystemMessage {
   readonly metadata?: unknown;
 }
 
-/** To the operator. `null` where the engagement is over: then there is nobody to tell. */
+/** Sends a message to the operator. `null`: the engagement has ended. */
 export async function sendSystemMessage(sql: Sql, given: SystemMessage): Promise<MessageRow | null> {
   const { accountId, engagementId, sender = 'system', type = 'system_message', content } = given;
   return putMessage(sql, {
@@ -46,7 +46,7 @@ export function systemMessageRoutes(app: App): void {
       config: { access: { operator: 'manager', site: 'resource' }, audit: 'own work' },
       schema: {
         tags: ['Messages'],
-        summary: 'Tell the operator something, as the system or as an assistant',
+        summary: 'Send a message to the operator, as the system or as an assistant',
         params: Type.Object({ engagement_id: uuid<'engagement'>() }),
         body: systemMessageInput,
         response: { 201: messageOutput },

@@ -16,7 +16,7 @@ export const requestInput = body({
   ...noteFields,
 });
 
-/** What a side may do with a request; with `reason: error` it says that its application failed. */
+/** What a side may do with a request. `reason: error` says that the side's application failed. */
 export const answerInput = body({
   action: oneOf(['accept', 'decline', 'cancel'] as const),
   reason: Type.Optional(oneOf(['error'] as const)),
@@ -33,7 +33,7 @@ export const requestFields = {
   state: oneOf(requestStates),
   fail_reason: nullable(oneOf(failReasons)),
   fail_message: nullable(Type.String()),
-  timeout: Type.Integer({ description: 'Seconds until it times out, from its creation' }),
+  timeout: Type.Integer({ description: 'Seconds from creation until the request times out' }),
   queue_ticket_id: nullable(uuid<'ticket'>()),
   queue_id: nullable(uuid<'queue'>()),
   engagement_id: nullable(uuid<'engagement'>()),
@@ -52,7 +52,7 @@ export const requestOutput = output('EngagementRequest', {
 
 export type RequestOutput = Type.Static<typeof requestOutput>;
 
-/** A request as it is stored, whether the board still has it or not. */
+/** A stored request; the board may no longer hold it. */
 export interface RequestRow extends RequestView {
   readonly accountId: AccountId;
 }
@@ -68,7 +68,7 @@ export function showRequest(request: RequestView): RequestOutput {
   };
 }
 
-/** What all requests show, transfers among them. */
+/** Fields that every request shows, transfers included. */
 export function showFields(request: RequestView) {
   return {
     site_id: request.siteId,
@@ -87,18 +87,18 @@ export function showFields(request: RequestView) {
   };
 }
 
-/** The answer as the board takes it. A message says why an application failed, so it needs that reason. */
+/** Converts the answer for the board. A message explains why an application failed, so it requires `reason: error`. */
 export function answerOf(requestId: RequestId, by: Party, { action, reason, message: text = null }: AnswerInput) {
   if (reason !== undefined && action === 'accept')
-    throw invalid([{ attribute: '/reason', detail: 'does not go with the action accept' }]);
+    throw invalid([{ attribute: '/reason', detail: 'cannot be combined with the action accept' }]);
   if (text !== null && reason === undefined)
-    throw invalid([{ attribute: '/message', detail: 'goes with the reason error alone' }]);
+    throw invalid([{ attribute: '/message', detail: 'is allowed only with the reason error' }]);
   return { requestId, action, by, error: reason === undefined ? null : { message: text } };
 }
 
 export function requestEnded({ id, state, failReason }: RequestView): Refusal {
   const how = failReason === null ? state : `${state} (${failReason})`;
-  return new Refusal('request_ended', `The request ${id} is ${how}: it can no longer be answered.`, {
+  return new Refusal('request_ended', `The request ${id} can no longer be answered: it is ${how}.`, {
     details: [{ attribute: '/state', detail: state }],
   });
 }

@@ -13,7 +13,7 @@ import type { RequestView } from '../../routing/board/views/views.ts';
 import { notesOf } from '../../routing/notes.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { isSide, partyOf } from '../party.ts';
-import { permitParticipant, refuseStranger } from '../permission.ts';
+import { permitParticipant, refuseNonParticipant } from '../permission.ts';
 import {
   answerInput,
   answerOf,
@@ -30,21 +30,21 @@ import { whoseOf } from './whose.ts';
 const tags = ['Engagement requests'];
 const requestParams = Type.Object({ request_id: uuid<'engagement_request'>() });
 
-interface RequestRouteParts {
+interface RequestRouteDependencies {
   readonly turns: Turns;
   readonly attacher: WebhookAttacher;
   readonly addressOf: AddressOf;
 }
 
-export function requestRoutes(app: App, parts: RequestRouteParts): void {
-  const { turns, attacher } = parts;
+export function requestRoutes(app: App, dependencies: RequestRouteDependencies): void {
+  const { turns, attacher } = dependencies;
   app.post(
     '/engagement_requests',
     {
       config: { access: { operator: 'operator', visitor: true, site: 'body.site_id' }, audit: 'own work' },
       schema: {
         tags,
-        summary: 'Ask an operator, as a visitor; or a visitor, as an operator',
+        summary: 'Request an engagement: a visitor names an operator, an operator a visitor',
         body: requestInput,
         response: { 201: requestOutput },
       },
@@ -52,7 +52,7 @@ export function requestRoutes(app: App, parts: RequestRouteParts): void {
         attacher.checkFromCaller({ caller, siteId, address, webhooks }),
     },
     async (request, reply) => {
-      const made = showRequest(await ask(request, parts, request.body));
+      const made = showRequest(await ask(request, dependencies, request.body));
       reply.code(201).header('location', `/engagement_requests/${made.id}`);
       return made;
     },
@@ -76,7 +76,7 @@ export function requestRoutes(app: App, parts: RequestRouteParts): void {
       },
       schema: {
         tags,
-        summary: 'Accept or decline, as the side that was asked; or cancel, as the side that asked',
+        summary: 'Accept or decline, as the invited side; or cancel, as the requesting side',
         params: requestParams,
         body: answerInput,
         response: { 200: requestOutput },
@@ -102,7 +102,7 @@ function listRoute(app: App, turns: Turns): void {
       config: { access: { operator: 'operator', visitor: true, site: 'none' } },
       schema: {
         tags,
-        summary: "The caller's requests, newest first; with site_ids all of sites the caller manages",
+        summary: "List the caller's requests, newest first; with site_ids, all requests of sites the caller manages",
         querystring: Type.Object({
           state: Type.Optional(oneOf(requestStates)),
           site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
@@ -134,7 +134,7 @@ function listRoute(app: App, turns: Turns): void {
   );
 }
 
-/** What operators ask for all day is on the board. */
+/** Operators poll their pending requests all day, so these are read from the board and not from the database. */
 async function pendingOf(request: FastifyRequest, turns: Turns): Promise<RequestView[]> {
   const { kind, id } = partyOf(request.caller);
   const order = kind === 'operator' ? { operatorId: id } : { visitorId: id };
@@ -144,10 +144,10 @@ async function pendingOf(request: FastifyRequest, turns: Turns): Promise<Request
     .toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
 }
 
-/** The caller's own side comes from its token; a field that contradicts it is ignored. */
+/** The caller's own side comes from the token; a field that contradicts the token is ignored. */
 async function ask(
   request: FastifyRequest,
-  { turns, attacher, addressOf }: RequestRouteParts,
+  { turns, attacher, addressOf }: RequestRouteDependencies,
   given: Type.Static<typeof requestInput>,
 ): Promise<RequestView> {
   const { kind, id } = partyOf(request.caller);
@@ -177,7 +177,7 @@ async function ask(
   });
   if (made !== null) return made;
   const before = keyed === null ? null : await findRequest(request.sql, accountOf(request), keyed);
-  if (before === null) throw new Error('a request was neither made nor had been');
+  if (before === null) throw new Error('the request was neither created now nor before');
   return before;
 }
 
@@ -191,19 +191,20 @@ function sidesOf(given: { operator_id?: OperatorId; visitor_id?: VisitorId }): {
   return { operatorId, visitorId };
 }
 
-/** It is not pending, or not the caller's to answer. Having accepted it before is as good as accepting it. */
+/** For a request that is not pending, or not the caller's to answer. Accepting an accepted request again succeeds. */
 async function answeredBefore(request: FastifyRequest, id: RequestId, { action }: AnswerInput): Promise<RequestRow> {
   const found = await permittedRequest(request, id);
-  const asked = partyOf(request.caller).kind !== found.origin;
-  if (action === 'accept' && found.state === 'accepted' && asked) return found;
+  const wasInvited = partyOf(request.caller).kind !== found.origin;
+  if (action === 'accept' && found.state === 'accepted' && wasInvited) return found;
   throw requestEnded(found);
 }
 
-/** The caller's own; or, to be read, one on a site the caller manages. */
+/** A request of the caller; for reading, also one on a site the caller manages. */
 async function permittedRequest(request: FastifyRequest, id: RequestId): Promise<RequestRow> {
   const found = await findRequest(request.sql, accountOf(request), id);
   if (found === null || found.kind === 'transfer') throw notFound('engagement request', id);
-  if (!isSide(request.caller, found)) refuseStranger(request, { noun: 'engagement request', id, siteId: found.siteId });
+  if (!isSide(request.caller, found))
+    refuseNonParticipant(request, { noun: 'engagement request', id, siteId: found.siteId });
   permitParticipant(request);
   return found;
 }

@@ -18,19 +18,19 @@ export async function findRequest(sql: Sql, accountId: AccountId, id: string): P
   return row ?? null;
 }
 
-/** Whom a reader of many wants to see: those sides, and all of those sites. */
-interface Wanted {
+/** Which requests a reader may see: those of these visitors and operators, and all of these sites. */
+interface RequestScope {
   readonly visitors: readonly string[];
   readonly operators: readonly string[];
   readonly sites: readonly string[];
 }
 
-/** Those that the sides have part in, or that are on the sites; of a transfer also whose engagement it is, or was. */
+/** Requests within the scope. Of a transfer, also who has the engagement, or had it before the transfer was accepted. */
 export async function requestsById(
   sql: Sql,
   accountId: AccountId,
   ids: readonly string[],
-  wanted: Wanted,
+  scope: RequestScope,
 ): Promise<(RequestRow & { readonly holder: { readonly id: string; readonly siteId: string } | null })[]> {
   return sql<(RequestRow & { holder: { id: string; siteId: string } | null })[]>`
     SELECT ${columns(sql)},
@@ -42,11 +42,11 @@ export async function requestsById(
                     WHERE e.id = engagement_requests.engagement_id) END AS holder
       FROM engagement_requests
      WHERE id = ANY(${[...ids]}::uuid[]) AND account_id = ${accountId}
-       AND (visitor_id = ANY(${[...wanted.visitors]}::uuid[]) OR operator_id = ANY(${[...wanted.operators]}::uuid[])
-            OR site_id = ANY(${[...wanted.sites]}::uuid[]) OR kind = 'transfer')`;
+       AND (visitor_id = ANY(${[...scope.visitors]}::uuid[]) OR operator_id = ANY(${[...scope.operators]}::uuid[])
+            OR site_id = ANY(${[...scope.sites]}::uuid[]) OR kind = 'transfer')`;
 }
 
-interface RequestList {
+interface RequestQuery {
   readonly accountId: AccountId;
   readonly whose: Whose;
   readonly kinds: readonly Request['kind'][];
@@ -56,20 +56,20 @@ interface RequestList {
 }
 
 /** Newest first. Served by engagement_requests_by_operator, _by_visitor and _by_site. */
-export async function listRequests(sql: Sql, wanted: RequestList): Promise<RequestRow[]> {
-  const { whose, after } = wanted;
-  const theirs =
+export async function listRequests(sql: Sql, query: RequestQuery): Promise<RequestRow[]> {
+  const { whose, after } = query;
+  const ownedBy =
     'operatorId' in whose
       ? sql`operator_id = ${whose.operatorId} AND site_id = ANY(${[...whose.on]}::uuid[])`
       : 'visitorId' in whose
         ? sql`visitor_id = ${whose.visitorId}`
         : sql`site_id = ANY(${[...whose.siteIds]}::uuid[])`;
-  const onwards = after === null ? sql`` : sql`AND (created_at, id) < (${after.at}, ${after.id}::uuid)`;
+  const afterCursor = after === null ? sql`` : sql`AND (created_at, id) < (${after.at}, ${after.id}::uuid)`;
   return sql<RequestRow[]>`
     SELECT ${columns(sql)}
       FROM engagement_requests
-     WHERE account_id = ${wanted.accountId} AND ${theirs} AND kind = ANY(${[...wanted.kinds]}::text[])
-       AND (${wanted.state}::text IS NULL OR state = ${wanted.state}) ${onwards}
+     WHERE account_id = ${query.accountId} AND ${ownedBy} AND kind = ANY(${[...query.kinds]}::text[])
+       AND (${query.state}::text IS NULL OR state = ${query.state}) ${afterCursor}
      ORDER BY created_at DESC, id DESC
-     LIMIT ${wanted.limit}`;
+     LIMIT ${query.limit}`;
 }

@@ -1,32 +1,36 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Gatherer, inPieces, pieceBytes, type HeardSignal } from './pieces.ts';
+import { SignalAssembler, splitIntoPieces, pieceBytes, type ReceivedSignal } from './pieces.ts';
 
-function notesOf(text: string, id = 'id'): string[] {
-  return inPieces(text).map((piece, place, all) => `${id} ${place} ${all.length} account visitor me site ${piece}`);
+function notificationsOf(text: string, id = 'id'): string[] {
+  return splitIntoPieces(text).map(
+    (piece, index, all) => `${id} ${index} ${all.length} account visitor me site ${piece}`,
+  );
 }
 
-function heard(gatherer: Gatherer, notes: readonly string[]): string[] {
-  return notes.map((note) => gatherer.take(note)).flatMap((signal: HeardSignal | null) => signal?.text ?? []);
+function received(assembler: SignalAssembler, notifications: readonly string[]): string[] {
+  return notifications
+    .map((payload) => assembler.take(payload))
+    .flatMap((signal: ReceivedSignal | null) => signal?.text ?? []);
 }
 
-test('whatever is cut is put together again, and no piece is too long', () => {
+test('a signal that was split is reassembled, and no piece exceeds the limit of a notification', () => {
   const long = fc.string({ unit: 'binary', maxLength: 20_000, size: 'max' });
   fc.assert(
     fc.property(fc.array(fc.oneof(long, fc.string({ unit: 'grapheme' })), { maxLength: 4 }), (texts) => {
-      // Halves of surrogate pairs are refused at the edge.
+      // The API refuses lone surrogates.
       const whole = texts.map((text) => text.toWellFormed());
-      const notes = whole.flatMap((text, index) => notesOf(text, String(index)));
-      for (const note of notes) assert.ok(Buffer.byteLength(note) <= pieceBytes + 250);
-      assert.deepEqual(heard(new Gatherer(), notes), whole);
+      const notifications = whole.flatMap((text, index) => notificationsOf(text, String(index)));
+      for (const payload of notifications) assert.ok(Buffer.byteLength(payload) <= pieceBytes + 250);
+      assert.deepEqual(received(new SignalAssembler(), notifications), whole);
     }),
     { numRuns: 30 },
   );
 });
 
-test('it says who is to hear it', () => {
-  const signal = new Gatherer().take('id 0 1 account operator me site {"a": "b c"}');
+test('a received signal names its recipient', () => {
+  const signal = new SignalAssembler().take('id 0 1 account operator me site {"a": "b c"}');
   assert.deepEqual(signal, {
     accountId: 'account',
     to: { kind: 'operator', id: 'me', siteId: 'site' },
@@ -34,15 +38,18 @@ test('it says who is to hear it', () => {
   });
 });
 
-test('a signal of which a piece is missing is given up, and those before and after are heard', () => {
-  const three = notesOf('x'.repeat(2 * pieceBytes + 1), 'long');
+test('a signal with a missing piece is dropped, and the signals before and after it arrive', () => {
+  const three = notificationsOf('x'.repeat(2 * pieceBytes + 1), 'long');
   assert.equal(three.length, 3);
   for (const missing of [0, 1, 2]) {
-    const rest = three.filter((_, place) => place !== missing);
-    assert.deepEqual(heard(new Gatherer(), [...notesOf('a', '1'), ...rest, ...notesOf('b', '2')]), ['a', 'b']);
+    const rest = three.filter((_, index) => index !== missing);
+    assert.deepEqual(
+      received(new SignalAssembler(), [...notificationsOf('a', '1'), ...rest, ...notificationsOf('b', '2')]),
+      ['a', 'b'],
+    );
   }
-  const gatherer = new Gatherer();
-  gatherer.take(three[0] ?? '');
-  gatherer.forget();
-  assert.deepEqual(heard(gatherer, three.slice(1)), []);
+  const assembler = new SignalAssembler();
+  assembler.take(three[0] ?? '');
+  assembler.reset();
+  assert.deepEqual(received(assembler, three.slice(1)), []);
 });

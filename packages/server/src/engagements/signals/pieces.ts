@@ -1,11 +1,11 @@
 import type { Party } from '../../routing/board/rules/answering.ts';
 import type { AccountId } from '../../platform/ids.ts';
 
-/** A notification has fewer than 8,000 bytes. What is said of a piece takes some 250 of them. */
+/** A NOTIFY payload must be shorter than 8,000 bytes. The header of a piece takes about 250 of them. */
 export const pieceBytes = 7_000;
 
-/** `text`, cut so that each piece fits a notification and no character is cut. */
-export function inPieces(text: string): string[] {
+/** Splits `text` into pieces that fit a notification, between characters. */
+export function splitIntoPieces(text: string): string[] {
   const bytes = Buffer.from(text);
   const pieces: string[] = [];
   for (let from = 0; from < bytes.length || pieces.length === 0;) {
@@ -17,52 +17,52 @@ export function inPieces(text: string): string[] {
   return pieces;
 }
 
-/** UTF-8: the first byte of a character never begins with the bits 10, all others do. */
+/** UTF-8: all bytes of a character except the first begin with the bits 10. */
 function isInsideCharacter(byte: number): boolean {
   return (byte & 0b1100_0000) === 0b1000_0000;
 }
 
-/** A signal as other processes hear it. */
-export interface HeardSignal {
+/** A signal that arrived by notification. */
+export interface ReceivedSignal {
   readonly accountId: AccountId;
-  /** The side it is for. */
+  /** The recipient. */
   readonly to: { readonly kind: Party['kind']; readonly id: string; readonly siteId: string };
   /** JSON. */
   readonly text: string;
 }
 
-/** id, place, count, account, side, its id, site; what follows is the piece. */
-const labels = 7;
+/** A notification is: id, index, count, account, side, id of the side, site, then the piece. */
+const headerFields = 7;
 
 /**
- * Puts signals together again. The pieces of one are notified by one transaction, and PostgreSQL tells everybody what
- * transactions notified in the order they committed: so pieces come one behind the other, and there is never more than
- * one signal that is not whole. What is lost on the way is given up when the next one begins.
+ * Reassembles signals from their pieces. One transaction notifies all pieces of a signal, and PostgreSQL delivers notifications in
+ * the order of commits. So the pieces of a signal arrive consecutively, and at most one signal is incomplete at a time. A signal
+ * with a lost piece is dropped when the next one begins.
  */
-export class Gatherer {
+export class SignalAssembler {
   #id = '';
   #pieces: string[] = [];
 
-  take(note: string): HeardSignal | null {
-    const words = note.split(' ', labels);
-    const [id = '', place, count, accountId = '', kind, side = '', siteId = ''] = words;
-    const piece = note.slice(words.join(' ').length + 1);
-    if (place === '0') {
+  take(payload: string): ReceivedSignal | null {
+    const words = payload.split(' ', headerFields);
+    const [id = '', index, count, accountId = '', kind, side = '', siteId = ''] = words;
+    const piece = payload.slice(words.join(' ').length + 1);
+    if (index === '0') {
       this.#id = id;
       this.#pieces = [];
     }
-    // One whose beginning was not heard is not begun in the middle.
-    if (id !== this.#id || Number(place) !== this.#pieces.length) return null;
+    // A signal whose first piece was missed is ignored.
+    if (id !== this.#id || Number(index) !== this.#pieces.length) return null;
     this.#pieces.push(piece);
     if (this.#pieces.length < Number(count)) return null;
     const text = this.#pieces.join('');
-    this.forget();
+    this.reset();
     const to = { kind: kind === 'operator' ? 'operator' : 'visitor', id: side, siteId } as const;
     return { accountId: accountId as AccountId, to, text };
   }
 
-  /** What comes next may not belong to what came last. */
-  forget(): void {
+  /** Drops an incomplete signal. Needed after a reconnection, because notifications may have been missed. */
+  reset(): void {
     this.#id = '';
     this.#pieces = [];
   }

@@ -6,18 +6,18 @@ import { RateLimit } from '../../platform/rate-limit.ts';
 import { uuid } from '../../platform/schema.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
-import { refuseOutside } from '../permitted-engagement.ts';
-import { inPieces } from './pieces.ts';
+import { refuseTransient } from '../permitted-engagement.ts';
+import { splitIntoPieces } from './pieces.ts';
 import { sendSignal } from './send-signal.ts';
 import { signalBytes, signalInput, signalOf } from './signal.ts';
 
-/** A side may send so many in a minute and engagement, counted in notifications: a call begins with a few dozen. */
+/** Limit per side and engagement, counted in notifications. Setting up a call takes a few dozen. */
 const piecesPerMinute = 600;
 
-const description = `For calls between browsers (WebRTC): what one side must tell the other to find it. It goes to the other
-side of the engagement alone, on its feed, as \`engagement.signal\` \`{engagement_id, sender: {type}, call_id, kind, data,
-sent_at}\`; it is not kept, not an event, and lost if nobody listens. 204 says that it has been passed on: signals of which
-each is sent after the last was answered are heard in order.`;
+const description = `Signaling for calls between browsers (WebRTC). The signal goes only to the other side of the engagement, on
+its feed, as \`engagement.signal\` \`{engagement_id, sender: {type}, call_id, kind, data, sent_at}\`. It is not stored, is not an
+event, and is lost if nobody listens. 204 means that the signal was passed on. Signals arrive in order if each is sent after the
+previous one was answered.`;
 
 export function signalRoutes(app: App, sql: Sql): void {
   const limit = new RateLimit(piecesPerMinute);
@@ -32,7 +32,7 @@ export function signalRoutes(app: App, sql: Sql): void {
       bodyLimit: signalBytes,
       schema: {
         tags: ['Calls'],
-        summary: 'Tell the other side something about the call',
+        summary: 'Send a WebRTC signal to the other side',
         description,
         params: Type.Object({ engagement_id: uuid<'engagement'>() }),
         body: signalInput,
@@ -42,10 +42,10 @@ export function signalRoutes(app: App, sql: Sql): void {
     async (request, reply) => {
       const { engagement_id: engagementId } = request.params;
       const by = partyOf(request.caller);
-      const pieces = inPieces(JSON.stringify(signalOf(engagementId, by.kind, request.body)));
+      const pieces = splitIntoPieces(JSON.stringify(signalOf(engagementId, by.kind, request.body)));
       for (const _ of pieces) limit.take(`${engagementId} ${by.kind} ${by.id}`);
       const sending = { accountId: accountOf(request), engagementId, by, pieces };
-      if (!(await sendSignal(sql, sending))) return refuseOutside(request, engagementId, 'nobody can be called in it');
+      if (!(await sendSignal(sql, sending))) return refuseTransient(request, engagementId, 'it has no calls');
       permitParticipant(request);
       reply.code(204);
     },

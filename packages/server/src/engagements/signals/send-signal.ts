@@ -3,7 +3,7 @@ import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts'
 import type { Party } from '../../routing/board/rules/answering.ts';
 import { takesPart } from '../taking-part.ts';
 
-interface Sending {
+interface OutgoingSignal {
   readonly accountId: AccountId;
   readonly engagementId: EngagementId;
   readonly by: Party;
@@ -11,14 +11,13 @@ interface Sending {
 }
 
 /**
- * Passes a signal on to whoever is on the other side of the engagement now, over NOTIFY alone: it is written nowhere. One
- * statement asks and tells, and the caller is answered after its commit, so that signals which are sent one after the other
- * are heard in that order, whichever processes took them: this one also hears its own by notification. False where the
- * caller has no part in the engagement.
+ * Passes a signal to the current other side of the engagement, by NOTIFY only; nothing is stored. One statement checks and notifies,
+ * and the caller is answered after its commit. So signals sent one after the other arrive in that order, whichever processes took
+ * them: this process receives its own signals by notification too. `false`: the caller does not take part in the engagement.
  */
-export async function sendSignal(sql: Sql, { accountId, engagementId, by, pieces }: Sending): Promise<boolean> {
+export async function sendSignal(sql: Sql, { accountId, engagementId, by, pieces }: OutgoingSignal): Promise<boolean> {
   const other = by.kind === 'visitor' ? sql`'operator ' || e.operator_id` : sql`'visitor ' || e.visitor_id`;
-  // Transactions that notify commit one at a time; nobody need wait for the disk for what is not kept.
+  // Transactions that notify commit one at a time. Nothing is stored, so the commit need not wait for the disk.
   const notified = await sql`
     SELECT set_config('synchronous_commit', 'off', true),
            pg_notify('usher_changes', concat('signal:', ${newId()}::text, ' ', p.place - 1, ' ', ${pieces.length}::int, ' ',

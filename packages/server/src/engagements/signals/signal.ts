@@ -4,27 +4,27 @@ import { body, nullable, oneOf, timestamp, uuid } from '../../platform/schema.ts
 import type { Party } from '../../routing/board/rules/answering.ts';
 
 /**
- * What the two sides of an engagement say to each other to set up a call. Usher passes it on and understands none of it:
+ * What the two sides of an engagement send each other to set up a call. Usher passes signals on without interpreting them:
  *
- *   ready        the sender is there and would like to begin, or to begin anew
+ *   ready        the sender is ready to start the call, or to restart it
  *   description  a session description
- *   candidate    addresses at which the sender may be reached
+ *   candidate    addresses at which the sender may be reachable
  *   state        whether the sender's microphone and camera are on
  *   hangup       the sender has ended the call
  */
 const signalKinds = ['ready', 'description', 'candidate', 'state', 'hangup'] as const;
 
-/** Of a request. A session description is a few thousand bytes. */
+/** Limit of the request body. A session description has a few thousand bytes. */
 export const signalBytes = 64 * 1024;
 
 export const signalInput = body({
   call_id: uuid<'call'>(),
   kind: oneOf(signalKinds),
-  data: nullable(Type.Object({}, { description: 'Whatever the kind needs: it is passed on as it is' })),
+  data: nullable(Type.Object({}, { description: 'Data of the kind, passed on unchanged' })),
 });
 type SignalInput = Type.Static<typeof signalInput>;
 
-/** As the other side is sent it. */
+/** The feed item that the other side receives. */
 export const signalItem = {
   type: 'engagement.signal',
   schema: Type.Object({

@@ -13,7 +13,7 @@ import { list, uuid } from '../../platform/schema.ts';
 import { sipDomainInput, sipDomainOutput, type SipDomainId, type SipDomainRow } from './sip-domain.ts';
 import { deleteSipDomain, findSipDomain, insertSipDomain, listSipDomains } from './store.ts';
 
-const most = 100;
+const maxDomains = 100;
 const tags = ['SIP domains'];
 const domainParams = Type.Object({ sip_domain_id: uuid<'sip_domain'>() });
 
@@ -46,8 +46,8 @@ export function sipDomainRoutes(app: App): void {
       },
       schema: {
         tags,
-        summary: 'Give a site a SIP domain',
-        description: 'A domain belongs to one site of the whole service.',
+        summary: 'Add a SIP domain to a site',
+        description: 'A domain can belong to one site only, across all accounts.',
         body: sipDomainInput,
         response: { 201: sipDomainOutput },
       },
@@ -106,11 +106,12 @@ async function permittedDomain(request: FastifyRequest, id: SipDomainId): Promis
 async function addDomain(request: FastifyRequest, siteId: SiteId, domain: string): Promise<SipDomainRow> {
   try {
     const values = { id: newId<SipDomainId>(), account_id: accountOf(request), site_id: siteId, domain };
-    const row = await insertSipDomain(request.sql, values, most);
-    if (row === null) throw new Refusal('too_many', `A site has ${most} SIP domains at most. Delete one first.`);
+    const row = await insertSipDomain(request.sql, values, maxDomains);
+    if (row === null)
+      throw new Refusal('too_many', `A site can have at most ${maxDomains} SIP domains. Delete one first.`);
     return row;
   } catch (error) {
     if (violatedConstraint(error) !== 'sip_domains_domain') throw error;
-    throw new Refusal('domain_taken', `The SIP domain ${domain} is taken.`);
+    throw new Refusal('domain_taken', `The SIP domain ${domain} already belongs to a site.`);
   }
 }

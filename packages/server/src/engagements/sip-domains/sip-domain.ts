@@ -6,7 +6,7 @@ import { body, output, timestamp, uuid } from '../../platform/schema.ts';
 export type SipDomainId = Id<'sip_domain'>;
 
 const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
-/** A host name of at least two labels, the last of which has a letter: so an IPv4 address is none. */
+/** A host name with at least two labels. The last label contains a letter, which excludes IPv4 addresses. */
 const domain = Type.Unsafe<string>({
   type: 'string',
   maxLength: maxDomainLength,

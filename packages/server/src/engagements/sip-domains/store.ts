@@ -22,24 +22,24 @@ export async function listSipDomains(
      LIMIT ${window.limit} OFFSET ${window.offset}`;
 }
 
-/** `null` where the site already has as many as it may. The lock on its row makes that exact. */
+/** `null`: the site has `max` domains already. The lock on the site's row makes the limit exact under concurrency. */
 export async function insertSipDomain(
   pool: Sql,
   { id, account_id, site_id, domain }: Omit<SipDomainRow, 'created_at'>,
-  most: number,
+  max: number,
 ): Promise<SipDomainRow | null> {
   return inTransaction(pool, async (sql) => {
     await sql`SELECT 1 FROM sites WHERE id = ${site_id} FOR NO KEY UPDATE`;
     const [row] = await sql<SipDomainRow[]>`
       INSERT INTO sip_domains (id, account_id, site_id, domain)
       SELECT ${id}, ${account_id}, ${site_id}, ${domain}
-       WHERE (SELECT count(*) FROM sip_domains WHERE site_id = ${site_id}) < ${most}
+       WHERE (SELECT count(*) FROM sip_domains WHERE site_id = ${site_id}) < ${max}
       RETURNING ${sql(columns)}`;
     return row ?? null;
   });
 }
 
-/** Whether it was this call that deleted it. */
+/** Whether this call deleted the domain. */
 export async function deleteSipDomain(sql: Sql, id: SipDomainId): Promise<boolean> {
   const [row] = await sql`DELETE FROM sip_domains WHERE id = ${id} RETURNING id`;
   return row !== undefined;

@@ -5,10 +5,10 @@ import { isUuid, newId } from '../../platform/ids.ts';
 import type { Hook, InboundCall, ReceiptCall } from './carrier.ts';
 import type { SmsService } from './service.ts';
 import { contentOf, type SmsId } from './sms.ts';
-import { findLiveThread, insertInbound } from './store.ts';
+import { findActiveThread, insertInbound } from './store.ts';
 import { takeReceipt } from './take-receipt.ts';
 
-/** What a carrier sends is a few hundred bytes, and a long reply with all its fields a few thousand. */
+/** A carrier's request usually has a few hundred bytes; a long reply with all its fields has a few thousand. */
 const bodyLimit = 65_536;
 
 const shared = {
@@ -17,13 +17,13 @@ const shared = {
   schema: { hide: true },
 } as const;
 
-type Receiving = Pick<SmsService, 'carrier' | 'sql' | 'metrics' | 'tell' | 'wake'>;
+type ReceivingService = Pick<SmsService, 'carrier' | 'sql' | 'metrics' | 'onCommitted' | 'wake'>;
 
 /**
- * What the carrier calls: receipts and replies. Its signature takes the place of a token, so nothing is looked at before it.
- * A signed request that is about nothing of ours is answered like any other, because the carrier can do nothing about it.
+ * Routes that the carrier calls with receipts and replies. The carrier's signature replaces a token, so it is checked first. A signed
+ * request that matches no SMS of ours gets the normal answer, because the carrier cannot do anything about it.
  */
-export async function carrierRoutes(app: App, sms: Receiving): Promise<void> {
+export async function carrierRoutes(app: App, sms: ReceivingService): Promise<void> {
   const { carrier } = sms;
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -33,7 +33,7 @@ export async function carrierRoutes(app: App, sms: Receiving): Promise<void> {
     scope.addHook('onRequest', (request, _reply, done) => {
       done(carrier.carriesSignature(request.headers) ? undefined : forged(sms));
     });
-    const serve = <Call>(hook: Hook<Call>, take: (sms: Receiving, call: Call) => Promise<void>): void => {
+    const addHook = <Call>(hook: Hook<Call>, take: (sms: ReceivingService, call: Call) => Promise<void>): void => {
       scope.post(hook.path, shared, async (request, reply) => {
         const call = hook.read(hookRequest(request));
         if (call === null) throw forged(sms);
@@ -41,8 +41,8 @@ export async function carrierRoutes(app: App, sms: Receiving): Promise<void> {
         return answer(reply, hook);
       });
     };
-    serve(carrier.receipts, takeReceiptCall);
-    serve(carrier.inbound, takeInboundCall);
+    addHook(carrier.receipts, takeReceiptCall);
+    addHook(carrier.inbound, takeInboundCall);
   });
 }
 
@@ -51,9 +51,9 @@ function hookRequest({ headers, url, body }: FastifyRequest) {
   return { headers, query: queryAt === -1 ? '' : url.slice(queryAt), body: typeof body === 'string' ? body : '' };
 }
 
-function forged({ metrics }: Receiving): Refusal {
+function forged({ metrics }: ReceivingService): Refusal {
   metrics.receipt('forged');
-  return new Refusal('forbidden', 'The carrier has not signed this.');
+  return new Refusal('forbidden', 'The request has no valid signature of the carrier.');
 }
 
 function answer(reply: FastifyReply, hook: Pick<Hook<unknown>, 'answer'>): string | undefined {
@@ -62,19 +62,19 @@ function answer(reply: FastifyReply, hook: Pick<Hook<unknown>, 'answer'>): strin
   return hook.answer?.body;
 }
 
-async function takeReceiptCall(sms: Receiving, { id, sid, receipt }: ReceiptCall): Promise<void> {
+async function takeReceiptCall(sms: ReceivingService, { id, sid, receipt }: ReceiptCall): Promise<void> {
   sms.metrics.receipt(receipt?.kind ?? 'unknown');
   if (receipt === null) return;
   const accountId = await takeReceipt(sms.sql, { id: id !== null && isUuid(id) ? id : null, sid, receipt });
   if (accountId === null) return;
-  sms.tell(accountId);
+  sms.onCommitted(accountId);
   sms.wake();
 }
 
 /** Stores the SMS first; any process then handles it (`handle-due.ts`). */
-async function takeInboundCall({ sql, metrics, wake }: Receiving, call: InboundCall): Promise<void> {
+async function takeInboundCall({ sql, metrics, wake }: ReceivingService, call: InboundCall): Promise<void> {
   const { sid, from, to, text, mediaCount } = call;
-  const thread = sid === null || hasNul(from) || hasNul(to) ? null : await findLiveThread(sql, to, from);
+  const thread = sid === null || hasNul(from) || hasNul(to) ? null : await findActiveThread(sql, to, from);
   if (sid === null || thread === null) {
     metrics.inbound('unclaimed');
     return;
@@ -83,7 +83,7 @@ async function takeInboundCall({ sql, metrics, wake }: Receiving, call: InboundC
   if (await insertInbound(sql, { id: newId<SmsId>(), thread, sid, body })) wake();
 }
 
-/** PostgreSQL takes no text that has a NUL in it. */
+/** PostgreSQL rejects text that contains NUL. */
 function hasNul(text: string): boolean {
   return text.includes('\0');
 }

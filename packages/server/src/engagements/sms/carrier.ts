@@ -2,15 +2,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Receipt, SmsId } from './sms.ts';
 
 /**
- * A carrier of SMS: it takes what we send, and calls us with receipts and with what visitors write. All that differs between
- * carriers is behind this interface, in one file of `carriers/`: the form of requests, the signature, and what each answer means.
+ * An SMS carrier: it delivers our SMS, and calls us with receipts and with visitors' replies. Everything that differs between carriers
+ * is behind this interface, in one file of `carriers/`: the format of requests, the signature, and the meaning of each answer.
  */
 export interface Carrier {
   /** Never throws. Aborting `stopping` ends the attempt. */
-  send(sms: OutgoingSms, stopping: AbortSignal): Promise<Sending>;
-  /** The only content type that the hooks take. */
+  send(sms: OutgoingSms, stopping: AbortSignal): Promise<SendResult>;
+  /** The only content type that the hooks accept. */
   readonly contentType: string;
-  /** Whether a request to a hook carries a signature at all. One that does not is refused before its body is read. */
+  /** Whether a request to a hook carries a signature. A request without one is refused before its body is read. */
   carriesSignature(headers: IncomingHttpHeaders): boolean;
   readonly receipts: Hook<ReceiptCall>;
   readonly inbound: Hook<InboundCall>;
@@ -25,45 +25,45 @@ export interface OutgoingSms {
   readonly body: string;
 }
 
-/** What came of an attempt to send. `sid` is the carrier's own id of the message. */
-export type Sending =
+/** The result of one attempt to send. `sid` is the carrier's id of the message. */
+export type SendResult =
   | { readonly outcome: 'sent'; readonly sid: string | null }
-  /** The carrier is busy, broken or out of reach, so we try again. Whether the SMS has left may be unknown. */
+  /** The carrier is busy, failing or unreachable, so the SMS is retried. The carrier may have sent it nevertheless. */
   | { readonly outcome: 'postponed'; readonly why: string; readonly afterMs: number | null }
   | { readonly outcome: 'refused'; readonly why: string };
 
-/** An address of ours that the carrier posts to. */
+/** A URL of ours that the carrier posts to. */
 export interface Hook<Call> {
   readonly path: `/carriers/${string}`;
-  /** Checks the signature before anything else; `null`: it is wrong. A signed request with fields that make no sense is not an error. */
+  /** Checks the signature first; `null`: the signature is wrong. A signed request with invalid fields is not an error. */
   read(request: HookRequest): Call | null;
-  /** What the carrier wants to be answered; `null`: nothing, with status 204. */
+  /** The answer that the carrier expects; `null`: 204 without a body. */
   readonly answer: { readonly contentType: string; readonly body: string } | null;
 }
 
 export interface HookRequest {
   readonly headers: IncomingHttpHeaders;
-  /** With its question mark; empty: there is none. */
+  /** Includes the question mark; empty if there is no query. */
   readonly query: string;
   readonly body: string;
 }
 
-/** What a receipt is about and what it says. */
+/** A receipt and the SMS it refers to. */
 export interface ReceiptCall {
-  /** Our id of the SMS, where the receipt names it, and the carrier's. */
+  /** Our id of the SMS, if the receipt names it. `sid` is the carrier's id. */
   readonly id: string | null;
   readonly sid: string | null;
-  /** `null`: a status that we do not know. */
+  /** `null`: an unknown status. */
   readonly receipt: Receipt | null;
 }
 
-/** An SMS that somebody sent to one of our numbers. */
+/** An SMS that was sent to one of our numbers. */
 export interface InboundCall {
-  /** `null`: there is none that could be stored. */
+  /** `null`: missing or invalid. */
   readonly sid: string | null;
   readonly from: string;
   readonly to: string;
   readonly text: string;
-  /** Pictures and the like, which stay with the carrier. */
+  /** The number of attachments, such as pictures. They are not fetched from the carrier. */
   readonly mediaCount: number;
 }

@@ -11,17 +11,17 @@ interface Reply {
   readonly content: string;
 }
 
-/** A visitor's SMS is its message; the same id again changes nothing. In a transaction that took the SMS for itself. */
+/** Stores a visitor's SMS as their chat message. Repeating the same id has no effect. Runs in the transaction that claims the SMS. */
 export async function putReply(sql: Sql, { visitorId, ...reply }: Reply): Promise<void> {
   if ((await findMessage(sql, reply)) !== null) return;
   const from = { kind: 'visitor', id: visitorId } as const;
-  const nothing = { attachment: null, metadata: null, chosen: null, files: null };
-  const sent = await putMessage(sql, { ...reply, from, type: 'chat', ...nothing });
+  const textOnly = { attachment: null, metadata: null, chosen: null, files: null };
+  const sent = await putMessage(sql, { ...reply, from, type: 'chat', ...textOnly });
   if (sent === null) throw new Refusal('engagement_ended', `The engagement ${reply.engagementId} has ended.`);
 }
 
-/** The carrier says that a message has reached the visitor's phone. */
-export async function noteArrival(
+/** Acknowledges a message for the visitor, after the carrier reported its delivery to the phone. */
+export async function acknowledgeForVisitor(
   sql: Sql,
   message: { readonly accountId: AccountId; readonly engagementId: EngagementId; readonly id: string },
 ): Promise<void> {

@@ -17,74 +17,74 @@ import {
   recordUnclaimed,
 } from './store.ts';
 
-export interface Parts {
+export interface SmsContext {
   readonly sql: Sql;
   readonly turns: Turns;
   readonly carrier: Carrier;
   readonly metrics: SmsMetrics;
-  /** Something of the account was committed that no turn has told of. */
-  readonly tell: (accountId: Due['accountId']) => void;
+  /** Called after a commit outside of a turn, so that subscribers of the account's log are notified. */
+  readonly onCommitted: (accountId: Due['accountId']) => void;
 }
 
-/** So often is one SMS handed to the carrier, over about nine minutes; then it has failed. */
-const mostAttempts = 10;
-const firstPauseMs = 1_000;
-const longestPauseMs = 300_000;
-/** Pauses differ by up to this share either way, so that what failed together does not come back together. */
+/** Attempts to hand one SMS to the carrier, over about nine minutes. After the last one the SMS has failed. */
+const maxAttempts = 10;
+const firstDelayMs = 1_000;
+const maxDelayMs = 300_000;
+/** Delays vary by this share in both directions, so that SMS that failed together are not retried together. */
 const jitter = 0.2;
-/** How soon a prepared SMS is looked at again whose request is not there yet. */
-const preparedPauseMs = 10_000;
+/** When a prepared SMS is checked again if its request does not exist yet. */
+const preparedDelayMs = 10_000;
 
-/** Does what is due about an SMS that this process has claimed. If it throws, or never ends, another does after the lease. */
-export async function handleDue(parts: Parts, due: Due, stopping: AbortSignal): Promise<void> {
+/** Processes a due SMS that this process has claimed. If it throws or hangs, another process retries when the lease expires. */
+export async function handleDue(context: SmsContext, due: Due, stopping: AbortSignal): Promise<void> {
   if (due.direction === 'inbound') {
-    parts.metrics.inbound(await takeReply(parts, due));
+    context.metrics.inbound(await takeReply(context, due));
     return;
   }
   switch (due.state) {
     case 'prepared':
-      return settlePrepared(parts, due);
+      return settlePrepared(context, due);
     case 'queued':
     case 'sending':
-      return send(parts, due, stopping);
+      return send(context, due, stopping);
     case 'failing':
-      return tellRequest(parts, due);
+      return failRequest(context, due);
     case 'sent':
     case 'delivered':
     case 'failed':
-      throw new Error(`an SMS that is ${due.state} was due`);
+      throw new Error(`an SMS in the state ${due.state} was due`);
   }
 }
 
-async function settlePrepared({ sql }: Parts, { id, requestId, requestState, isOld }: DueOutbound): Promise<void> {
+async function settlePrepared({ sql }: SmsContext, { id, requestId, requestState, isOld }: DueOutbound): Promise<void> {
   if (requestState !== null) await queuePrepared(sql, id);
   else if (isOld) await dropPrepared(sql, requestId);
-  else await postpone(sql, id, preparedPauseMs);
+  else await postpone(sql, id, preparedDelayMs);
 }
 
-const endedBefore = 'The request had ended before it was sent.';
+const endedBefore = 'The request ended before the SMS was sent.';
 
-async function send({ sql, carrier, metrics }: Parts, due: DueOutbound, stopping: AbortSignal): Promise<void> {
-  const { id, asks, requestState, attempts } = due;
-  // Nobody wants an answer any more.
-  if (asks && requestState === 'failed') return recordFailing(sql, id, endedBefore, 'sender');
-  const sending = await carrier.send(due, stopping);
-  switch (sending.outcome) {
+async function send({ sql, carrier, metrics }: SmsContext, due: DueOutbound, stopping: AbortSignal): Promise<void> {
+  const { id, isRequest, requestState, attempts } = due;
+  // The request has ended, so the SMS is not sent.
+  if (isRequest && requestState === 'failed') return recordFailing(sql, id, endedBefore, 'sender');
+  const result = await carrier.send(due, stopping);
+  switch (result.outcome) {
     case 'sent':
       metrics.sent('sent');
-      return remember(sql, id, sending.sid);
+      return recordSentOnce(sql, id, result.sid);
     case 'refused':
       metrics.sent('refused');
-      return recordFailing(sql, id, sending.why, 'sender');
+      return recordFailing(sql, id, result.why, 'sender');
     case 'postponed':
       metrics.sent('postponed');
-      if (attempts >= mostAttempts && !stopping.aborted) return recordFailing(sql, id, sending.why, 'sender');
-      return postpone(sql, id, Math.max(pauseMs(attempts), sending.afterMs ?? 0));
+      if (attempts >= maxAttempts && !stopping.aborted) return recordFailing(sql, id, result.why, 'sender');
+      return postpone(sql, id, Math.max(delayMs(attempts), result.afterMs ?? 0));
   }
 }
 
-/** A carrier that gives an id twice must not make us send twice. */
-async function remember(sql: Sql, id: DueOutbound['id'], sid: string | null): Promise<void> {
+/** If the carrier reuses an id, records the SMS without it: an error here would send the SMS again. */
+async function recordSentOnce(sql: Sql, id: DueOutbound['id'], sid: string | null): Promise<void> {
   try {
     await recordSent(sql, id, sid);
   } catch (error) {
@@ -93,22 +93,26 @@ async function remember(sql: Sql, id: DueOutbound['id'], sid: string | null): Pr
   }
 }
 
-function pauseMs(attempts: number): number {
-  const pause = Math.min(firstPauseMs * 2 ** (attempts - 1), longestPauseMs);
-  return pause * (1 - jitter + 2 * jitter * Math.random());
+function delayMs(attempts: number): number {
+  const delay = Math.min(firstDelayMs * 2 ** (attempts - 1), maxDelayMs);
+  return delay * (1 - jitter + 2 * jitter * Math.random());
 }
 
-/** It fails if it is still pending; the operator who asked is who calls it off. */
-async function tellRequest({ sql, turns }: Parts, due: DueOutbound): Promise<void> {
-  const { id, accountId, requestId, operatorId, asks, error } = due;
+/** Fails the request if it is still pending, as a cancellation by the operator who made it. */
+async function failRequest({ sql, turns }: SmsContext, due: DueOutbound): Promise<void> {
+  const { id, accountId, requestId, operatorId, isRequest, error } = due;
   const by = { kind: 'operator', id: operatorId } as const;
-  if (asks) await turns.run(accountId, { name: 'answer', requestId, action: 'cancel', by, error: { message: error } });
+  if (isRequest)
+    await turns.run(accountId, { name: 'answer', requestId, action: 'cancel', by, error: { message: error } });
   await recordFailed(sql, id);
 }
 
-/** A reply accepts the request, or is a further message of the engagement; either way it becomes a chat message. */
-async function takeReply(parts: Parts, due: DueInbound): Promise<'accepted' | 'message' | 'declined' | 'unclaimed'> {
-  const { sql, turns } = parts;
+/** A reply accepts the request or continues the engagement. In both cases it becomes a chat message. */
+async function takeReply(
+  context: SmsContext,
+  due: DueInbound,
+): Promise<'accepted' | 'message' | 'declined' | 'unclaimed'> {
+  const { sql, turns } = context;
   const { id, accountId, requestId, visitorId } = due;
   const target = await findReplyTarget(sql, requestId);
   const wasPending = target?.state === 'pending';
@@ -117,17 +121,18 @@ async function takeReply(parts: Parts, due: DueInbound): Promise<'accepted' | 'm
     const by = { kind: 'visitor', id: visitorId } as const;
     await turns.run(accountId, { name: 'answer', requestId, action, by, error: null });
   }
-  // Another reply, or its operator, may have been faster: what it is now counts.
+  // Another reply or the operator may have answered first, so the request is read again.
   const now = wasPending ? await findReplyTarget(sql, requestId) : target;
   const engagementId = now?.state === 'accepted' ? now.engagementId : null;
-  if (engagementId !== null && (await takeInto(parts, due, engagementId))) return wasPending ? 'accepted' : 'message';
+  if (engagementId !== null && (await addToEngagement(context, due, engagementId)))
+    return wasPending ? 'accepted' : 'message';
   await recordUnclaimed(sql, id);
   return wasPending && isOptOut(due.body) ? 'declined' : 'unclaimed';
 }
 
-/** `false`: the engagement has ended. */
-async function takeInto(
-  { sql, tell }: Parts,
+/** Adds the reply to the engagement. `false`: the engagement has ended. */
+async function addToEngagement(
+  { sql, onCommitted }: SmsContext,
   { id, accountId, visitorId, body: content }: DueInbound,
   engagementId: NonNullable<NonNullable<Awaited<ReturnType<typeof findReplyTarget>>>['engagementId']>,
 ): Promise<boolean> {
@@ -140,6 +145,6 @@ async function takeInto(
     if (error instanceof Refusal) return false;
     throw error;
   }
-  tell(accountId);
+  onCommitted(accountId);
   return true;
 }

@@ -12,14 +12,14 @@ export function smsMetrics(registry: Registry, sql: Sql): SmsMetrics {
   const counter = (name: string, help: string) =>
     new Counter({ name, help, labelNames: ['outcome'], registers: [registry] });
   const sent = counter('usher_sms_sent_total', 'Attempts to hand an SMS to the carrier, by outcome');
-  const inbound = counter('usher_sms_inbound_total', 'SMS from visitors, by what became of them');
-  const receipts = counter('usher_sms_receipts_total', 'Receipts of the carrier, by what they say');
+  const inbound = counter('usher_sms_inbound_total', 'SMS from visitors, by outcome');
+  const receipts = counter('usher_sms_receipts_total', 'Receipts from the carrier, by status');
   new Gauge({
     name: 'usher_sms_queued_age_seconds',
-    help: 'How long the oldest SMS that is still to go has waited',
+    help: 'Age of the oldest SMS that waits to be sent',
     registers: [registry],
     async collect() {
-      // Without the database there is nothing to tell, and the others are still told.
+      // Without the database this metric is NaN, and the other metrics are still reported.
       this.set(await queuedAgeSec(sql).catch(() => NaN));
     },
   });

@@ -5,11 +5,11 @@ import type { Log } from '../../platform/log.ts';
 import type { Due } from './sms.ts';
 import { claimDue } from './store.ts';
 
-/** So many at once in this process: a carrier that hangs holds up no more than these. */
-const atOnce = 8;
-/** Longer than anything that is done about an SMS takes. Whoever has it for longer than this is taken for dead. */
+/** SMS processed concurrently by this process: a carrier that hangs blocks at most this many. */
+const concurrency = 8;
+/** Longer than processing an SMS takes. A process that holds an SMS longer counts as dead. */
 const leaseMs = 30_000;
-/** When stopping, what is under way with the carrier is waited for so long. */
+/** How long a stop waits for requests to the carrier. */
 const stopGraceMs = 3_000;
 
 interface OutboxOptions {
@@ -19,7 +19,7 @@ interface OutboxOptions {
   readonly handle: (due: Due, stopping: AbortSignal) => Promise<void>;
 }
 
-/** Sees to every SMS that is due. */
+/** Processes every SMS that is due, outbound and inbound. */
 export class Outbox {
   readonly #stopping = new AbortController();
   readonly #work: DueWork<Due>;
@@ -27,7 +27,7 @@ export class Outbox {
   constructor({ sql, changes, log, handle }: OutboxOptions) {
     this.#work = new DueWork({
       what: 'an SMS',
-      atOnce,
+      atOnce: concurrency,
       claim: async (room) => claimDue(sql, room, leaseMs),
       handle: async (due) => handle(due, this.#stopping.signal),
       log,
@@ -39,10 +39,10 @@ export class Outbox {
     this.#work.wake();
   }
 
-  /** Finishes what it has; what the carrier keeps for too long is left to others. */
+  /** Finishes SMS in progress. Requests that take too long are aborted, and another process retries them. */
   async stop(): Promise<void> {
-    const cut = setTimeout(() => this.#stopping.abort(), stopGraceMs);
+    const abort = setTimeout(() => this.#stopping.abort(), stopGraceMs);
     await this.#work.stop();
-    clearTimeout(cut);
+    clearTimeout(abort);
   }
 }

@@ -8,7 +8,7 @@ import { sendOutbound } from './send-outbound.ts';
 import type { SmsService } from './service.ts';
 import { smsInput } from './sms.ts';
 
-/** `null`: no carrier is set up. */
+/** `null`: no carrier is configured. */
 export function smsRoutes(app: App, sms: SmsService | null): void {
   app.post(
     '/outbound_sms',
@@ -16,9 +16,9 @@ export function smsRoutes(app: App, sms: SmsService | null): void {
       config: { access: { operator: 'operator', site: 'body.site_id' }, audit: 'own work' },
       schema: {
         tags: ['Engagement requests'],
-        summary: 'Ask a visitor by SMS: the reply accepts, and is the first message',
+        summary: 'Request an engagement by SMS: the reply accepts it and becomes the first message',
         description:
-          'The visitor is the one who was written to at that number before, or a new one. The request waits for 72 hours; it does not occupy the operator. What the carrier does not deliver fails the request with the reason error.',
+          'The visitor is the one who last received an SMS at that number, or a new one. The request waits for 72 hours and does not occupy the operator. If the carrier does not deliver the SMS, the request fails with the reason error.',
         body: smsInput,
         response: { 201: requestOutput },
       },
@@ -26,11 +26,11 @@ export function smsRoutes(app: App, sms: SmsService | null): void {
     async (request, reply) => {
       const { site_id: siteId, from_number: from, to_number: to, message: body } = request.body;
       if (sms === null) throw noCarrier();
-      if (from === to) throw invalid([{ attribute: '/to_number', detail: 'must be another than from_number' }]);
+      if (from === to) throw invalid([{ attribute: '/to_number', detail: 'must differ from from_number' }]);
       const { accountId, operatorId } = operatorOf(request);
       const keyedId = request.keyedId as RequestId | null;
-      const asked = { accountId, siteId, operatorId, from, to, body, keyedId };
-      const made = showRequest(await sendOutbound(sms.sql, sms.turns, asked));
+      const input = { accountId, siteId, operatorId, from, to, body, keyedId };
+      const made = showRequest(await sendOutbound(sms.sql, sms.turns, input));
       sms.wake();
       reply.code(201).header('location', `/engagement_requests/${made.id}`);
       return made;
@@ -39,5 +39,8 @@ export function smsRoutes(app: App, sms: SmsService | null): void {
 }
 
 function noCarrier(): Refusal {
-  return new Refusal('no_carrier', `SMS need a carrier. Set ${carrierSettings.join(', ')} and start Usher again.`);
+  return new Refusal(
+    'no_carrier',
+    `No SMS carrier is configured. Set ${carrierSettings.join(', ')} and restart Usher.`,
+  );
 }

@@ -18,7 +18,7 @@ import {
   accountOfNumber,
   dropPrepared,
   findThread,
-  insertAsking,
+  insertRequestSms,
   insertThread,
   lockNumbers,
   visitorAtPhone,
@@ -31,52 +31,52 @@ interface OutboundInput {
   readonly from: string;
   readonly to: string;
   readonly body: string;
-  /** The same whenever the request is repeated; `null`: it cannot be. */
+  /** The same id whenever the request is repeated; `null`: the request has no Idempotency-Key. */
   readonly keyedId: RequestId | null;
 }
 
 /**
- * Makes a request by SMS. The request is made by a turn, on another connection, so the SMS is written first:
+ * Makes a request by SMS. A turn creates the request on another connection, so the SMS is written first:
  *
- *   prepare   the visitor, the thread and the SMS, `prepared`, under the id that the request will have;
- *   ask       the turn makes the request;
- *   release   the SMS is `queued`, and goes.
+ *   prepare   stores the visitor, the thread and the SMS, `prepared`, under the future id of the request;
+ *   request   the turn creates the request;
+ *   release   the SMS becomes `queued` and is sent.
  *
- * Whoever dies in between leaves a prepared SMS, which `handleDue` finds: it goes if the request is there, and is dropped if
- * it does not come. `sql` must not be the transaction of an Idempotency-Key, whose end nobody else would wait for.
+ * After a crash in between, `handleDue` finds the prepared SMS: it sends the SMS if the request exists, and drops it if not. `sql`
+ * must not be the transaction of an Idempotency-Key, because `prepare` must be committed before the turn runs.
  */
-export async function sendOutbound(sql: Sql, turns: Turns, asked: OutboundInput): Promise<RequestView> {
-  const thread = await inTransaction(sql, async (own) => prepare(own, asked));
+export async function sendOutbound(sql: Sql, turns: Turns, input: OutboundInput): Promise<RequestView> {
+  const thread = await inTransaction(sql, async (own) => prepare(own, input));
   const { requestId, accountId } = thread;
-  const made = await ask(turns, thread, asked.keyedId === requestId).catch(async (error: unknown) => {
+  const made = await createRequest(turns, thread, input.keyedId === requestId).catch(async (error: unknown) => {
     if (error instanceof Refusal) await dropPrepared(sql, requestId);
     throw error;
   });
   await inTransaction(sql, async (own) => {
-    // Both again: where the turn took very long, what was prepared may have been given up.
+    // Insert both again: if the turn took very long, the prepared rows may have been dropped.
     await insertThread(own, thread);
-    await insertAsking(own, thread, asked.body, 'queued');
+    await insertRequestSms(own, thread, input.body, 'queued');
   });
   const request = made ?? (await findRequest(sql, accountId, requestId));
-  if (request === null) throw new Error('a request was neither made nor had been');
+  if (request === null) throw new Error('the request was neither created now nor before');
   return request;
 }
 
-async function prepare(sql: Sql, asked: OutboundInput): Promise<SmsThread> {
-  const { accountId, siteId, operatorId, from, to, keyedId } = asked;
+async function prepare(sql: Sql, input: OutboundInput): Promise<SmsThread> {
+  const { accountId, siteId, operatorId, from, to, keyedId } = input;
   const before = keyedId === null ? null : await findThread(sql, keyedId);
-  // The same request made it, and its answer was lost. A key that is used anew after its day asks for something new.
+  // The same request created this thread, and its answer was lost. A key that is reused after 24 hours means a new request.
   if (before?.isRecent === true) return before;
   const requestId = (before === null ? keyedId : null) ?? newId<RequestId>();
   await lockNumbers(sql, siteId, from, to);
   const owner = await accountOfNumber(sql, from);
-  // Or a reply could reach somebody else's operator.
+  // Otherwise a reply could reach an operator of another account.
   if (owner !== null && owner !== accountId)
     throw invalid([{ attribute: '/from_number', detail: 'is not a number of this account' }]);
-  const visitorId = (await visitorAtPhone(sql, siteId, to)) ?? (await addVisitor(sql, asked));
+  const visitorId = (await visitorAtPhone(sql, siteId, to)) ?? (await addVisitor(sql, input));
   const thread: SmsThread = { requestId, accountId, siteId, visitorId, operatorId, from, to };
   await insertThread(sql, thread);
-  await insertAsking(sql, thread, asked.body, 'prepared');
+  await insertRequestSms(sql, thread, input.body, 'prepared');
   return thread;
 }
 
@@ -86,7 +86,7 @@ async function addVisitor(sql: Sql, { accountId, siteId, to: phone }: OutboundIn
   return id;
 }
 
-async function ask(turns: Turns, thread: SmsThread, repeatable: boolean): Promise<RequestView | null> {
+async function createRequest(turns: Turns, thread: SmsThread, repeatable: boolean): Promise<RequestView | null> {
   const { requestId, accountId, siteId, visitorId, operatorId } = thread;
   return turns.run(accountId, {
     name: 'requestDirectly',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { afterReceipt, contentOf, isOptOut, readable, type OutboundState, type Receipt } from './sms.ts';
+import { afterReceipt, contentOf, isOptOut, cleanErrorText, type OutboundState, type Receipt } from './sms.ts';
 
-const failed: Receipt = { kind: 'failed', why: 'It did.' };
+const failed: Receipt = { kind: 'failed', why: 'Undelivered.' };
 
-test('nothing goes back, and what has ended stays as it ended', () => {
+test('a receipt never moves an SMS back, and never changes one that has ended', () => {
   const next = (receipt: Receipt) => (state: OutboundState) => afterReceipt(state, receipt);
   const open = ['queued', 'sending', 'sent'] as const;
   assert.deepEqual(open.map(next({ kind: 'delivered' })), ['delivered', 'delivered', 'delivered']);
@@ -14,7 +14,7 @@ test('nothing goes back, and what has ended stays as it ended', () => {
     assert.deepEqual((['delivered', 'failing', 'failed'] as const).map(next(receipt)), [null, null, null]);
 });
 
-test('a reply becomes content that can be stored, and is never empty', () => {
+test('a reply becomes content that can be stored and is not empty', () => {
   assert.equal(contentOf(' Yes ', 0), ' Yes ');
   assert.equal(contentOf('\0\0', 0), '[empty]');
   assert.equal(contentOf(' ', 1), '[media]');
@@ -23,12 +23,12 @@ test('a reply becomes content that can be stored, and is never empty', () => {
   assert.equal(contentOf(`${'x'.repeat(9_999)}👍`, 0).isWellFormed(), true);
 });
 
-test('the words for "no more" are such by themselves alone', () => {
+test('an opt-out keyword counts only if it is the whole reply', () => {
   assert.deepEqual(['STOP', ' quit\n', 'Unsubscribe'].map(isOptOut), [true, true, true]);
   assert.deepEqual(['Stop by at ten', '', 'no'].map(isOptOut), [false, false, false]);
 });
 
-test('what a carrier says is bounded and can be shown', () => {
-  assert.equal(readable('a\0b\r\nc'), 'a b c');
-  assert.equal(readable('x'.repeat(1_000)).length, 255);
+test('an error text of a carrier is shortened and has no control characters', () => {
+  assert.equal(cleanErrorText('a\0b\r\nc'), 'a b c');
+  assert.equal(cleanErrorText('x'.repeat(1_000)).length, 255);
 });

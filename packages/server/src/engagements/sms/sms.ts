@@ -5,19 +5,19 @@ import { body, uuid } from '../../platform/schema.ts';
 
 export type SmsId = Id<'sms'>;
 
-/** What a carrier takes in one message; longer chat messages go as several. */
-export const longestSms = 1_600;
+/** The longest SMS that a carrier accepts. A longer chat message is split. */
+export const maxSmsLength = 1_600;
 
 const phoneNumber = Type.String({ pattern: String.raw`^\+[1-9]\d{6,14}$`, description: 'E.164, such as +3725551234' });
 
 export const smsInput = body({
   site_id: uuid<'site'>(),
-  from_number: Type.Unsafe<string>({ ...phoneNumber, description: 'A number of yours with the carrier, E.164' }),
+  from_number: Type.Unsafe<string>({ ...phoneNumber, description: 'One of your numbers at the carrier, E.164' }),
   to_number: phoneNumber,
-  message: Type.String({ minLength: 1, maxLength: longestSms }),
+  message: Type.String({ minLength: 1, maxLength: maxSmsLength }),
 });
 
-/** An operator's request by SMS, and between which numbers: `from` is ours, `to` the visitor's. */
+/** An operator's request by SMS and its two numbers: `from` is ours, `to` is the visitor's. */
 export interface SmsThread {
   readonly requestId: RequestId;
   readonly accountId: AccountId;
@@ -38,35 +38,36 @@ interface DueSms {
   readonly to: string;
   readonly body: string;
   readonly error: string | null;
-  /** The one under way included. */
+  /** Includes the current attempt. */
   readonly attempts: number;
+  /** Prepared so long ago that its request will not be created any more. */
   readonly isOld: boolean;
   readonly visitorId: VisitorId;
   readonly operatorId: OperatorId;
-  /** Of the request as it is now; `null`: it never was, or is not yet. */
+  /** The current state of the request; `null`: the request does not exist (yet). */
   readonly requestState: 'pending' | 'accepted' | 'failed' | null;
 }
 
-/** An SMS about which something is to be done, and is by whoever has claimed it. */
+/** A due SMS. The process that claimed it processes it. */
 export type Due =
   | (DueSms & {
       readonly direction: 'outbound';
       readonly state: OutboundState;
-      /** `false`: it carries a chat message. */
-      readonly asks: boolean;
+      /** Whether the SMS is the request itself; `false`: it carries a chat message. */
+      readonly isRequest: boolean;
     })
   | (DueSms & { readonly direction: 'inbound' });
 
 export type DueOutbound = Extract<Due, { direction: 'outbound' }>;
 export type DueInbound = Extract<Due, { direction: 'inbound' }>;
 
-/** What a receipt of the carrier says; `taken`: no more than that it has the message. */
+/** The status in a carrier's receipt. `taken`: the carrier has accepted the SMS, and nothing more is known. */
 export type Receipt =
   { readonly kind: 'delivered' } | { readonly kind: 'failed'; readonly why: string } | { readonly kind: 'taken' };
 
 /**
- * What becomes of an SMS by a receipt; `null`: nothing. Receipts come repeated and in any order, so nothing goes back, and
- * what has ended stays as it ended. That the carrier has it we may not have heard: its answer can be lost.
+ * The next state of an SMS after a receipt; `null`: no change. Receipts may repeat and arrive in any order, so a state never moves
+ * back and a final state never changes. `taken` may be the first news that the carrier has the SMS, because its answer can be lost.
  */
 export function afterReceipt(state: OutboundState, receipt: Receipt): 'sent' | 'delivered' | 'failing' | null {
   if (state === 'delivered' || state === 'failing' || state === 'failed') return null;
@@ -75,23 +76,23 @@ export function afterReceipt(state: OutboundState, receipt: Receipt): 'sent' | '
   return state === 'sent' ? null : 'sent';
 }
 
-/** What carriers by law take for "no more": they keep it, and whoever sends it has not accepted anything. */
+/** Opt-out keywords, which carriers must honour by law. A visitor who sends one declines the request. */
 const optOuts = new Set(['stop', 'stopall', 'unsubscribe', 'cancel', 'end', 'quit']);
 
 export function isOptOut(text: string): boolean {
   return optOuts.has(text.trim().toLowerCase());
 }
 
-/** A chat message cannot be empty, nor longer than the carrier ever brings; pictures and the like stay with the carrier. */
+/** The content of the chat message for a reply: never empty, and within the limit of a chat message. Attachments are not fetched. */
 export function contentOf(text: string, mediaCount: number): string {
   const content = text.replaceAll('\0', '').slice(0, maxMessageLength).toWellFormed();
   if (content.trim() !== '') return content;
   return mediaCount > 0 ? '[media]' : '[empty]';
 }
 
-const longestError = 255;
+const maxErrorLength = 255;
 
-/** What a carrier says is shown to the operator, so it is bounded and can be stored. */
-export function readable(text: string): string {
-  return text.replaceAll(/\p{Cc}+/gu, ' ').trim().slice(0, longestError).toWellFormed(); // prettier-ignore
+/** Operators see the carrier's error text, so control characters are removed and it is shortened. */
+export function cleanErrorText(text: string): string {
+  return text.replaceAll(/\p{Cc}+/gu, ' ').trim().slice(0, maxErrorLength).toWellFormed(); // prettier-ignore
 }

@@ -3,15 +3,15 @@ import { hasCome } from '../../platform/due-time.ts';
 import type { AccountId, EngagementId, RequestId, SiteId, VisitorId } from '../../platform/ids.ts';
 import type { Due, OutboundState, SmsId, SmsThread } from './sms.ts';
 
-/** Holds two numbers' locks until the transaction ends, ours first: so nobody waits for another in a circle. */
+/** Locks both numbers until the transaction ends, ours first. The fixed order prevents deadlocks. */
 export async function lockNumbers(sql: Sql, siteId: string, from: string, to: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`sms from ${from}`}, 0))`;
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`sms ${siteId} ${to}`}, 0))`;
 }
 
 /**
- * Who was last written to at that phone, if still on the site. Not whoever calls the phone its own: visitors may say that of
- * any, and would get to see what is written to it. Served by sms_threads_by_phone.
+ * The visitor who last received an SMS at this phone, if they are still on the site. The `phone` field of visitors is not used: a
+ * visitor could claim any number and would then see its messages. Served by sms_threads_by_phone.
  */
 export async function visitorAtPhone(sql: Sql, siteId: SiteId, phone: string): Promise<VisitorId | null> {
   const [row] = await sql<{ id: VisitorId }[]>`
@@ -24,7 +24,7 @@ export async function visitorAtPhone(sql: Sql, siteId: SiteId, phone: string): P
   return row?.id ?? null;
 }
 
-/** The account that sends from the number; `null`: none has. Served by sms_threads_by_numbers. */
+/** The account that sends from the number; `null`: no account has done so. Served by sms_threads_by_numbers. */
 export async function accountOfNumber(sql: Sql, from: string): Promise<AccountId | null> {
   const [row] = await sql<{ account_id: AccountId }[]>`
     SELECT account_id FROM sms_threads WHERE from_number = ${from} LIMIT 1`;
@@ -45,8 +45,8 @@ export async function findThread(
   return row ?? null;
 }
 
-/** How long a prepared SMS is left to whoever prepared it. */
-const preparedFor = '10 seconds';
+/** How long a prepared SMS is left to the process that prepared it. */
+const preparedDelay = '10 seconds';
 
 export async function insertThread(sql: Sql, thread: SmsThread): Promise<void> {
   await sql`
@@ -56,8 +56,8 @@ export async function insertThread(sql: Sql, thread: SmsThread): Promise<void> {
     ON CONFLICT (request_id) DO NOTHING`;
 }
 
-/** The SMS that asks, which has the request's id. Prepared: it goes once the request is known to be. */
-export async function insertAsking(
+/** Stores the SMS of the request, under the request's id. A `prepared` SMS is sent once its request exists. */
+export async function insertRequestSms(
   sql: Sql,
   thread: SmsThread,
   body: string,
@@ -66,45 +66,45 @@ export async function insertAsking(
   await sql`
     INSERT INTO sms_messages AS m (id, account_id, site_id, request_id, direction, from_number, to_number, body, state, due_at)
     VALUES (${thread.requestId}, ${thread.accountId}, ${thread.siteId}, ${thread.requestId}, 'outbound', ${thread.from},
-            ${thread.to}, ${body}, ${state}, now() + CASE ${state} WHEN 'prepared' THEN ${preparedFor}::interval ELSE '0' END)
+            ${thread.to}, ${body}, ${state}, now() + CASE ${state} WHEN 'prepared' THEN ${preparedDelay}::interval ELSE '0' END)
     ON CONFLICT (id) DO UPDATE SET state = excluded.state, due_at = excluded.due_at, attempts = 0, updated_at = now()
      WHERE m.state = 'prepared'`;
 }
 
-/** Whoever prepared it has gone, but the request is there. */
+/** Queues an SMS whose process died after the request was created. */
 export async function queuePrepared(sql: Sql, id: SmsId): Promise<void> {
   await sql`
     UPDATE sms_messages SET state = 'queued', due_at = now(), attempts = 0, updated_at = now()
      WHERE id = ${id} AND state = 'prepared'`;
 }
 
-/** Nothing came of the request. */
+/** Removes an SMS whose request was not created. */
 export async function dropPrepared(sql: Sql, requestId: RequestId): Promise<void> {
   await sql`
     WITH dropped AS (DELETE FROM sms_messages WHERE id = ${requestId} AND state = 'prepared' RETURNING request_id)
     DELETE FROM sms_threads WHERE request_id IN (SELECT request_id FROM dropped)`;
 }
 
-/** Longer than any turn takes. What was prepared before that for a request that is not there never will be wanted. */
-const longestPreparing = '5 minutes';
+/** Longer than any turn takes. If the request does not exist after this time, it will not be created. */
+const maxPreparing = '5 minutes';
 
-/** More than a carrier may ask for, a pause may last, or a lease. */
-const longestDelaySec = 600;
+/** Exceeds every retry delay, `Retry-After` and lease. */
+const maxDelaySec = 600;
 
 /**
- * Claims what is due, for `leaseMs`: whoever dies meanwhile leaves it to others after that. In each thread and direction the
- * first comes first. Served by sms_messages_due and _unfinished.
+ * Claims up to `max` due SMS for `leaseMs`. If the process dies, others can claim them after that. Within a thread and direction, SMS
+ * are processed in order. Served by sms_messages_due and _unfinished.
  */
-export async function claimDue(sql: Sql, most: number, leaseMs: number): Promise<Due[]> {
+export async function claimDue(sql: Sql, max: number, leaseMs: number): Promise<Due[]> {
   const rows = await sql<Due[]>`
     WITH due AS (
            SELECT id FROM sms_messages d
-            WHERE ${hasCome(sql, sql`due_at`, longestDelaySec)}
+            WHERE ${hasCome(sql, sql`due_at`, maxDelaySec)}
               AND NOT EXISTS (SELECT 1 FROM sms_messages earlier
                                WHERE earlier.request_id = d.request_id AND earlier.direction = d.direction
                                  AND earlier.seq < d.seq AND earlier.due_at IS NOT NULL)
             ORDER BY due_at
-            LIMIT ${most}
+            LIMIT ${max}
               FOR UPDATE SKIP LOCKED),
          claimed AS (
            UPDATE sms_messages m
@@ -114,8 +114,8 @@ export async function claimDue(sql: Sql, most: number, leaseMs: number): Promise
             WHERE m.id = due.id
            RETURNING m.*)
     SELECT c.id, c.account_id AS "accountId", c.request_id AS "requestId", c.direction, c.state, c.from_number AS "from",
-           c.to_number AS "to", c.body, c.error, c.attempts, c.chat_message_id IS NULL AS asks,
-           c.created_at < now() - ${longestPreparing}::interval AS "isOld", t.visitor_id AS "visitorId", t.operator_id AS "operatorId", r.state AS "requestState"
+           c.to_number AS "to", c.body, c.error, c.attempts, c.chat_message_id IS NULL AS "isRequest",
+           c.created_at < now() - ${maxPreparing}::interval AS "isOld", t.visitor_id AS "visitorId", t.operator_id AS "operatorId", r.state AS "requestState"
       FROM claimed c
       JOIN sms_threads t ON t.request_id = c.request_id
       LEFT JOIN engagement_requests r ON r.id = c.request_id
@@ -123,7 +123,7 @@ export async function claimDue(sql: Sql, most: number, leaseMs: number): Promise
   return rows;
 }
 
-/** Looked at again later, by whoever is there then. */
+/** Makes the SMS due again later, for any process. */
 export async function postpone(sql: Sql, id: SmsId, afterMs: number): Promise<void> {
   await sql`
     UPDATE sms_messages
@@ -132,7 +132,7 @@ export async function postpone(sql: Sql, id: SmsId, afterMs: number): Promise<vo
      WHERE id = ${id} AND due_at IS NOT NULL`;
 }
 
-/** The carrier has it. A receipt may have said more by now, which stays. */
+/** The carrier has accepted the SMS. If a receipt has already moved the state further, the state stays. */
 export async function recordSent(sql: Sql, id: SmsId, sid: string | null): Promise<void> {
   await sql`
     UPDATE sms_messages
@@ -143,8 +143,8 @@ export async function recordSent(sql: Sql, id: SmsId, sid: string | null): Promi
 }
 
 /**
- * It will not arrive; that the request hears of it is still to be done. A receipt may say so of one that was sent. Whoever sends
- * may not: where another has taken over meanwhile, its success counts.
+ * The SMS will not arrive; its request must still be failed. A receipt may fail an SMS that was sent. A sender may not: if another
+ * process took over and succeeded, that success counts.
  */
 export async function recordFailing(sql: Sql, id: SmsId, why: string, by: 'sender' | 'receipt'): Promise<void> {
   await sql`
@@ -157,7 +157,7 @@ export async function recordFailed(sql: Sql, id: SmsId): Promise<void> {
     UPDATE sms_messages SET state = 'failed', due_at = NULL, updated_at = now() WHERE id = ${id} AND state = 'failing'`;
 }
 
-export interface Receivable {
+export interface OutboundSms {
   readonly id: SmsId;
   readonly state: OutboundState;
   readonly accountId: AccountId;
@@ -169,9 +169,9 @@ export interface Receivable {
   readonly chatMessageId: string | null;
 }
 
-/** The outbound SMS that a receipt is about, by our id or by the carrier's, held until the transaction ends. */
-export async function lockOutbound(sql: Sql, id: string | null, sid: string | null): Promise<Receivable | null> {
-  const [row] = await sql<Receivable[]>`
+/** Finds the outbound SMS of a receipt, by our id or the carrier's, and locks it until the transaction ends. */
+export async function lockOutbound(sql: Sql, id: string | null, sid: string | null): Promise<OutboundSms | null> {
+  const [row] = await sql<OutboundSms[]>`
     SELECT m.id, m.state, m.account_id AS "accountId", m.request_id AS "requestId", m.site_id AS "siteId",
            t.visitor_id AS "visitorId", t.operator_id AS "operatorId", m.engagement_id AS "engagementId",
            m.chat_message_id AS "chatMessageId"
@@ -181,7 +181,7 @@ export async function lockOutbound(sql: Sql, id: string | null, sid: string | nu
   return row ?? null;
 }
 
-/** The receipts of SMS that one chat message went as take turns: the last to come must see that it is. */
+/** Serialises the receipts of all SMS of one chat message, so that the last one sees that all others have arrived. */
 export async function lockChatMessage(sql: Sql, chatMessageId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`sms of ${chatMessageId}`}, 0))`;
 }
@@ -191,7 +191,7 @@ export async function recordDelivered(sql: Sql, id: SmsId): Promise<void> {
     UPDATE sms_messages SET state = 'delivered', due_at = NULL, updated_at = now() WHERE id = ${id}`;
 }
 
-/** Whether every SMS that the chat message went as has arrived. Served by sms_messages_by_chat_message. */
+/** Whether all SMS of the chat message have arrived. Served by sms_messages_by_chat_message. */
 export async function hasArrived(sql: Sql, engagementId: EngagementId, chatMessageId: string): Promise<boolean> {
   const [row] = await sql<{ arrived: boolean }[]>`
     SELECT bool_and(state = 'delivered') AS arrived FROM sms_messages
@@ -199,8 +199,8 @@ export async function hasArrived(sql: Sql, engagementId: EngagementId, chatMessa
   return row?.arrived === true;
 }
 
-/** The newest thread between the numbers whose request is pending or whose engagement goes on. */
-export async function findLiveThread(sql: Sql, from: string, to: string): Promise<SmsThread | null> {
+/** The newest thread between the numbers whose request is pending or whose engagement is active. */
+export async function findActiveThread(sql: Sql, from: string, to: string): Promise<SmsThread | null> {
   const [row] = await sql<SmsThread[]>`
     SELECT ${threadColumns(sql)}
       FROM sms_threads t
@@ -220,7 +220,7 @@ interface NewInbound {
   readonly body: string;
 }
 
-/** Whether it is new: the carrier may bring the same one again. */
+/** `false`: this SMS was stored before, because the carrier delivered it twice. */
 export async function insertInbound(sql: Sql, { id, thread, sid, body }: NewInbound): Promise<boolean> {
   const rows = await sql`
     INSERT INTO sms_messages (id, account_id, site_id, request_id, direction, from_number, to_number, body, carrier_sid,
@@ -250,14 +250,14 @@ export async function recordTaken(sql: Sql, id: SmsId, engagementId: EngagementI
      WHERE id = ${id} AND state = 'received'`;
 }
 
-/** Nobody was there to take it. What it said is not kept; that it came is, so that it does not come again. */
+/** No request or engagement takes the SMS. Its text is deleted; the row stays, so that a repeated delivery is recognised. */
 export async function recordUnclaimed(sql: Sql, id: SmsId): Promise<void> {
   await sql`
     UPDATE sms_messages SET state = 'unclaimed', body = '', due_at = NULL, updated_at = now()
      WHERE id = ${id} AND state = 'received'`;
 }
 
-/** Seconds for which the oldest SMS that is to go has waited; 0: none does. */
+/** Age in seconds of the oldest SMS that waits to be sent; 0: none waits. */
 export async function queuedAgeSec(sql: Sql): Promise<number> {
   const [row] = await sql<{ age: number | null }[]>`
     SELECT extract(epoch FROM now() - min(created_at))::float8 AS age

@@ -2,7 +2,7 @@ import { appendEvent } from '../../events/append.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { ReceiptCall } from './carrier.ts';
-import { noteArrival } from './chat.ts';
+import { acknowledgeForVisitor } from './chat.ts';
 import { afterReceipt, type Receipt } from './sms.ts';
 import {
   hasArrived,
@@ -11,13 +11,13 @@ import {
   recordDelivered,
   recordFailing,
   recordSent,
-  type Receivable,
+  type OutboundSms,
 } from './store.ts';
 
-type KnownReceipt = ReceiptCall & { readonly receipt: Receipt };
+type ReceiptToApply = ReceiptCall & { readonly receipt: Receipt };
 
-/** Changes the SMS and appends the event in one transaction, under the row's lock. Answers whose SMS it was, if it changed. */
-export async function takeReceipt(sql: Sql, { id, sid, receipt }: KnownReceipt): Promise<AccountId | null> {
+/** Applies a receipt: changes the SMS and appends the event in one transaction, under the row's lock. Returns the account if the SMS changed. */
+export async function takeReceipt(sql: Sql, { id, sid, receipt }: ReceiptToApply): Promise<AccountId | null> {
   return inTransaction(sql, async (own) => {
     const sms =
       (id === null ? null : await lockOutbound(own, id, null)) ??
@@ -32,7 +32,7 @@ export async function takeReceipt(sql: Sql, { id, sid, receipt }: KnownReceipt):
   });
 }
 
-async function deliver(sql: Sql, sms: Receivable): Promise<void> {
+async function deliver(sql: Sql, sms: OutboundSms): Promise<void> {
   const { id, accountId, requestId, siteId, visitorId, operatorId, engagementId, chatMessageId } = sms;
   if (chatMessageId !== null) await lockChatMessage(sql, chatMessageId);
   await recordDelivered(sql, id);
@@ -46,5 +46,5 @@ async function deliver(sql: Sql, sms: Receivable): Promise<void> {
       },
     });
   else if (engagementId !== null && (await hasArrived(sql, engagementId, chatMessageId)))
-    await noteArrival(sql, { accountId, engagementId, id: chatMessageId });
+    await acknowledgeForVisitor(sql, { accountId, engagementId, id: chatMessageId });
 }

@@ -5,7 +5,7 @@ import { activeTicketsQuery, readActiveTickets } from '../../routing/tickets/act
 import type { Turns } from '../../routing/turns.ts';
 import { showTransferTicket, transferTicketOutput } from './transfer.ts';
 
-/** Every transfer to a queue that waits: a board shows them beside the visitors' own tickets, as both wait in the queue. */
+/** Lists transfers that wait in queues, for the console's board: they count as waiting like visitors' own tickets. */
 export function activeTransferTicketsRoute(app: App, turns: Turns): void {
   app.get(
     '/transfer_tickets',
@@ -13,7 +13,7 @@ export function activeTransferTicketsRoute(app: App, turns: Turns): void {
       config: { access: { operator: 'manager', site: 'query.site_ids' } },
       schema: {
         tags: ['Transfers'],
-        summary: 'Transfers to queues that wait or are offered on the sites, in the order of coming',
+        summary: 'List waiting or offered transfers to queues of the sites, oldest first',
         querystring: activeTicketsQuery,
         response: { 200: Type.Object({ transfer_tickets: Type.Array(transferTicketOutput), next_page: nextPage }) },
       },

@@ -6,18 +6,19 @@ import { message } from '../../routing/notes.ts';
 import { completedTransfers } from './store.ts';
 
 const completedTransferOutput = output('CompletedTransfer', {
-  id: Type.Unsafe<string>({ ...uuid<'engagement_request'>(), description: 'Of the transfer request' }),
+  id: Type.Unsafe<string>({ ...uuid<'engagement_request'>(), description: 'The id of the transfer request' }),
   from_operator_id: uuid<'operator'>(),
   from_operator_name: Type.Unsafe<string | null>({
     ...nullable(Type.String()),
-    description: 'Who transferred it, possibly from another site; null if the operator was deleted',
+    description:
+      'The operator who transferred the engagement, possibly from another site; null if that operator was deleted',
   }),
-  operator_id: Type.Unsafe<string>({ ...uuid<'operator'>(), description: 'Who took over' }),
+  operator_id: Type.Unsafe<string>({ ...uuid<'operator'>(), description: 'The operator who took over' }),
   message: nullable(message),
   transferred_at: timestamp,
 });
 
-/** What one operator told the next. Visitors do not see it, so it is not part of the engagement that they read. */
+/** Transfers with the note from one operator to the next. Visitors must not see the notes, so they are not part of the engagement. */
 export function completedTransferRoutes(app: App): void {
   app.get(
     '/engagements/:engagement_id/transfers',
@@ -25,7 +26,7 @@ export function completedTransferRoutes(app: App): void {
       config: { access: { operator: 'operator', site: 'resource', rule: 'took part or manages' } },
       schema: {
         tags: ['Transfers'],
-        summary: 'How an engagement passed from operator to operator, oldest first',
+        summary: 'List completed transfers of an engagement, oldest first',
         params: Type.Object({ engagement_id: uuid<'engagement'>() }),
         response: { 200: Type.Object({ transfers: Type.Array(completedTransferOutput) }) },
       },

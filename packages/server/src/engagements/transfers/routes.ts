@@ -14,7 +14,7 @@ import { findTicket } from '../../routing/tickets/store.ts';
 import { showNewTicket, showTicket, ticketEnded, type TicketRow } from '../../routing/tickets/ticket.ts';
 import type { Turns } from '../../routing/turns.ts';
 import type { EngagementRow } from '../engagement.ts';
-import { permitParticipant, refuseStranger } from '../permission.ts';
+import { permitParticipant, refuseNonParticipant } from '../permission.ts';
 import { answerInput, answerOf, requestEnded, type RequestRow } from '../requests/request.ts';
 import { findRequest, listRequests } from '../requests/store.ts';
 import { whoseOf } from '../requests/whose.ts';
@@ -36,7 +36,7 @@ const tags = ['Transfers'];
 const requestParams = Type.Object({ request_id: uuid<'engagement_request'>() });
 const ticketParams = Type.Object({ ticket_id: uuid<'ticket'>() });
 const access = { operator: 'operator', site: 'resource', rule: 'takes part' } as const;
-const toRead = { ...access, rule: 'took part or manages' } as const;
+const readAccess = { ...access, rule: 'took part or manages' } as const;
 
 /** D5.4. */
 export function transferRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
@@ -54,7 +54,7 @@ function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void 
       config: { access, audit: 'own work' },
       schema: {
         tags,
-        summary: 'Ask another operator to take over; the first stays until the other accepts',
+        summary: 'Transfer to another operator; the first operator stays until the other accepts',
         body: transferRequestInput,
         response: { 201: transferRequestOutput },
       },
@@ -97,7 +97,8 @@ function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void 
       config: { access: { operator: 'operator', site: 'none' } },
       schema: {
         tags,
-        summary: 'Transfers the caller was asked to take, newest first; with site_ids all of sites the caller manages',
+        summary:
+          'List transfers offered to the caller, newest first; with site_ids, all transfers of sites the caller manages',
         querystring: Type.Object({
           state: Type.Optional(oneOf(requestStates)),
           site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
@@ -129,7 +130,7 @@ function answerRoutes(app: App, turns: Turns): void {
   app.get(
     '/transfer_requests/:request_id',
     {
-      config: { access: toRead },
+      config: { access: readAccess },
       schema: {
         tags,
         summary: 'One transfer request',
@@ -146,7 +147,7 @@ function answerRoutes(app: App, turns: Turns): void {
       config: { access, audit: 'own work' },
       schema: {
         tags,
-        summary: 'Accept or decline, as the operator who was asked; or cancel, as the one who has the engagement',
+        summary: 'Accept or decline, as the invited operator; or cancel, as the operator who has the engagement',
         params: requestParams,
         body: answerInput,
         response: { 200: transferRequestOutput },
@@ -175,7 +176,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
       config: { access, audit: 'own work' },
       schema: {
         tags,
-        summary: 'Hand the visitor on to a queue; the first operator stays until another accepts',
+        summary: 'Transfer to a queue; the first operator stays until another accepts',
         body: transferTicketInput,
         response: { 201: transferTicketOutput },
       },
@@ -186,7 +187,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
       const engagement = await transferable(request, given.engagement_id);
       const queue = await findQueue(request.sql, engagement.account_id, given.queue_id);
       if (queue === null || !operatorOf(request).roles.has(queue.site_id))
-        throw invalid([{ attribute: '/queue_id', detail: 'is not a queue that this token can see' }]);
+        throw invalid([{ attribute: '/queue_id', detail: 'is not a queue that this token can access' }]);
       const keyed = request.keyedId as TicketId | null;
       const made = await turns
         .run(engagement.account_id, {
@@ -219,7 +220,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
   app.get(
     '/transfer_tickets/:ticket_id',
     {
-      config: { access: toRead },
+      config: { access: readAccess },
       schema: { tags, summary: 'One transfer ticket', params: ticketParams, response: { 200: transferTicketOutput } },
     },
     async (request) => {
@@ -243,7 +244,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
     },
     async (request) => {
       const row = await permittedTicket(request, request.params.ticket_id);
-      // Who had the engagement before may look, but it is no longer theirs to hand on, or not.
+      // Earlier operators of the engagement may read the ticket, but only the current one may cancel it.
       if (row.engagement_id !== null && (row.state === 'waiting' || row.state === 'offered'))
         await transferable(request, row.engagement_id);
       const order = { name: 'cancelTicket', ticketId: row.id, kind: 'transfer', by: 'operator' } as const;
@@ -255,7 +256,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
   );
 }
 
-/** An engagement that the caller has now. */
+/** Reads an engagement that the caller has now; others cannot transfer it. */
 async function transferable(request: FastifyRequest, id: EngagementId): Promise<EngagementRow> {
   const engagement = await permittedEngagement(request, id);
   if (engagement.ended_at !== null || engagement.operator_id !== operatorOf(request).operatorId)
@@ -263,7 +264,7 @@ async function transferable(request: FastifyRequest, id: EngagementId): Promise<
   return engagement;
 }
 
-/** It may have ended, or passed on, between looking and the turn: that says more than that the board has none. */
+/** If the engagement ended or was transferred before the turn ran, refuses with that reason instead of `not_found`. */
 function unlessEnded(request: FastifyRequest, id: EngagementId) {
   return async (error: unknown): Promise<never> => {
     if (error instanceof Refusal && error.code === 'not_found') await transferable(request, id);
@@ -277,11 +278,11 @@ async function readRequest(request: FastifyRequest, id: RequestId | null): Promi
   return found;
 }
 
-/** The operator who was asked, or one who has or had the engagement. */
+/** Permits the invited operator, and operators who have or had the engagement. */
 async function permittedTransfer(request: FastifyRequest, id: RequestId): Promise<RequestRow> {
   const found = await readRequest(request, id);
   if (!isSide(request.caller, found) && !(await hadEngagement(request, found.engagementId)))
-    refuseStranger(request, { noun: 'transfer request', id, siteId: found.siteId });
+    refuseNonParticipant(request, { noun: 'transfer request', id, siteId: found.siteId });
   permitParticipant(request);
   return found;
 }
@@ -295,7 +296,7 @@ async function readTicket(request: FastifyRequest, id: TicketId | null): Promise
 async function permittedTicket(request: FastifyRequest, id: TicketId): Promise<TicketRow> {
   const found = await readTicket(request, id);
   if (!(await hadEngagement(request, found.engagement_id)))
-    refuseStranger(request, { noun: 'transfer ticket', id, siteId: found.site_id });
+    refuseNonParticipant(request, { noun: 'transfer ticket', id, siteId: found.site_id });
   permitParticipant(request);
   return found;
 }

@@ -8,7 +8,7 @@ interface AcceptedRow {
   readonly transferred_at: Date;
 }
 
-/** Each accepted transfer has ended a sub-engagement and begun the next. Served by engagement_requests_by_visitor. */
+/** Each accepted transfer ended one sub-engagement and started the next. Served by engagement_requests_by_visitor. */
 export async function completedTransfers(
   sql: Sql,
   { id, account_id, visitor_id, sub_engagements: subs }: EngagementRow,

@@ -12,7 +12,7 @@ const { webhooks } = noteFields;
 export const transferRequestInput = body({
   engagement_id: uuid<'engagement'>(),
   operator_id: uuid<'operator'>(),
-  media: Type.Optional(Type.Unsafe<Medium>({ ...oneOf(media), description: 'Left out: as it is' })),
+  media: Type.Optional(Type.Unsafe<Medium>({ ...oneOf(media), description: 'Default: the current media' })),
   message: Type.Optional(nullable(message)),
   webhooks,
 });

@@ -12,11 +12,11 @@ import { body, uuid } from '../../platform/schema.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
-import { refuseOutside } from '../permitted-engagement.ts';
+import { refuseTransient } from '../permitted-engagement.ts';
 import { lockEngaged } from '../taking-part.ts';
-import { beginStroke, nextClock, type Stroke, type TypingType } from './store.ts';
+import { startIndication, nextClock, type NewIndication, type TypingType } from './store.ts';
 
-const nobodyTypes = 'nobody can be typing in it';
+const notTyping = 'nobody can type in it';
 
 export function typingRoutes(app: App, hints: Hints): void {
   app.put(
@@ -29,7 +29,7 @@ export function typingRoutes(app: App, hints: Hints): void {
       },
       schema: {
         tags: ['Messages'],
-        summary: 'Say that the caller is typing, or no longer',
+        summary: 'Report that the caller is typing, or has stopped',
         params: Type.Object({ engagement_id: uuid<'engagement'>() }),
         body: body({ typing: Type.Boolean() }),
         response: { 204: Type.Null() },
@@ -51,23 +51,24 @@ async function indicate(
   const accountId = accountOf(request);
   const by = partyOf(request.caller);
   const type = `engagement.chat.typing_indicator.${by.kind}` as const;
-  const stroke = { accountId, engagementId, by, type };
-  const engaged = await beginStroke(request.sql, stroke);
-  if (engaged === null) return refuseOutside(request, engagementId, nobodyTypes);
+  const indication = { accountId, engagementId, by, type };
+  const engaged = await startIndication(request.sql, indication);
+  if (engaged === null) return refuseTransient(request, engagementId, notTyping);
   permitParticipant(request);
-  // The live feed shows it now or never; it is kept only where a webhook is to be sent it.
-  if (engaged.wanted) {
-    if (!(await writeStroke(request.sql, stroke, typing))) return refuseOutside(request, engagementId, nobodyTypes);
+  // The live feed shows the indicator now or never. It is stored only if a webhook subscribes to it.
+  if (engaged.hasSubscriber) {
+    if (!(await appendIndication(request.sql, indication, typing)))
+      return refuseTransient(request, engagementId, notTyping);
     hints.notify(accountId);
   } else {
-    const { wanted: _, clock, subEngagementId, ...about } = engaged;
+    const { hasSubscriber: _, clock, subEngagementId, ...about } = engaged;
     const fields = typingFields({ engagementId, subEngagementId, by, typing, clock });
     const payload = makeEvent(type, { id: newId(), at: new Date() }, fields);
     hints.whisper(accountId, { about: { ...about, engagementId }, payload });
   }
 }
 
-interface Indication {
+interface IndicationFields {
   readonly engagementId: EngagementId;
   readonly subEngagementId: string;
   readonly by: Party;
@@ -75,7 +76,7 @@ interface Indication {
   readonly clock: number;
 }
 
-function typingFields({ engagementId, subEngagementId, by, typing, clock }: Indication): EventFields<TypingType> {
+function typingFields({ engagementId, subEngagementId, by, typing, clock }: IndicationFields): EventFields<TypingType> {
   return {
     typing_indicator: {
       engagement_id: engagementId,
@@ -87,10 +88,10 @@ function typingFields({ engagementId, subEngagementId, by, typing, clock }: Indi
   };
 }
 
-/** Under the engagement's row, so that it is not appended after the end, and clocks are in the order of the log. */
-async function writeStroke(
+/** Appends the event under the engagement's lock, so that none follows the end, and clocks grow in the order of the log. */
+async function appendIndication(
   pool: Sql,
-  { accountId, engagementId, by, type }: Stroke,
+  { accountId, engagementId, by, type }: NewIndication,
   typing: boolean,
 ): Promise<boolean> {
   return inTransaction(pool, async (sql) => {

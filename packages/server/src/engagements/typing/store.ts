@@ -6,14 +6,14 @@ import { takesPart } from '../taking-part.ts';
 
 export type TypingType = `engagement.chat.typing_indicator.${Party['kind']}`;
 
-export interface Stroke {
+export interface NewIndication {
   readonly accountId: AccountId;
   readonly engagementId: EngagementId;
   readonly by: Party;
   readonly type: TypingType;
 }
 
-interface Begun {
+interface StartedIndication {
   readonly clock: number;
   readonly subEngagementId: string;
   readonly siteId: string;
@@ -21,19 +21,22 @@ interface Begun {
   readonly operatorId: string;
   readonly requestId: string;
   readonly ticketId: string | null;
-  /** A webhook asks for it. */
-  readonly wanted: boolean;
+  /** Whether a webhook subscribes to the event type. */
+  readonly hasSubscriber: boolean;
 }
 
 /**
- * D8.11: a sequence grows for all processes and gives no value twice, and taking the next one writes nothing most of the
- * time. `null` where the caller has no part in it.
+ * D8.11: the clock is a sequence, which grows across processes and never repeats a value; `nextval` rarely writes to the log.
+ * `null`: the caller does not take part in the engagement.
  */
-export async function beginStroke(sql: Sql, { accountId, engagementId, by, type }: Stroke): Promise<Begun | null> {
-  const [row] = await sql<Begun[]>`
+export async function startIndication(
+  sql: Sql,
+  { accountId, engagementId, by, type }: NewIndication,
+): Promise<StartedIndication | null> {
+  const [row] = await sql<StartedIndication[]>`
     SELECT nextval('typing_clock')::float8 AS clock, e.sub_engagement_id AS "subEngagementId", e.site_id AS "siteId",
            e.visitor_id AS "visitorId", e.operator_id AS "operatorId", e.request_id AS "requestId",
-           e.ticket_id AS "ticketId", ${hasSubscriber(sql, type)} AS wanted
+           e.ticket_id AS "ticketId", ${hasSubscriber(sql, type)} AS "hasSubscriber"
       FROM engagements e
      WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${takesPart(sql, by)}`;
   return row ?? null;
@@ -41,6 +44,6 @@ export async function beginStroke(sql: Sql, { accountId, engagementId, by, type 
 
 export async function nextClock(sql: Sql): Promise<number> {
   const [next] = await sql<{ clock: number }[]>`SELECT nextval('typing_clock')::float8 AS clock`;
-  if (next === undefined) throw new Error('a sequence without a value');
+  if (next === undefined) throw new Error('the sequence returned no value');
   return next.clock;
 }

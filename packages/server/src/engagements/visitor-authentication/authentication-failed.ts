@@ -1,6 +1,6 @@
 import type { AuthenticationFailure } from '../../events/authentication-failures.ts';
 
-/** The visitor could not be shown to be anybody. What the reason does not tell stands in the cause. */
+/** The visitor could not be authenticated. `reason` is public; `cause` has the details, for the log only. */
 export class AuthenticationFailed extends Error {
   override readonly name = 'AuthenticationFailed';
   readonly reason: AuthenticationFailure;

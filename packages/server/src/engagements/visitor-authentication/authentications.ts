@@ -7,24 +7,23 @@ import { FetchFailed, type GuardedFetcher } from '../../platform/guarded-fetcher
 import type { AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
 import { AuthenticationFailed } from './authentication-failed.ts';
-import { concludeFailure, concludeSuccess, type Proven, type TellEngagement } from './conclude-request.ts';
+import { concludeFailure, concludeSuccess, type Proven, type NotifyOperator } from './conclude-request.ts';
 import { OpenidClient, type OpenidProvider } from './openid-client.ts';
 import { clientSecretPurpose } from './providers/provider.ts';
 import { findProvider } from './providers/store.ts';
-import { proofPurpose, type Proof, type TakenRequest } from './requests/request.ts';
-import { replaceProof, returnRequest, takeRequest } from './requests/store.ts';
+import { proofPurpose, type Proof, type ClaimedRequest } from './requests/request.ts';
+import { replaceProof, releaseRequest, claimRequest } from './requests/store.ts';
 
-/** Requests that a process decides at once; and of them, those of one account and provider: slow ones hold up no others. */
-const atOnce = 32;
-const atOnceOfAccount = 16;
-const atOnceOfProvider = 4;
+/** Concurrent requests per process, per account and per provider. The latter two keep a slow provider from delaying others. */
+const concurrency = 32;
+const concurrencyPerAccount = 16;
+const concurrencyPerProvider = 4;
 /**
- * Longer than deciding takes at most: four fetches (the provider, the code, its keys, its keys again) of 10 s, and a
- * transaction of 20 s.
+ * Longer than a decision may take: four fetches of 10 s (metadata, code, keys, keys again) and a transaction of 20 s.
  */
 const leaseSec = 90;
-/** A request that has so often been taken and not decided is not taken in earnest again. */
-const mostAttempts = 5;
+/** A request that was claimed more often than this without a decision fails. */
+const maxAttempts = 5;
 
 interface AuthenticationsOptions {
   readonly sql: Sql;
@@ -32,8 +31,8 @@ interface AuthenticationsOptions {
   readonly sealer: Sealer;
   readonly tokens: Tokens;
   readonly fetcher: GuardedFetcher;
-  readonly tell: TellEngagement;
-  /** Something of the account was committed. */
+  readonly notifyOperator: NotifyOperator;
+  /** Called after a decision was committed. */
   readonly onDecided: (accountId: AccountId) => void;
 }
 
@@ -41,14 +40,14 @@ type Verdict =
   { readonly proven: Proven } | { readonly failure: AuthenticationFailure } | { readonly undecided: unknown };
 
 /**
- * Decides authentication requests in the background. A request is a row: pending, and taken for a while by whoever is at
- * it; then decided, once, together with its event. A process that dies leaves its requests to be taken again when that
- * while is over. One that stops gives them back.
+ * Decides authentication requests in the background. A request is a row: pending, then claimed by a process with a lease, then
+ * decided once, together with its event. When a process dies, its requests can be claimed again after the lease. A process that
+ * stops releases them.
  */
 export class Authentications {
   readonly #options: AuthenticationsOptions;
   readonly #client: OpenidClient;
-  readonly #work: DueWork<TakenRequest>;
+  readonly #work: DueWork<ClaimedRequest>;
   #stopped = false;
 
   constructor(options: AuthenticationsOptions) {
@@ -56,20 +55,20 @@ export class Authentications {
     this.#client = new OpenidClient(options.fetcher);
     this.#work = new DueWork({
       what: 'an authentication',
-      atOnce,
-      // One at a time: which may be next depends on those under way.
-      claim: async () => [(await takeRequest(options.sql, leaseSec, this.#busy())) ?? []].flat(),
+      atOnce: concurrency,
+      // One at a time: which request may be next depends on the running ones.
+      claim: async () => [(await claimRequest(options.sql, leaseSec, this.#busy())) ?? []].flat(),
       handle: async (request) => this.#decide(request),
       log: options.log,
     });
   }
 
-  /** There may be something to decide: looks for it now, and not only at the next poll. */
-  look(): void {
+  /** Looks for pending requests now, and not only at the next poll. */
+  wake(): void {
     this.#work.wake();
   }
 
-  /** Cuts off what is under way, and gives it back. */
+  /** Aborts running decisions and releases their requests. */
   async stop(): Promise<void> {
     this.#stopped = true;
     const stopping = this.#work.stop();
@@ -81,55 +80,60 @@ export class Authentications {
     const running = [...this.#work.running];
     const accounts = running.map(({ accountId }) => accountId);
     const providers = running.map(({ providerId }) => providerId);
-    return { accounts: oftenIn(accounts, atOnceOfAccount), providers: oftenIn(providers, atOnceOfProvider) };
+    return {
+      accounts: repeatedIds(accounts, concurrencyPerAccount),
+      providers: repeatedIds(providers, concurrencyPerProvider),
+    };
   }
 
-  /** Never rejects: what cannot be written now is taken again when its time is over. */
-  async #decide(request: TakenRequest): Promise<void> {
-    const { sql, log, tell, onDecided } = this.#options;
+  /** Never rejects: a decision that cannot be written is retried when the lease expires. */
+  async #decide(request: ClaimedRequest): Promise<void> {
+    const { sql, log, notifyOperator, onDecided } = this.#options;
     try {
       const verdict = await this.#verdict(request);
       if ('undecided' in verdict) {
-        await returnRequest(sql, request.id);
+        await releaseRequest(sql, request.id);
         return;
       }
       const decided =
         'proven' in verdict
-          ? await concludeSuccess(sql, request, { proven: verdict.proven, tell })
+          ? await concludeSuccess(sql, request, { proven: verdict.proven, notifyOperator })
           : await concludeFailure(sql, request, verdict.failure);
       if (decided) onDecided(request.accountId);
     } catch (error) {
-      if (!isDatabaseUnavailable(error)) log.error({ err: error, request: request.id }, 'an authentication failed');
+      if (!isDatabaseUnavailable(error))
+        log.error({ err: error, request: request.id }, 'could not store the decision on an authentication request');
     }
   }
 
-  async #verdict(request: TakenRequest): Promise<Verdict> {
+  async #verdict(request: ClaimedRequest): Promise<Verdict> {
     try {
-      if (request.attempts > mostAttempts) return { failure: 'error' };
+      if (request.attempts > maxAttempts) return { failure: 'error' };
       return { proven: await this.#prove(request) };
     } catch (error) {
       return this.#verdictOf(error, request);
     }
   }
 
-  #verdictOf(error: unknown, { id, providerId }: TakenRequest): Verdict {
-    // Stopping cuts off fetches, which says nothing of the provider.
+  #verdictOf(error: unknown, { id, providerId }: ClaimedRequest): Verdict {
+    // Stopping aborts fetches; that is no failure of the provider.
     if (this.#stopped || isDatabaseUnavailable(error)) return { undecided: error };
     const { log } = this.#options;
     const about = { err: error, request: id, provider: providerId };
     if (error instanceof AuthenticationFailed) {
-      if (error.reason.startsWith('provider_')) log.info(about, 'a visitor could not be authenticated');
+      if (error.reason.startsWith('provider_'))
+        log.info(about, 'could not authenticate a visitor: the identity provider is at fault');
       return { failure: error.reason };
     }
     if (error instanceof FetchFailed) {
-      log.info(about, 'an identity provider could not be reached');
+      log.info(about, 'could not reach an identity provider');
       return { failure: 'provider_unreachable' };
     }
-    log.error(about, 'an authentication could not be decided');
+    log.error(about, 'could not decide an authentication request');
     return { failure: 'error' };
   }
 
-  async #prove(request: TakenRequest): Promise<Proven> {
+  async #prove(request: ClaimedRequest): Promise<Proven> {
     const { sealer, tokens } = this.#options;
     const provider = await this.#provider(request);
     const proof = JSON.parse(await sealer.open(request.proof, proofPurpose(request.id))) as Proof;
@@ -141,7 +145,7 @@ export class Authentications {
     return { identity, idToken, accessToken, seal: await sealer.seal() };
   }
 
-  async #provider({ siteId, providerId }: TakenRequest): Promise<OpenidProvider> {
+  async #provider({ siteId, providerId }: ClaimedRequest): Promise<OpenidProvider> {
     const row = await findProvider(this.#options.sql, siteId, providerId);
     if (row === null) throw new AuthenticationFailed('provider_deleted');
     const { id, issuer, client_id: clientId, client_secret: sealed } = row;
@@ -149,20 +153,20 @@ export class Authentications {
     return { id, issuer, clientId, clientSecret };
   }
 
-  /** A code is spent once it is exchanged: whoever takes the request after us must find what we got for it. */
-  async #idToken(request: TakenRequest, provider: OpenidProvider, proof: Proof): Promise<string> {
+  /** A code can be exchanged only once, so the ID token is stored at once for whichever process claims the request next. */
+  async #idToken(request: ClaimedRequest, provider: OpenidProvider, proof: Proof): Promise<string> {
     if (proof.kind === 'id_token') return proof.idToken;
     const idToken = await this.#client.exchange(provider, proof);
     const { nonce, trust = 'publishable' } = proof;
-    const got: Proof = { kind: 'id_token', idToken, nonce, trust };
+    const exchanged: Proof = { kind: 'id_token', idToken, nonce, trust };
     const seal = await this.#options.sealer.seal();
-    await replaceProof(this.#options.sql, request.id, seal(JSON.stringify(got), proofPurpose(request.id)));
+    await replaceProof(this.#options.sql, request.id, seal(JSON.stringify(exchanged), proofPurpose(request.id)));
     return idToken;
   }
 }
 
-/** Those that are in the list so often or more. */
-function oftenIn(ids: readonly string[], least: number): string[] {
+/** Ids that occur at least `min` times. */
+function repeatedIds(ids: readonly string[], min: number): string[] {
   const counts = Map.groupBy(ids, (id) => id);
-  return [...counts].filter(([, same]) => same.length >= least).map(([id]) => id);
+  return [...counts].filter(([, same]) => same.length >= min).map(([id]) => id);
 }

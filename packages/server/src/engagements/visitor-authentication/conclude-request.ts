@@ -8,18 +8,18 @@ import type { VisitorRow, VisitorSettings } from '../../identity/visitors/visito
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
 import type { VisitorIdentity } from './id-token.ts';
-import { keepProvider } from './providers/store.ts';
-import type { TakenRequest } from './requests/request.ts';
+import { lockProvider } from './providers/store.ts';
+import type { ClaimedRequest } from './requests/request.ts';
 import { finishRequest, lockEngagementsOf, useToken } from './requests/store.ts';
 
-/** The tokens in the event are shown for as long as the visitor's is valid. */
+/** The tokens in the event can be read for as long as the visitor's token is valid. */
 const secretsLastSec = 24 * 3_600;
-const longestExternalId = 255;
+const maxExternalIdLength = 255;
 
-/** Says something to the operator of an engagement whose row the transaction holds. */
-export type TellEngagement = (
+/** Sends a message to the operator of an engagement. The transaction holds the engagement's lock. */
+export type NotifyOperator = (
   sql: Sql,
-  told: { readonly accountId: AccountId; readonly engagementId: EngagementId; readonly content: string },
+  message: { readonly accountId: AccountId; readonly engagementId: EngagementId; readonly content: string },
 ) => Promise<void>;
 
 export interface Proven {
@@ -31,26 +31,26 @@ export interface Proven {
 }
 
 /**
- * The visitor is who it says: that is written to the visitor, to the log and into its engagements, or nothing is. `false`
- * if the request was decided already.
+ * Records a success in one transaction: on the visitor, in the event log and in the visitor's engagements. `false`: the request was
+ * decided already.
  */
 export async function concludeSuccess(
   pool: Sql,
-  request: TakenRequest,
-  { proven, tell }: { proven: Proven; tell: TellEngagement },
+  request: ClaimedRequest,
+  { proven, notifyOperator }: { proven: Proven; notifyOperator: NotifyOperator },
 ): Promise<boolean> {
   const { accountId, visitorId, siteId } = request;
   const { identity } = proven;
   return inTransaction(pool, async (sql) => {
-    // Before the engagements and the visitor, which turns write too.
+    // Locked before the engagements and the visitor, in the same order as by turns.
     await lockAccount(sql, accountId);
     const engagements = await lockEngagementsOf(sql, accountId, visitorId);
     const visitor = await lockVisitor(sql, accountId, visitorId);
     if (visitor === null) return fail(sql, request, 'error');
-    // It may have been deleted since it was asked; from here on it cannot be.
-    if (!(await keepProvider(sql, request.providerId))) return fail(sql, request, 'provider_deleted');
+    // The provider may have been deleted meanwhile. This lock prevents it until the commit.
+    if (!(await lockProvider(sql, request.providerId))) return fail(sql, request, 'provider_deleted');
     if (!(await useToken(sql, accountId, identity.tokenHash))) return fail(sql, request, 'token_replayed');
-    // Rolled back is what another has done before: its use of the token above all.
+    // Another process decided the request: roll back everything, above all the use of the token.
     if (!(await finishRequest(sql, request.id, null))) throw new AlreadyDecided();
     const changes = changesOf(visitor, identity);
     if (Object.keys(changes).length > 0) await updateVisitor(sql, visitorId, changes);
@@ -61,8 +61,8 @@ export async function concludeSuccess(
       fields: { authentication_response: responseOf(request, identity) },
       secret: secretOf(proven),
     });
-    const content = `The visitor has authenticated as ${identity.name ?? identity.email ?? identity.subject}.`;
-    for (const engagementId of engagements) await tell(sql, { accountId, engagementId, content });
+    const content = `The visitor authenticated as ${identity.name ?? identity.email ?? identity.subject}.`;
+    for (const engagementId of engagements) await notifyOperator(sql, { accountId, engagementId, content });
     return true;
   }).catch((error: unknown) => {
     if (error instanceof AlreadyDecided) return false;
@@ -74,13 +74,13 @@ class AlreadyDecided extends Error {}
 
 export async function concludeFailure(
   pool: Sql,
-  request: TakenRequest,
+  request: ClaimedRequest,
   reason: AuthenticationFailure,
 ): Promise<boolean> {
   return inTransaction(pool, async (sql) => fail(sql, request, reason));
 }
 
-async function fail(sql: Sql, request: TakenRequest, reason: AuthenticationFailure): Promise<boolean> {
+async function fail(sql: Sql, request: ClaimedRequest, reason: AuthenticationFailure): Promise<boolean> {
   const { id, accountId, siteId, visitorId } = request;
   if (!(await finishRequest(sql, id, reason))) return false;
   await appendEvent(sql, {
@@ -93,21 +93,24 @@ async function fail(sql: Sql, request: TakenRequest, reason: AuthenticationFailu
 }
 
 /**
- * The name and a believable e-mail address, where the token has them. An `external_id` that somebody gave the visitor stays;
- * one that an earlier authentication by the issuer gave is that of whoever it was then.
+ * Takes the name and the e-mail address from the token, unless the provider marks the address as unverified. An `external_id` that was
+ * set by API stays; one from an earlier authentication by the same issuer is replaced, because it may name another person.
  */
 function changesOf(visitor: VisitorRow, identity: VisitorIdentity): Partial<VisitorSettings> {
-  const { issuer, subject, name, email, emailIsDoubtful } = identity;
+  const { issuer, subject, name, email, isEmailUnverified } = identity;
   const externalId = `${issuer}|${subject}`;
   const isOurs = visitor.external_id === null || visitor.external_id.startsWith(`${issuer}|`);
   return {
     ...(name === null ? {} : { name }),
-    ...(email === null || emailIsDoubtful ? {} : { email }),
-    ...(isOurs && externalId.length <= longestExternalId ? { external_id: externalId } : {}),
+    ...(email === null || isEmailUnverified ? {} : { email }),
+    ...(isOurs && externalId.length <= maxExternalIdLength ? { external_id: externalId } : {}),
   };
 }
 
-function responseOf({ id, visitorId }: TakenRequest, { name, preferredName, email, issuer, subject }: VisitorIdentity) {
+function responseOf(
+  { id, visitorId }: ClaimedRequest,
+  { name, preferredName, email, issuer, subject }: VisitorIdentity,
+) {
   return {
     authentication_request_id: id,
     visitor_id: visitorId,

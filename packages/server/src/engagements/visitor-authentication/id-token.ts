@@ -11,7 +11,7 @@ import type { AuthenticationFailure } from '../../events/authentication-failures
 import { FetchFailed } from '../../platform/guarded-fetcher.ts';
 import { AuthenticationFailed } from './authentication-failed.ts';
 
-/** Never `none`, and never a shared secret: with HS256 the provider's public key would do as one. */
+/** Never `none`, and never a shared secret: an attacker could sign with HS256 and the provider's public key as the secret. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -25,41 +25,41 @@ const algorithms = [
   'EdDSA',
   'Ed25519',
 ];
-/** How far the provider's clock may be off. */
+/** Tolerated difference to the provider's clock. */
 const leewaySec = 60;
-/** However long it says it is valid: so we need not remember for longer that it was used. */
-const mostAgeSec = 24 * 3_600;
+/** Older tokens are refused, whatever their expiry says. So used tokens need not be stored for longer. */
+const maxAgeSec = 24 * 3_600;
 /** OpenID Connect Core 2: at most 255 ASCII characters. */
-const longestSubject = 255;
-const longestName = 255;
+const maxSubjectLength = 255;
+const maxNameLength = 255;
 const emailShape = /^[^\s@]+@[^\s@]+$/;
-const longestEmail = 254;
+const maxEmailLength = 254;
 
-interface Expected {
+interface ExpectedClaims {
   readonly issuer: string;
   readonly clientId: string;
-  /** The one the client made for this token; `null` if it made none. */
+  /** The nonce that the client generated for this token; `null` if it generated none. */
   readonly nonce: string | null;
 }
 
-/** Who a token says the visitor is. */
+/** The visitor's identity according to the token. */
 export interface VisitorIdentity {
   readonly issuer: string;
   readonly subject: string;
   readonly name: string | null;
   readonly preferredName: string | null;
   readonly email: string | null;
-  /** Whether the provider has said that it is not sure of the address. */
-  readonly emailIsDoubtful: boolean;
-  /** The same for the same token, and for no other of the issuer and client. */
+  /** Whether the provider says that the address is not verified. */
+  readonly isEmailUnverified: boolean;
+  /** Identifies the token among all tokens of the issuer for the client. */
   readonly tokenHash: Buffer;
 }
 
-/** What the token says, once everything about it is right (OpenID Connect Core 3.1.3.7). */
+/** Validates the token as OpenID Connect Core 3.1.3.7 demands, and returns the identity in it. */
 export async function checkIdToken(
   token: string,
   keys: JWTVerifyGetKey,
-  { issuer, clientId, nonce }: Expected,
+  { issuer, clientId, nonce }: ExpectedClaims,
 ): Promise<VisitorIdentity> {
   refuseHeader(token);
   const { payload } = await jwtVerify(token, keys, {
@@ -67,7 +67,7 @@ export async function checkIdToken(
     issuer,
     audience: clientId,
     clockTolerance: leewaySec,
-    maxTokenAge: mostAgeSec,
+    maxTokenAge: maxAgeSec,
     requiredClaims: ['sub', 'exp'],
   }).catch((error: unknown) => {
     throw error instanceof FetchFailed || error instanceof AuthenticationFailed
@@ -76,20 +76,20 @@ export async function checkIdToken(
   });
   refuseOtherParty(payload, clientId);
   if ((payload['nonce'] ?? null) !== nonce) throw new AuthenticationFailed('nonce_mismatch');
-  const subject = textOf(payload.sub, longestSubject);
+  const subject = textOf(payload.sub, maxSubjectLength);
   if (subject === null || subject !== payload.sub) throw new AuthenticationFailed('missing_claim');
   return {
     issuer,
     subject,
-    name: textOf(payload['name'], longestName),
-    preferredName: textOf(payload['preferred_name'] ?? payload['preferred_username'], longestName),
+    name: textOf(payload['name'], maxNameLength),
+    preferredName: textOf(payload['preferred_name'] ?? payload['preferred_username'], maxNameLength),
     email: emailOf(payload['email']),
-    emailIsDoubtful: payload['email_verified'] === false || payload['email_verified'] === 'false',
+    isEmailUnverified: payload['email_verified'] === false || payload['email_verified'] === 'false',
     tokenHash: hashOf(token, payload, { issuer, clientId }),
   };
 }
 
-/** Told apart from a wrong signature, and before any key is fetched for it. */
+/** Checked before any key is fetched, and reported separately from a wrong signature. */
 function refuseHeader(token: string): void {
   let header: ProtectedHeaderParameters;
   try {
@@ -100,11 +100,11 @@ function refuseHeader(token: string): void {
   const { alg, typ = 'JWT' }: { alg?: unknown; typ?: unknown } = header;
   if (alg === 'none') throw new AuthenticationFailed('unsigned');
   if (typeof alg !== 'string' || !algorithms.includes(alg)) throw new AuthenticationFailed('algorithm_not_allowed');
-  // An access or logout token of the same provider says so here, and proves nothing.
+  // Access and logout tokens of the same provider have another `typ`. They are no proof of identity.
   if (typeof typ !== 'string' || typ.toUpperCase() !== 'JWT') throw new AuthenticationFailed('malformed_token');
 }
 
-/** A token for several must say which of them it was made for; one that says so must have been made for us. */
+/** A token with several audiences must have `azp`, and `azp` must name our client. */
 function refuseOtherParty({ aud, azp }: JWTPayload, clientId: string): void {
   const isForSeveral = Array.isArray(aud) && aud.length > 1;
   if (azp === undefined ? isForSeveral : azp !== clientId) throw new AuthenticationFailed('wrong_audience');
@@ -128,28 +128,25 @@ function reasonOf(error: unknown): AuthenticationFailure {
   if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return 'malformed_token';
   if (error instanceof errors.JOSENotSupported) return 'algorithm_not_allowed';
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'bad_signature';
-  // A key too short, or not on its curve: no signature by it is worth anything.
+  // The key is too short, or not a point on its curve, so its signatures prove nothing.
   return 'provider_misconfigured';
 }
 
-/** What we can keep and show; `null` for anything else. */
-function textOf(claim: unknown, most: number): string | null {
+/** A text that can be stored and shown; `null` for any other claim. */
+function textOf(claim: unknown, max: number): string | null {
   if (typeof claim !== 'string' || claim.includes('\0') || !claim.isWellFormed()) return null;
-  const text = claim.slice(0, most);
+  const text = claim.slice(0, max);
   return text === '' || !text.isWellFormed() ? null : text;
 }
 
 function emailOf(claim: unknown): string | null {
-  const email = textOf(claim, longestEmail);
+  const email = textOf(claim, maxEmailLength);
   return email !== null && email === claim && emailShape.test(email) ? email : null;
 }
 
-/**
- * By its `jti`, else by what is signed. Not by the signature: one of an elliptic curve can be turned into another that is
- * as good.
- */
-function hashOf(token: string, { jti }: JWTPayload, { issuer, clientId }: Omit<Expected, 'nonce'>): Buffer {
-  // An empty one tells no tokens apart.
+/** Hashes the `jti`, or else the signed content. Not the signature: an ECDSA signature can be changed into another valid one. */
+function hashOf(token: string, { jti }: JWTPayload, { issuer, clientId }: Omit<ExpectedClaims, 'nonce'>): Buffer {
+  // An empty `jti` does not distinguish tokens.
   const own = typeof jti === 'string' && jti !== '' ? ['jti', jti] : ['signed', token.slice(0, token.lastIndexOf('.'))];
   return createHash('sha256')
     .update(JSON.stringify([issuer, clientId, ...own]))

@@ -4,7 +4,7 @@ import { defaultFetchLimits, type GuardedFetcher } from '../../platform/guarded-
 import { AuthenticationFailed } from './authentication-failed.ts';
 import { checkIdToken, type VisitorIdentity } from './id-token.ts';
 
-/** An identity provider as one talks to it. */
+/** What is needed to talk to an identity provider. */
 export interface OpenidProvider {
   readonly id: string;
   readonly issuer: string;
@@ -19,23 +19,23 @@ export interface Code {
 }
 
 interface OpenidLimits {
-  /** Providers whose words are remembered. */
+  /** Providers whose metadata is cached. */
   readonly providers: number;
-  readonly rememberMs: number;
-  /** So long a provider that could not be heard is not asked again: those who wait for it are told soon. */
-  readonly rememberFailureMs: number;
-  /** A token with an unknown key has the keys fetched again, but not sooner than this after the last time. */
+  readonly cacheMs: number;
+  /** How long a failure is cached. Requests in this time fail at once instead of waiting for the same provider. */
+  readonly cacheFailureMs: number;
+  /** Minimum time between two fetches of the keys, which a token with an unknown key causes. */
   readonly keyCooldownMs: number;
 }
 
 const defaultLimits: OpenidLimits = {
   providers: 1_000,
-  rememberMs: 10 * 60_000,
-  rememberFailureMs: 2_000,
+  cacheMs: 10 * 60_000,
+  cacheFailureMs: 2_000,
   keyCooldownMs: 5_000,
 };
 
-/** What a provider says of itself, and its keys. */
+/** The discovery document of a provider, and its keys. */
 interface Metadata {
   readonly keys: JWTVerifyGetKey;
   readonly tokenEndpoint: URL | null;
@@ -43,18 +43,18 @@ interface Metadata {
 }
 
 /**
- * Talks to identity providers. What one says of itself is remembered for a while, each by itself: so nobody's broken or
- * busy provider is another's, though both name the same issuer.
+ * Talks to identity providers. Metadata is cached per registered provider and not per issuer, so that a failing or overloaded
+ * registration does not affect another one with the same issuer.
  */
 export class OpenidClient {
   readonly #fetcher: GuardedFetcher;
   readonly #limits: OpenidLimits;
-  readonly #known: BoundedMap<string, { until: number; readonly metadata: Promise<Metadata> }>;
+  readonly #cache: BoundedMap<string, { until: number; readonly metadata: Promise<Metadata> }>;
 
   constructor(fetcher: GuardedFetcher, limits: Partial<OpenidLimits> = {}) {
     this.#fetcher = fetcher;
     this.#limits = { ...defaultLimits, ...limits };
-    this.#known = new BoundedMap(this.#limits.providers);
+    this.#cache = new BoundedMap(this.#limits.providers);
   }
 
   async check(provider: OpenidProvider, token: string, nonce: string | null): Promise<VisitorIdentity> {
@@ -63,7 +63,7 @@ export class OpenidClient {
     return checkIdToken(token, keys, { issuer, clientId, nonce });
   }
 
-  /** The ID token for a code. Once it is called, the code is spent, whatever comes of it. */
+  /** Exchanges a code for an ID token. The code cannot be used again, even if the exchange fails. */
   async exchange(provider: OpenidProvider, given: Code): Promise<string> {
     const { tokenEndpoint, authMethods } = await this.#metadata(provider);
     if (tokenEndpoint === null) throw new AuthenticationFailed('provider_misconfigured');
@@ -85,35 +85,35 @@ export class OpenidClient {
     return token;
   }
 
-  /** Those who ask at the same time wait for the same answer. */
+  /** Concurrent callers share one request. */
   async #metadata(provider: OpenidProvider): Promise<Metadata> {
-    const known = this.#known.get(provider.id);
-    if (known !== undefined && known.until > performance.now()) return known.metadata;
+    const cached = this.#cache.get(provider.id);
+    if (cached !== undefined && cached.until > performance.now()) return cached.metadata;
     const metadata = this.#discover(provider.issuer);
-    const entry = { until: performance.now() + this.#limits.rememberMs, metadata };
-    this.#known.delete(provider.id);
-    this.#known.set(provider.id, entry);
+    const entry = { until: performance.now() + this.#limits.cacheMs, metadata };
+    this.#cache.delete(provider.id);
+    this.#cache.set(provider.id, entry);
     metadata.catch(() => {
-      entry.until = performance.now() + this.#limits.rememberFailureMs;
+      entry.until = performance.now() + this.#limits.cacheFailureMs;
     });
     return metadata;
   }
 
   async #discover(issuer: string): Promise<Metadata> {
     const address = new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-    const said = jsonOf(await this.#fetcher.fetch(address, { headers: { accept: 'application/json' } }));
-    if (said['issuer'] !== issuer) throw new AuthenticationFailed('provider_misconfigured');
-    const methods = said['token_endpoint_auth_methods_supported'];
+    const document = jsonOf(await this.#fetcher.fetch(address, { headers: { accept: 'application/json' } }));
+    if (document['issuer'] !== issuer) throw new AuthenticationFailed('provider_misconfigured');
+    const methods = document['token_endpoint_auth_methods_supported'];
     return {
-      keys: this.#keysAt(endpointOf(issuer, said['jwks_uri'])),
-      tokenEndpoint: said['token_endpoint'] === undefined ? null : endpointOf(issuer, said['token_endpoint']),
+      keys: this.#keysAt(endpointOf(issuer, document['jwks_uri'])),
+      tokenEndpoint: document['token_endpoint'] === undefined ? null : endpointOf(issuer, document['token_endpoint']),
       authMethods: Array.isArray(methods) ? methods : ['client_secret_basic'],
     };
   }
 
   #keysAt(address: URL): JWTVerifyGetKey {
     return createRemoteJWKSet(address, {
-      cacheMaxAge: this.#limits.rememberMs,
+      cacheMaxAge: this.#limits.cacheMs,
       cooldownDuration: this.#limits.keyCooldownMs,
       timeoutDuration: defaultFetchLimits.totalMs,
       [customFetch]: async (url) => {
@@ -124,7 +124,7 @@ export class OpenidClient {
   }
 }
 
-/** Only an issuer that is itself in one of our networks may send us on by plain http. */
+/** Endpoints may use http only if the issuer does; such an issuer is in an allowed network. */
 function endpointOf(issuer: string, given: unknown): URL {
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : null;
   const schemes = issuer.startsWith('http:') ? ['https:', 'http:'] : ['https:'];
@@ -134,19 +134,19 @@ function endpointOf(issuer: string, given: unknown): URL {
 }
 
 function jsonOf({ status, body }: { readonly status: number; readonly body: Buffer }): Record<string, unknown> {
-  // Busy or broken for now, in its own words; anything else but success is not what a provider answers here.
+  // 429 and 5xx are temporary. Any other status except 200 means that the provider is misconfigured.
   if (status >= 500 || status === 429) throw new AuthenticationFailed('provider_unreachable');
   try {
     const value: unknown = status === 200 ? JSON.parse(body.toString('utf8')) : null;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // Without the parser's words, which repeat what it read: that may be a token, and causes are logged.
+    // The parser's error is not used as the cause: it quotes the input, which may be a token, and causes are logged.
     throw new AuthenticationFailed('provider_misconfigured');
   }
   throw new AuthenticationFailed('provider_misconfigured');
 }
 
-/** RFC 6749, 2.3.1: by the header, unless the provider wants it in the body. A client without a secret only says its name. */
+/** RFC 6749, 2.3.1: in the header, unless the provider supports only the body. A client without a secret sends only its id. */
 function clientAuthentication(
   { clientId, clientSecret }: OpenidProvider,
   methods: readonly unknown[],

@@ -6,7 +6,7 @@ const newBytes = 32;
 
 export const webhookSecret = Type.String({
   pattern: secretShape.source,
-  description: `whsec_ and base64 of ${secretSizes.leastBytes} to ${secretSizes.mostBytes} random bytes. Requests are signed with this secret (Standard Webhooks)`,
+  description: `whsec_ and base64 of ${secretSizes.minBytes} to ${secretSizes.maxBytes} random bytes. Requests are signed with this secret (Standard Webhooks)`,
 });
 
 export function newSecret(): string {

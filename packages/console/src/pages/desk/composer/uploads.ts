@@ -1,5 +1,5 @@
 import type { Api } from '@usher/client/api';
-import { Turns } from '@usher/client/turns';
+import { TaskLimit } from '@usher/client/task-limit';
 import { maxUploadsAtOnce } from '@usher/contract/limits';
 import { inWords } from '../../../components/in-words.ts';
 import { newId } from '@usher/client/new-id';
@@ -23,7 +23,7 @@ export class Uploads {
   readonly #api: Api;
   readonly #onTaken: (engagementId: string) => Promise<void>;
   readonly #listeners = new Set<() => void>();
-  readonly #turns = new Turns(mostAtOnce);
+  readonly #limit = new TaskLimit(mostAtOnce);
   #state: ByEngagement = new Map();
 
   constructor(api: Api, onTaken: (engagementId: string) => Promise<void>) {
@@ -56,7 +56,7 @@ export class Uploads {
     const form = new FormData();
     form.append('content', file, file.name);
     try {
-      await this.#turns.run(async () =>
+      await this.#limit.run(async () =>
         this.#api.upload(`/engagements/${engagementId}/files`, form, (share) => become({ share })),
       );
       await this.#onTaken(engagementId);

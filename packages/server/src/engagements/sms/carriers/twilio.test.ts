@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isSigned, receiptIn } from './twilio.ts';
 
-/** The example that Twilio's own samples give. */
+/** The example from Twilio's documentation. */
 const url = 'https://mycompany.com/myapp.php?foo=1&bar=2';
 const fields = {
   CallSid: 'CA1234567890ABCDE',
@@ -21,16 +21,16 @@ function signed(more: { url?: string; form?: Record<string, string>; signature?:
   });
 }
 
-test('the signature of Twilio’s own example is good, in whichever order its fields come', () => {
+test('the signature of Twilio’s example is valid, in any order of the fields', () => {
   assert.equal(signed(), true);
   assert.equal(signed({ form: Object.fromEntries(Object.entries(fields).toReversed()) }), true);
 });
 
-test('the port may be in the address that was signed or not', () => {
+test('a signature is valid with and without the port in the signed URL', () => {
   assert.equal(signed({ url: 'https://mycompany.com:8443/myapp.php?foo=1&bar=2' }), true);
 });
 
-test('whatever else differs is not signed', () => {
+test('a signature is invalid if anything else differs', () => {
   assert.equal(signed({ token: '12346' }), false);
   assert.equal(signed({ url: url.replace('https', 'http') }), false);
   assert.equal(signed({ url: `${url}&baz=3` }), false);
@@ -41,7 +41,7 @@ test('whatever else differs is not signed', () => {
   assert.equal(signed({ signature: 'not base64 at all' }), false);
 });
 
-test('what Twilio says of a message', () => {
+test('each status of Twilio becomes the right receipt', () => {
   const kinds = (statuses: string[]) => new Set(statuses.map((status) => receiptIn(status, null)?.kind));
   assert.deepEqual(kinds(['delivered', 'read']), new Set(['delivered']));
   assert.deepEqual(kinds(['failed', 'undelivered', 'canceled']), new Set(['failed']));
@@ -50,7 +50,7 @@ test('what Twilio says of a message', () => {
   assert.equal(receiptIn(null, null), null);
   assert.deepEqual(receiptIn('undelivered', '30003'), {
     kind: 'failed',
-    why: 'The carrier says: undelivered (30003)',
+    why: 'The carrier reported: undelivered (30003)',
   });
-  assert.deepEqual(receiptIn('failed', 'x\0'), { kind: 'failed', why: 'The carrier says: failed' });
+  assert.deepEqual(receiptIn('failed', 'x\0'), { kind: 'failed', why: 'The carrier reported: failed' });
 });

@@ -3,24 +3,24 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { Agent, fetch, type Response } from 'undici';
 import type { Config } from '../../../config.ts';
-import type { Carrier, Hook, HookRequest, InboundCall, OutgoingSms, ReceiptCall, Sending } from '../carrier.ts';
-import { readable, type Receipt } from '../sms.ts';
+import type { Carrier, Hook, HookRequest, InboundCall, OutgoingSms, ReceiptCall, SendResult } from '../carrier.ts';
+import { cleanErrorText, type Receipt } from '../sms.ts';
 
 type TwilioSettings = NonNullable<Config['twilio']>;
 
-/** From connecting to the last byte of the answer. */
+/** From connecting until the last byte of the answer. */
 const sendTimeoutMs = 10_000;
-/** No more than this is read of an answer: one with a message in it has about a kilobyte. */
-const mostAnswerBytes = 65_536;
-/** A longer `Retry-After` counts as this: our own patience is shorter. */
-const longestRetryAfterSec = 300;
+/** The most that is read of an answer. A normal answer has about a kilobyte. */
+const maxAnswerBytes = 65_536;
+/** A longer `Retry-After` is reduced to this, because we give up after about nine minutes. */
+const maxRetryAfterSec = 300;
 
 const statusPath = '/carriers/twilio/status';
 const inboundPath = '/carriers/twilio/inbound';
-/** Nothing is answered by SMS. */
+/** Tells Twilio to send no SMS in reply. */
 const emptyTwiml = '<?xml version="1.0" encoding="UTF-8"?><Response></Response>';
 
-/** Twilio's messages API, or whatever speaks it at the base URL. */
+/** Sends by Twilio's Messages API, or by a compatible service at the base URL. */
 export function twilioCarrier(settings: TwilioSettings, lookup: LookupFunction): Carrier {
   const dispatcher = new Agent({ connect: { lookup, allowH2: false } });
   return {
@@ -36,8 +36,8 @@ export function twilioCarrier(settings: TwilioSettings, lookup: LookupFunction):
 function sender({ baseUrl, accountSid, authToken, publicUrl }: TwilioSettings, dispatcher: Agent): Carrier['send'] {
   const url = `${baseUrl}/2010-04-01/Accounts/${accountSid}/Messages.json`;
   const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
-  return async ({ id, from, to, body }: OutgoingSms, stopping: AbortSignal): Promise<Sending> => {
-    // Receipts name our id: one may come before we have stored the carrier's id, or instead of it after a crash.
+  return async ({ id, from, to, body }: OutgoingSms, stopping: AbortSignal): Promise<SendResult> => {
+    // Receipts carry our id: a receipt may arrive before we stored the carrier's id, or that id may be lost in a crash.
     const form = new URLSearchParams({ From: from, To: to, Body: body });
     form.set('StatusCallback', `${publicUrl}${statusPath}?id=${id}`);
     try {
@@ -50,15 +50,15 @@ function sender({ baseUrl, accountSid, authToken, publicUrl }: TwilioSettings, d
         signal: AbortSignal.any([stopping, AbortSignal.timeout(sendTimeoutMs)]),
       });
       const answer = await readAnswer(response);
-      return judge(response, answer);
+      return resultOf(response, answer);
     } catch (error) {
-      return { outcome: 'postponed', why: `The carrier cannot be reached (${nameOf(error)}).`, afterMs: null };
+      return { outcome: 'postponed', why: `Could not reach the carrier (${nameOf(error)}).`, afterMs: null };
     }
   };
 }
 
-/** Once the carrier has taken the message, an answer that is cut short must not make us send the message again. */
-function judge(response: Response, answer: Readonly<Record<string, unknown>>): Sending {
+/** A success status alone decides: an incomplete answer must not make us send the SMS again. */
+function resultOf(response: Response, answer: Readonly<Record<string, unknown>>): SendResult {
   if (response.ok) return { outcome: 'sent', sid: sidIn(answer['sid']) };
   const { status } = response;
   if (status === 429 || status === 408 || status >= 500)
@@ -73,7 +73,7 @@ async function readAnswer(response: Response): Promise<Record<string, unknown>> 
     for await (const chunk of response.body ?? []) {
       chunks.push(chunk);
       bytes += chunk.byteLength;
-      if (bytes > mostAnswerBytes) return {};
+      if (bytes > maxAnswerBytes) return {};
     }
     const parsed: unknown = JSON.parse(Buffer.concat(chunks).toString());
     return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
@@ -84,12 +84,14 @@ async function readAnswer(response: Response): Promise<Record<string, unknown>> 
 
 function describe(status: number, { code, message }: Readonly<Record<string, unknown>>): string {
   const numbered = typeof code === 'number' ? ` ${code}` : '';
-  return readable(`The carrier says${numbered}: ${typeof message === 'string' ? message : `status ${status}`}`);
+  return cleanErrorText(
+    `The carrier reported${numbered}: ${typeof message === 'string' ? message : `status ${status}`}`,
+  );
 }
 
 function retryAfterMs({ headers }: Response): number | null {
   const seconds = headers.get('retry-after') ?? '';
-  return /^\d{1,6}$/.test(seconds) ? Math.min(Number(seconds), longestRetryAfterSec) * 1000 : null;
+  return /^\d{1,6}$/.test(seconds) ? Math.min(Number(seconds), maxRetryAfterSec) * 1000 : null;
 }
 
 function nameOf(error: unknown): string {
@@ -134,7 +136,7 @@ function sidOf(form: URLSearchParams): string | null {
   return sidIn(form.get('MessageSid') ?? form.get('SmsSid'));
 }
 
-/** The signed address is the one that we gave the carrier: what a proxy made of it on the way does not matter. */
+/** The carrier signs the URL that we gave it, so our configured URL is used and not the one a proxy may have changed. */
 function signedForm(
   { authToken, publicUrl }: TwilioSettings,
   path: string,
@@ -156,7 +158,7 @@ function sidIn(value: unknown): string | null {
   return typeof value === 'string' && sidForm.test(value) ? value : null;
 }
 
-/** What a status callback says; `null`: a status that we do not know. Twilio announces that it adds some. */
+/** The receipt in a status callback; `null`: an unknown status. Twilio may add new ones. */
 export function receiptIn(status: string | null, errorCode: string | null): Receipt | null {
   switch (status) {
     case 'delivered':
@@ -166,7 +168,7 @@ export function receiptIn(status: string | null, errorCode: string | null): Rece
     case 'undelivered':
     case 'canceled': {
       const numbered = errorCode !== null && /^\d{1,9}$/.test(errorCode) ? ` (${errorCode})` : '';
-      return { kind: 'failed', why: `The carrier says: ${status}${numbered}` };
+      return { kind: 'failed', why: `The carrier reported: ${status}${numbered}` };
     }
     case 'sent':
     case 'sending':
@@ -179,25 +181,25 @@ export function receiptIn(status: string | null, errorCode: string | null): Rece
   }
 }
 
-interface Signed {
-  /** As we gave it to the carrier, with its query. */
+interface SignedRequest {
+  /** The URL that we gave the carrier, with its query. */
   readonly url: string;
   readonly form: URLSearchParams;
   readonly signature: string;
 }
 
 /**
- * Twilio's request signature: the address, and each parameter's name and value in the order of their names, under HMAC-SHA1
- * with the account's token. Every parameter counts, because Twilio adds some without notice. Twilio signs the address now with
- * its port and now without, so both forms are good.
+ * Checks Twilio's request signature: HMAC-SHA1, with the account's token, of the URL followed by each parameter's name and value in
+ * the order of the names. All parameters are included, because Twilio may add new ones. Twilio signs the URL sometimes with and
+ * sometimes without its port, so both forms are valid.
  */
-export function isSigned(authToken: string, { url, form, signature }: Signed): boolean {
+export function isSigned(authToken: string, { url, form, signature }: SignedRequest): boolean {
   const names = [...new Set(form.keys())].toSorted(byCodeUnits);
   const values = (name: string): string[] => [...new Set(form.getAll(name))].toSorted(byCodeUnits);
   const fields = names.map((name) => values(name).map((value) => `${name}${value}`).join('')).join(''); // prettier-ignore
   const given = Buffer.from(signature, 'base64');
-  const expected = addresses(url).map((address) =>
-    createHmac('sha1', authToken).update(`${address}${fields}`).digest(),
+  const expected = urlForms(url).map((candidate) =>
+    createHmac('sha1', authToken).update(`${candidate}${fields}`).digest(),
   );
   return expected.some((digest) => digest.length === given.length && timingSafeEqual(digest, given));
 }
@@ -206,7 +208,7 @@ function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-function addresses(url: string): string[] {
+function urlForms(url: string): string[] {
   const { protocol, host, hostname, port } = new URL(url);
   const other = port === '' ? `${hostname}:${protocol === 'https:' ? 443 : 80}` : hostname;
   return [url, url.replace(host, other)];

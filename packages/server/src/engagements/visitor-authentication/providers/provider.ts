@@ -13,7 +13,7 @@ const redirectUri = Type.String({ minLength: 1, maxLength: maxUrlLength });
 const issuer = checked(
   Type.String({
     maxLength: maxUrlLength,
-    description: 'As the provider itself spells it; https, or http in a network that the settings allow',
+    description: 'The exact issuer URL of the provider; https, or http in a network that the settings allow',
   }),
   (value) => violationOfIssuer(value),
 );
@@ -27,7 +27,7 @@ export const providerInput = body({
     Type.String({
       minLength: 1,
       maxLength: maxClientSecretLength,
-      description: 'To exchange codes with; never shown again',
+      description: 'Used to exchange codes; never shown again',
     }),
   ),
   redirect_uris: Type.Optional(
@@ -50,7 +50,7 @@ export const providerOutput = output('VisitorAuthenticationProvider', {
   created_at: timestamp,
 });
 
-/** A provider never changes: another one takes its place. */
+/** A provider cannot be changed, only deleted and created again. */
 export interface ProviderRow extends Type.Static<typeof providerOutput> {
   readonly id: ProviderId;
   readonly account_id: AccountId;
@@ -68,7 +68,7 @@ function violationOfIssuer(value: unknown): Violation[] {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
   const isPlain = url !== null && url.username === '' && url.password === '' && !/[?#\s]/.test(String(value));
   if (isPlain && ['https:', 'http:'].includes(url.protocol)) return [];
-  return [{ attribute: '', detail: 'must be an https URL without a query, a fragment or a user' }];
+  return [{ attribute: '', detail: 'must be an https URL without query, fragment and user info' }];
 }
 
 function violationOfRedirect(value: unknown): Violation[] {

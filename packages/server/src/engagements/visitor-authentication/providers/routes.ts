@@ -12,13 +12,13 @@ import { uuid } from '../../../platform/schema.ts';
 import { clientSecretPurpose, providerInput, providerOutput, type ProviderId, type ProviderRow } from './provider.ts';
 import { deleteProvider, findProvider, insertProvider, listProviders } from './store.ts';
 
-const most = 20;
+const maxProviders = 20;
 const tags = ['Visitor authentication'];
 const siteParams = Type.Object({ site_id: uuid<'site'>() });
 const providerParams = Type.Object({ site_id: uuid<'site'>(), provider_id: uuid<'visitor_authentication_provider'>() });
 const access = { operator: 'super_manager', site: 'params.site_id' } as const;
 
-/** The identity providers by which the visitors of a site may prove who they are. */
+/** Identity providers with which the visitors of a site can authenticate. */
 export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuard; sealer: Sealer }): void {
   app.post(
     '/sites/:site_id/visitor_authentication_providers',
@@ -26,7 +26,7 @@ export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuar
       config: { access, audit: { action: 'visitor_authentication_provider.create', of: providerOutput } },
       schema: {
         tags,
-        summary: 'Let visitors of a site authenticate by an identity provider',
+        summary: 'Add an identity provider, with which visitors of the site can authenticate',
         params: siteParams,
         body: providerInput,
         response: { 201: providerOutput },
@@ -77,14 +77,14 @@ export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuar
       config: { access, audit: { action: 'visitor_authentication_provider.delete', of: providerOutput } },
       schema: {
         tags,
-        summary: 'Delete an identity provider; requests by it that are pending fail',
+        summary: 'Delete an identity provider; its pending requests fail',
         params: providerParams,
         response: { 204: Type.Null() },
       },
     },
     async (request, reply) => {
       const { site_id: siteId, provider_id: id } = request.params;
-      // A provider never changes: however long ago it was read, it was like this.
+      // A provider never changes, so the row is current even if it was read before the deletion.
       const before = await findProvider(request.sql, siteId, id);
       if (before === null || !(await deleteProvider(request.sql, siteId, id)))
         throw notFound('visitor authentication provider', id);
@@ -94,13 +94,13 @@ export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuar
   );
 }
 
-/** Plain http would show the client's secret to everybody on the way, so it must be one of our own networks. */
+/** http sends the client secret unencrypted, so it is allowed only in networks that the settings allow. */
 function refuseAddress(guard: AddressGuard, issuer: string): void {
   const url = new URL(issuer);
   const onlyAllowed = url.protocol === 'http:';
   const complaint = guard.complaint(url, { onlyAllowed });
   if (complaint === null) return;
-  const detail = onlyAllowed ? `must be https: over http, ${complaint}` : complaint;
+  const detail = onlyAllowed ? `must be https; over http, ${complaint}` : complaint;
   throw invalid([{ attribute: '/issuer', detail }]);
 }
 
@@ -110,11 +110,16 @@ async function addProvider(request: FastifyRequest, siteId: SiteId, sealer: Seal
   const sealed = secret === undefined ? null : (await sealer.seal())(secret, clientSecretPurpose(id));
   const ids = { id, account_id: accountOf(request), site_id: siteId };
   try {
-    const row = await insertProvider(request.sql, { ...ids, ...given, client_secret: sealed, redirect_uris }, most);
-    if (row === null) throw new Refusal('too_many', `A site has ${most} identity providers at most. Delete one first.`);
+    const row = await insertProvider(
+      request.sql,
+      { ...ids, ...given, client_secret: sealed, redirect_uris },
+      maxProviders,
+    );
+    if (row === null)
+      throw new Refusal('too_many', `A site can have at most ${maxProviders} identity providers. Delete one first.`);
     return row;
   } catch (error) {
     if (violatedConstraint(error) !== 'visitor_authentication_providers_name') throw error;
-    throw new Refusal('provider_name_taken', `Another identity provider of the site is called ${given.name}.`);
+    throw new Refusal('provider_name_taken', `The site already has an identity provider named ${given.name}.`);
   }
 }

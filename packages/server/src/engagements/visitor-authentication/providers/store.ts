@@ -7,7 +7,7 @@ const select = (sql: Sql) => sql`
          redirect_uris, created_at
     FROM visitor_authentication_providers`;
 
-/** Of that site, whoever asks has to do with it. */
+/** A provider of the site. The caller has checked access to the site. */
 export async function findProvider(sql: Sql, siteId: SiteId, id: ProviderId): Promise<ProviderRow | null> {
   const [row] = await sql<ProviderRow[]>`${select(sql)} WHERE id = ${id} AND site_id = ${siteId}`;
   return row ?? null;
@@ -17,11 +17,11 @@ export async function listProviders(sql: Sql, siteId: SiteId): Promise<ProviderR
   return sql<ProviderRow[]>`${select(sql)} WHERE site_id = ${siteId} ORDER BY created_at, id`;
 }
 
-/** `null` where the site already has as many as it may. The lock on its row makes that exact. */
+/** `null`: the site has `max` providers already. The lock on the site's row makes the limit exact under concurrency. */
 export async function insertProvider(
   pool: Sql,
   provider: Omit<ProviderRow, 'has_client_secret' | 'created_at'>,
-  most: number,
+  max: number,
 ): Promise<ProviderRow | null> {
   const { id, account_id, site_id, name, type, issuer, client_id, client_secret, redirect_uris } = provider;
   return inTransaction(pool, async (sql) => {
@@ -31,14 +31,14 @@ export async function insertProvider(
              (id, account_id, site_id, name, type, issuer, client_id, client_secret, redirect_uris)
       SELECT ${id}, ${account_id}, ${site_id}, ${name}, ${type}, ${issuer}, ${client_id}, ${client_secret},
              ${[...redirect_uris]}::text[]
-       WHERE (SELECT count(*) FROM visitor_authentication_providers WHERE site_id = ${site_id}) < ${most}
+       WHERE (SELECT count(*) FROM visitor_authentication_providers WHERE site_id = ${site_id}) < ${max}
       RETURNING id`;
     return row === undefined ? null : findProvider(sql, site_id, id);
   });
 }
 
-/** Whether it is there, and then stays so until the transaction ends. */
-export async function keepProvider(sql: Sql, id: ProviderId): Promise<boolean> {
+/** Whether the provider exists. If so, it cannot be deleted until the transaction ends. */
+export async function lockProvider(sql: Sql, id: ProviderId): Promise<boolean> {
   const [row] = await sql`SELECT 1 FROM visitor_authentication_providers WHERE id = ${id} FOR KEY SHARE`;
   return row !== undefined;
 }

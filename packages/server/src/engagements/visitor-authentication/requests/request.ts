@@ -9,7 +9,7 @@ import type { ProviderId } from '../providers/provider.ts';
 
 export type AuthenticationRequestId = Id<'authentication_request'>;
 
-const byCode = ['redirect_uri', 'code_verifier'] as const;
+const codeFields = ['redirect_uri', 'code_verifier'] as const;
 
 export const requestInput = checked(
   body({
@@ -17,44 +17,48 @@ export const requestInput = checked(
     id_token: Type.Optional(Type.String({ minLength: 1, maxLength: 16_384 })),
     code: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096 })),
     redirect_uri: Type.Optional(
-      Type.String({ minLength: 1, maxLength: maxUrlLength, description: 'With a code: one of the registered ones' }),
+      Type.String({
+        minLength: 1,
+        maxLength: maxUrlLength,
+        description: 'With a code: one of the registered redirect URIs',
+      }),
     ),
     code_verifier: Type.Optional(
       Type.String({
         pattern: String.raw`^[\w.~-]{43,128}$`,
-        description: 'With a code: what its code_challenge (PKCE, S256) was made of',
+        description: 'With a code: the verifier of its code_challenge (PKCE, S256)',
       }),
     ),
     nonce: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'The nonce that the client had put into the token' }),
+      Type.String({ minLength: 1, maxLength: 255, description: 'The nonce that the client requested for the token' }),
     ),
   }),
   violationsOfProof,
 );
 
-/** Either a token, or a code and what goes with it. */
+/** Requires either an ID token, or a code with its other fields. */
 function violationsOfProof(value: unknown): Violation[] {
   if (typeof value !== 'object' || value === null) return [];
   if (!('code' in value) && !('id_token' in value))
-    return [{ attribute: '/id_token', detail: 'is required, unless there is a code' }];
-  const needless = ['code', ...byCode].filter((field) => 'id_token' in value && field in value);
-  if (needless.length > 0)
-    return needless.map((field) => ({ attribute: `/${field}`, detail: 'does not go with an id_token' }));
-  return byCode
+    return [{ attribute: '/id_token', detail: 'is required if there is no code' }];
+  const excess = ['code', ...codeFields].filter((field) => 'id_token' in value && field in value);
+  if (excess.length > 0)
+    return excess.map((field) => ({ attribute: `/${field}`, detail: 'cannot be combined with id_token' }));
+  return codeFields
     .filter((field) => 'code' in value && !(field in value))
-    .map((field) => ({ attribute: `/${field}`, detail: 'is required with a code' }));
+    .map((field) => ({ attribute: `/${field}`, detail: 'is required with code' }));
 }
 
-interface AnyProof {
+interface ProofBase {
   readonly nonce: string | null;
-  /** How far the visitor's token was trusted; the new token is trusted as far. Left out by older versions. */
+  /** The trust level of the visitor's token; the new token gets the same. Older versions did not store it. */
   readonly trust?: Trust;
 }
 
-/** What visitors have given to prove who they are. */
+/** What a visitor sent as proof of their identity. */
 export type Proof =
-  | (AnyProof & { readonly kind: 'id_token'; readonly idToken: string })
-  | (AnyProof & {
+  | (ProofBase & { readonly kind: 'id_token'; readonly idToken: string })
+  | (ProofBase & {
       readonly kind: 'code';
       readonly code: string;
       readonly redirectUri: string;
@@ -65,7 +69,7 @@ export function proofOf(given: Type.Static<typeof requestInput>, trust: Trust): 
   const { id_token: idToken, code, redirect_uri: redirectUri, code_verifier: verifier, nonce = null } = given;
   if (idToken !== undefined) return { kind: 'id_token', idToken, nonce, trust };
   if (code === undefined || redirectUri === undefined || verifier === undefined)
-    throw new Error('the schema lets no such request in');
+    throw new Error('the schema must not accept this request');
   return { kind: 'code', code, redirectUri, verifier, nonce, trust };
 }
 
@@ -85,8 +89,8 @@ export const requestOutput = output('VisitorAuthenticationRequest', {
 
 export type RequestRow = Type.Static<typeof requestOutput>;
 
-/** One that a process has taken to decide it. */
-export interface TakenRequest {
+/** A request that a process has claimed in order to decide it. */
+export interface ClaimedRequest {
   readonly id: AuthenticationRequestId;
   readonly accountId: AccountId;
   readonly siteId: SiteId;
@@ -94,6 +98,6 @@ export interface TakenRequest {
   readonly providerId: ProviderId;
   /** Sealed for `proofPurpose`. */
   readonly proof: Buffer;
-  /** Of this and those who had it before. */
+  /** Includes the current attempt. */
   readonly attempts: number;
 }

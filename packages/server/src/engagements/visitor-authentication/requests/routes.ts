@@ -10,34 +10,34 @@ import { findProvider } from '../providers/store.ts';
 import { proofOf, proofPurpose, requestInput, requestOutput, type AuthenticationRequestId } from './request.ts';
 import { findRequest, insertRequest } from './store.ts';
 
-const mostOfVisitor = 5;
-const mostOfSite = 1_000;
+const maxPerVisitor = 5;
+const maxPerSite = 1_000;
 const tags = ['Visitor authentication'];
 const requestParams = Type.Object({ authentication_request_id: uuid<'authentication_request'>() });
 const access = { visitor: true, site: 'none' } as const;
 
-interface Parts {
+interface RouteDependencies {
   readonly sealer: Sealer;
-  readonly authentications: Pick<Authentications, 'look'>;
+  readonly authentications: Pick<Authentications, 'wake'>;
 }
 
-/** A visitor asks to be known; the answer is an event. */
-export function authenticationRequestRoutes(app: App, { sealer, authentications }: Parts): void {
+/** A visitor requests authentication; the result is an event. */
+export function authenticationRequestRoutes(app: App, { sealer, authentications }: RouteDependencies): void {
   app.post(
     '/visitor_authentication/requests',
     {
       config: { access, audit: 'no operator' },
       schema: {
         tags,
-        summary: 'Authenticate by an ID token, or by a code for one',
+        summary: 'Authenticate with an ID token, or with a code for one',
         description:
-          'What it is worth is found out in the background: `visitor.authentication.success` or `.failure` follows, once.',
+          'The proof is checked in the background; one event follows: `visitor.authentication.success` or `visitor.authentication.failure`.',
         body: requestInput,
         response: { 202: Type.Object({ id: uuid<'authentication_request'>() }) },
       },
-      // The request is committed by now, whichever transaction it was in.
+      // After the response, the request is committed, also if an Idempotency-Key had opened the transaction.
       onResponse: (_request, reply, done) => {
-        if (reply.statusCode === 202) authentications.look();
+        if (reply.statusCode === 202) authentications.wake();
         done();
       },
     },
@@ -52,8 +52,8 @@ export function authenticationRequestRoutes(app: App, { sealer, authentications 
       const id = newId<AuthenticationRequestId>();
       const sealed = (await sealer.seal())(JSON.stringify(proof), proofPurpose(id));
       const ids = { id, accountId, siteId, visitorId, providerId: provider.id };
-      if (!(await insertRequest(request.sql, { ...ids, proof: sealed, mostOfVisitor, mostOfSite })))
-        throw new Refusal('too_many', 'Too many authentication requests are pending. Wait until some are decided.');
+      if (!(await insertRequest(request.sql, { ...ids, proof: sealed, maxPerVisitor, maxPerSite })))
+        throw new Refusal('too_many', 'Too many authentication requests are pending. Try again when they are decided.');
       reply.code(202).header('location', `/visitor_authentication/requests/${id}`);
       return { id };
     },

@@ -1,23 +1,23 @@
 import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { hasCome } from '../../../platform/due-time.ts';
 import type { AccountId, EngagementId, VisitorId } from '../../../platform/ids.ts';
-import type { AuthenticationRequestId, RequestRow, TakenRequest } from './request.ts';
+import type { AuthenticationRequestId, RequestRow, ClaimedRequest } from './request.ts';
 
-/** A decided request is shown for so long. */
+/** How long a decided request can be read. */
 const keptDays = 7;
-/** Longer than a token is accepted, its leeway included. */
+/** Longer than a token is accepted, including the clock tolerance. */
 const usedTokenHours = 26;
-/** What was given back is not taken again at once, lest a database that half works be asked without a pause. */
-const returnedSec = 1;
+/** A released request is not claimed again at once. Otherwise a partly working database would be queried in a tight loop. */
+const releasedSec = 1;
 
-interface NewRequest extends Omit<TakenRequest, 'attempts'> {
-  readonly mostOfVisitor: number;
-  readonly mostOfSite: number;
+interface NewRequest extends Omit<ClaimedRequest, 'attempts'> {
+  readonly maxPerVisitor: number;
+  readonly maxPerSite: number;
 }
 
-/** Whether it was let in. The lock on the visitor's row makes the count of its pending ones exact; the site's is about right. */
+/** `false`: a limit is reached. The lock on the visitor's row makes the visitor's limit exact; the site's limit is approximate. */
 export async function insertRequest(pool: Sql, request: NewRequest): Promise<boolean> {
-  const { id, accountId, siteId, visitorId, providerId, proof, mostOfVisitor, mostOfSite } = request;
+  const { id, accountId, siteId, visitorId, providerId, proof, maxPerVisitor, maxPerSite } = request;
   return inTransaction(pool, async (sql) => {
     await sql`SELECT 1 FROM visitors WHERE id = ${visitorId} FOR NO KEY UPDATE`;
     // Served by visitor_authentication_requests_by_site.
@@ -27,7 +27,7 @@ export async function insertRequest(pool: Sql, request: NewRequest): Promise<boo
         FROM (SELECT count(*) AS of_site, count(*) FILTER (WHERE visitor_id = ${visitorId}) AS of_visitor
                 FROM visitor_authentication_requests
                WHERE site_id = ${siteId} AND state = 'pending') AS pending
-       WHERE of_site < ${mostOfSite} AND of_visitor < ${mostOfVisitor}
+       WHERE of_site < ${maxPerSite} AND of_visitor < ${maxPerVisitor}
       RETURNING id`;
     return row !== undefined;
   });
@@ -45,13 +45,13 @@ export async function findRequest(
   return row ?? null;
 }
 
-/** Takes the oldest request that nobody has, or has had for too long; none of the accounts and providers that are busy. */
-export async function takeRequest(
+/** Claims the oldest pending request without a valid lease, except those of busy accounts and providers. */
+export async function claimRequest(
   sql: Sql,
   leaseSec: number,
   busy: { readonly accounts: readonly string[]; readonly providers: readonly string[] },
-): Promise<TakenRequest | null> {
-  const [row] = await sql<TakenRequest[]>`
+): Promise<ClaimedRequest | null> {
+  const [row] = await sql<ClaimedRequest[]>`
     UPDATE visitor_authentication_requests
        SET taken_until = now() + make_interval(secs => ${leaseSec}), attempts = attempts + 1
      WHERE id = (SELECT id
@@ -67,19 +67,19 @@ export async function takeRequest(
   return row ?? null;
 }
 
-/** Gives back what could not be decided here, for another to take. It does not count as an attempt. */
-export async function returnRequest(sql: Sql, id: AuthenticationRequestId): Promise<void> {
+/** Releases a request that could not be decided here. This does not count as an attempt. */
+export async function releaseRequest(sql: Sql, id: AuthenticationRequestId): Promise<void> {
   await sql`
-    UPDATE visitor_authentication_requests SET taken_until = now() + make_interval(secs => ${returnedSec}), attempts = attempts - 1
+    UPDATE visitor_authentication_requests SET taken_until = now() + make_interval(secs => ${releasedSec}), attempts = attempts - 1
      WHERE id = ${id} AND state = 'pending'`;
 }
 
-/** Keeps what a code was exchanged for in its place: it cannot be exchanged again. */
+/** Replaces a code by the ID token it was exchanged for, because the code cannot be exchanged again. */
 export async function replaceProof(sql: Sql, id: AuthenticationRequestId, proof: Buffer): Promise<void> {
   await sql`UPDATE visitor_authentication_requests SET proof = ${proof} WHERE id = ${id} AND state = 'pending'`;
 }
 
-/** Decides a request; whether it was this call that did. Whoever comes second waits for the first and finds it decided. */
+/** Decides a request. `false`: it was decided already; a concurrent call waits for the first one and gets `false`. */
 export async function finishRequest(
   sql: Sql,
   id: AuthenticationRequestId,
@@ -94,7 +94,7 @@ export async function finishRequest(
   return row !== undefined;
 }
 
-/** Whether the token is used for the first time. Two at once: the second waits for the first. */
+/** Whether the token is used for the first time. A concurrent use of the same token waits for the first one. */
 export async function useToken(sql: Sql, accountId: AccountId, tokenHash: Buffer): Promise<boolean> {
   const [row] = await sql`
     INSERT INTO used_id_tokens (account_id, token_hash) VALUES (${accountId}, ${tokenHash})
@@ -103,7 +103,7 @@ export async function useToken(sql: Sql, accountId: AccountId, tokenHash: Buffer
   return row !== undefined;
 }
 
-/** The engagements that the visitor is in, held so that what is said in them has its place among what else happens. */
+/** Locks the visitor's active engagements, so that messages to them are in order with their other events. */
 export async function lockEngagementsOf(sql: Sql, accountId: AccountId, visitorId: VisitorId): Promise<EngagementId[]> {
   // Served by engagements_by_visitor.
   const rows = await sql<{ id: EngagementId }[]>`

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Turns } from './turns.ts';
+import { TaskLimit } from './task-limit.ts';
 
-test('no more tasks run at a time than may, in the order they came, also after one that fails', async () => {
-  const turns = new Turns(2);
+test('tasks run in order, at most two at a time, also after one fails', async () => {
+  const limit = new TaskLimit(2);
   const begun: number[] = [];
   let running = 0;
   let most = 0;
@@ -15,7 +15,7 @@ test('no more tasks run at a time than may, in the order they came, also after o
     running -= 1;
     if (number === 1) throw new Error('failed');
   };
-  const all = [0, 1, 2, 3, 4].map(async (number) => turns.run(async () => task(number)));
+  const all = [0, 1, 2, 3, 4].map(async (number) => limit.run(async () => task(number)));
   const results = await Promise.allSettled(all);
   assert.deepEqual(
     results.map(({ status }) => status),

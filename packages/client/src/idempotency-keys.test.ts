@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Unreachable } from './problem.ts';
-import { Repeats } from './repeats.ts';
+import { IdempotencyKeys } from './idempotency-keys.ts';
 
 const never = Promise.withResolvers<never>();
 
-test('the same request under way has the same key, another request another', async () => {
-  const repeats = new Repeats();
+test('concurrent equal requests have the same key, another request has another', async () => {
+  const idempotencyKeys = new IdempotencyKeys();
   const keys: string[] = [];
   const first = Promise.withResolvers<void>();
   const send = async (key: string): Promise<void> => {
     keys.push(key);
     await first.promise;
   };
-  const both = [repeats.run('a', send), repeats.run('a', send)];
-  void repeats.run('b', async (key) => {
+  const both = [idempotencyKeys.run('a', send), idempotencyKeys.run('a', send)];
+  void idempotencyKeys.run('b', async (key) => {
     keys.push(key);
     return never.promise;
   });
@@ -25,12 +25,12 @@ test('the same request under way has the same key, another request another', asy
   await Promise.all(both);
 });
 
-test('once it was answered, the same request is a new one; a lost answer is asked for again for a minute', async (t) => {
+test('an answered request gets a new key next time; after a lost answer the key is reused for a minute', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const repeats = new Repeats();
+  const idempotencyKeys = new IdempotencyKeys();
   const keyOf = async (error?: Error): Promise<string> => {
     const used: string[] = [];
-    const sent = repeats.run('a', async (key) => {
+    const sent = idempotencyKeys.run('a', async (key) => {
       used.push(key);
       if (error !== undefined) throw error;
     });

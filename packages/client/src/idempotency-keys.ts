@@ -1,14 +1,14 @@
 import { newId } from './new-id.ts';
 import { Unreachable } from './problem.ts';
 
-/** A request whose answer was lost may be repeated for so long with the key it had. */
-const rememberMs = 60_000;
+/** How long the key of a request is kept after its answer was lost. */
+const keepMs = 60_000;
 
 /**
- * Gives requests that create something an `Idempotency-Key`, so that a form that is submitted twice makes one thing. The same
- * request gets the same key while the first is under way, and after its answer was lost.
+ * Assigns an `Idempotency-Key` to requests that create a resource, so that a form submitted twice creates one resource. An equal
+ * request gets the same key while the first one is running, and after its answer was lost.
  */
-export class Repeats {
+export class IdempotencyKeys {
   readonly #keys = new Map<string, string>();
 
   /** Runs `send` with the key of the request that `text` describes. */
@@ -21,7 +21,7 @@ export class Repeats {
       return answer;
     } catch (error) {
       if (!(error instanceof Unreachable)) this.#forget(text, key);
-      else setTimeout(() => this.#forget(text, key), rememberMs);
+      else setTimeout(() => this.#forget(text, key), keepMs);
       throw error;
     }
   }

@@ -1,18 +1,18 @@
-/** So much of a text is looked at to tell markup, after the space before it. */
+/** How much of a text, after leading white space, is examined to detect markup. */
 const headCharacters = 4_096;
-/** What no text has: controls but for tab, line feed, form feed and return. (Those from 80 to 9f are odd, but text.) */
+/** Control characters that no text contains. Tab, line feed, form feed, return, and 80 to 9f are allowed. */
 const binary = /(?![\t\n\f\r\u{80}-\u{9f}])\p{Cc}/u;
 
-/** Watches bytes go by and tells in the end whether all of them were text: UTF-8, without controls. */
-export class TextWatch {
+/** Examines a stream of bytes and says at the end whether all of it was text: UTF-8 without control characters. */
+export class TextDetector {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   #head: string | null = '';
 
-  watch(chunk: Uint8Array): void {
+  write(chunk: Uint8Array): void {
     if (this.#head !== null) this.#read(() => this.#decoder.decode(chunk, { stream: true }));
   }
 
-  /** The beginning of the text, without space before it; `null` if it is none. */
+  /** The beginning of the text without leading white space; `null` if the bytes are not text. */
   end(): string | null {
     if (this.#head !== null) this.#read(() => this.#decoder.decode());
     return this.#head;

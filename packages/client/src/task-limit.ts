@@ -1,20 +1,20 @@
-/** Runs at most `most` tasks at a time. The others wait, in the order they came. */
-export class Turns {
-  readonly #most: number;
+/** Runs at most `max` tasks at a time. The others wait in order. */
+export class TaskLimit {
+  readonly #max: number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#running < this.#most) this.#running += 1;
+    if (this.#running < this.#max) this.#running += 1;
     else await new Promise<void>((begin) => this.#waiting.push(begin));
     try {
       return await task();
     } finally {
-      // Hands its turn to the next, if there is one.
+      // Starts the next waiting task, if there is one.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
       else next();
