@@ -55,9 +55,9 @@ test('asked for a call: both hear each other, mute is told, hanging up leaves th
   assert.deepEqual(await barriersOf(page), []);
 
   await page.getByRole('button', { name: 'Mute yourself' }).click();
-  await desk.untilView(({ other }) => other.microphone === false, 'word that the visitor is muted');
+  await desk.untilView(({ other }) => other.microphone === false, 'the visitor to be muted');
   await page.getByRole('button', { name: 'Unmute yourself' }).click();
-  await desk.untilView(({ other }) => other.microphone, 'word that the visitor is heard again');
+  await desk.untilView(({ other }) => other.microphone, 'the visitor to be unmuted');
   await desk.do('call.setMicrophone(false)');
   await page.getByText('They are muted').waitFor();
 
@@ -124,7 +124,7 @@ test('a chat becomes a call in which only we are seen, then one that goes both w
   await connected(page);
   await until(async () => isMoving(page, 'The other side'), 30_000);
   assert.equal(await page.getByLabel('Yourself', { exact: true }).count(), 0, 'no camera was taken');
-  assert.equal((await desk.look()).remote.includes('video'), false);
+  assert.equal((await desk.view()).remote.includes('video'), false);
   assert.deepEqual(await barriersOf(page), []);
 
   await page.getByRole('button', { name: 'Ask for a video call' }).click();
@@ -142,13 +142,13 @@ test('a chat becomes a call in which only we are seen, then one that goes both w
   );
   await desk.untilMore('frames');
   await page.getByRole('button', { name: 'Turn the camera off' }).click();
-  await desk.untilView(({ other }) => other.camera === false, 'word that the camera is off');
+  await desk.untilView(({ other }) => other.camera === false, 'the camera to be off');
   await page.getByRole('button', { name: 'Turn the camera on' }).click();
   await desk.untilMore('frames');
 
   // By the time the page is there again, the other side knows that it was left.
   await page.reload();
-  assert.equal((await desk.look()).other.isGone, true);
+  assert.equal((await desk.view()).other.isGone, true);
   await page.getByRole('button', { name: 'Join with camera and microphone' }).click();
   await connected(page);
   await until(async () => isMoving(page, 'The other side'), 30_000);

@@ -35,8 +35,8 @@ describe('the widget in Firefox', { skip }, () => {
     const engagementId = await takeVisitor(server, shop);
     await using chromium = await openBrowser();
     const media = { audio: 'two_way', video: null };
-    const joining = { token: shop.operator.token, engagementId, side: 'operator', media };
-    const desk = new Caller((await chromium.newPage()).page, server.url, joining);
+    const joinOptions = { token: shop.operator.token, engagementId, side: 'operator', media };
+    const desk = new Caller((await chromium.newPage()).page, server.url, joinOptions);
     await desk.open();
     await desk.join();
     await page.click('Join with microphone');

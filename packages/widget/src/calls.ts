@@ -51,7 +51,7 @@ export class Calls {
 
   /** The visitor has accepted a call with these media by a click, just now. */
   accept(media: Media): void {
-    this.#click.note(sentBy('visitor', media));
+    this.#click.record(sentBy('visitor', media));
     this.#look();
   }
 
@@ -79,7 +79,7 @@ export class Calls {
     storage.set('call', this.#tab);
     call.subscribe(() => {
       if (this.#call !== call) return;
-      if (call.view.state.name === 'ended') this.#click.forget();
+      if (call.view.state.name === 'ended') this.#click.clear();
       this.state.set({ view: call.view });
     });
     reportCall(call, {
@@ -127,7 +127,7 @@ export class Calls {
   #look(): void {
     const { stage } = this.#parts.store.value;
     const media = stage.name === 'engaged' ? stage.callMedia : null;
-    if (stage.name === 'idle' || stage.name === 'ended') this.#click.forget();
+    if (stage.name === 'idle' || stage.name === 'ended') this.#click.clear();
     const engagementId = engagementOf(stage)?.id ?? null;
     if (engagementId !== this.#engagementId || media === null) this.#letGo();
     this.#engagementId = engagementId;
@@ -136,8 +136,8 @@ export class Calls {
       if (media !== null && this.#isOn) this.#call?.change(media);
     }
     if (media === null) return;
-    if (this.#isOn) void this.#call?.startDevices(this.#click.take(this.#call.awaitsClick));
-    else if (this.#click.takeJoining()) this.join(this.#click.take(sentBy('visitor', media)));
+    if (this.#isOn) void this.#call?.startDevices(this.#click.consumeDevices(this.#call.awaitsClick));
+    else if (this.#click.consumeJoin()) this.join(this.#click.consumeDevices(sentBy('visitor', media)));
   }
 
   #letGo(): void {

@@ -1,3 +1,4 @@
+import { describeEndedCall } from '@usher/call/ended-call';
 import type { EngagedOperator, Engagement } from '@usher/client/api-types';
 import type { Message } from './messages.ts';
 import type { Unsent } from './outbox.ts';
@@ -37,7 +38,7 @@ export function linesOf({ messages, unsent, engagement }: Shown): Line[] {
     return { at, line: { kind: 'event', id, at, text } as const };
   });
   const calls = (engagement?.calls ?? []).flatMap((call) => {
-    const [at, text] = [call.ended_at, words.endedCallInWords(call)];
+    const [at, text] = [call.ended_at, describeEndedCall(call, words)];
     return at === null || text === null ? [] : [{ at, line: { kind: 'event', id: call.id, at, text } as const }];
   });
   const isOver = engagement?.state === 'ended';

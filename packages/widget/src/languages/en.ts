@@ -1,6 +1,5 @@
-import { endedCallInWords } from '@usher/call/ended-call';
-import { joinInWords, type Media } from '@usher/call/media';
-import { inWords as deviceProblemInWords } from '@usher/call/problem';
+import type { Media } from '@usher/call/media';
+import { callTexts } from '@usher/call/texts';
 import type { EndReason, TicketState } from '@usher/contract/states';
 import type { Medium } from '../media.ts';
 
@@ -123,7 +122,6 @@ export const words = {
   },
   callInProgress: 'Call in progress',
   videoInProgress: 'Video call in progress',
-  join: (media: Media) => joinInWords('visitor', media),
   joinAgain: 'Join again',
   backToChat: 'Back to chat',
   otherSide: 'The other side',
@@ -151,8 +149,7 @@ export const words = {
     lost: 'The call was lost.',
     closed: 'The call goes on in another tab.',
   },
-  endedCallInWords,
-  deviceProblemInWords,
+  ...callTexts,
 
   /** For screen readers. */
   joined: 'We have joined the chat.',

@@ -1,5 +1,6 @@
 import type { CallView } from '@usher/call/call-view';
-import type { Media } from '@usher/call/media';
+import { describeDeviceProblem } from '@usher/call/device-problem';
+import { joinLabel, type Media } from '@usher/call/media';
 import { useState } from 'preact/hooks';
 import type { Calls } from '../calls.ts';
 import { Devices } from './devices.tsx';
@@ -31,7 +32,7 @@ function Joinable({ calls, media, view }: JoinableProps) {
     <div ref={controls} class="bar" role="status">
       <p>{view?.state.name === 'ended' ? words.callEnds[view.state.reason] : progressInWords(media)}</p>
       <button type="button" class="button small main" onClick={() => calls.join()}>
-        {view === null ? words.join(media) : words.joinAgain}
+        {view === null ? joinLabel('visitor', media, words) : words.joinAgain}
       </button>
       <button type="button" class="button small" onClick={() => calls.decline()}>
         {words.backToChat}
@@ -96,7 +97,7 @@ function Running({ calls, view }: { readonly calls: Calls; readonly view: CallVi
       {choosesDevices && <Devices calls={calls} hasCamera={isSeen} />}
       {problems.map((problem) => (
         <p key={problem.device} class="bar problem" role="alert">
-          {words.deviceProblemInWords(problem)}
+          {describeDeviceProblem(problem, words)}
         </p>
       ))}
     </div>
