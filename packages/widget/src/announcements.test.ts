@@ -19,7 +19,7 @@ test('while the panel is closed, each message of the operator is announced once,
   assert.deepEqual(announcementsOf(engaged, { ...answered, isPanelOpen: true }), [], 'the log announces it');
 });
 
-test('the begin of a conversation is announced with the welcome message, a reload is not', () => {
+test('the start of a conversation is announced with the welcome message, a reload is not', () => {
   const waiting: AnnouncedState = { ...engaged, phase: 'waiting' };
   assert.deepEqual(announcementsOf(waiting, engaged), ['We have joined the chat.', 'New message: hello']);
   assert.deepEqual(announcementsOf(idle, engaged), []);

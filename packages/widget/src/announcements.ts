@@ -15,7 +15,7 @@ type Invitation = Pick<MediaUpgradeRequest, 'id' | 'target' | 'audio' | 'video'>
 
 /**
  * What a screen reader announces when the state changes. The log of an open panel announces messages; this announces them while the
- * panel is closed. The begin and the end of a conversation are always announced here: the panel then changes its content, and screen
+ * panel is closed. The start and the end of a conversation are always announced here: the panel then changes its content, and screen
  * readers skip elements that appear together with their text. What a reload shows again is not announced.
  */
 export function announcementsOf(before: AnnouncedState, now: AnnouncedState): string[] {

@@ -1,4 +1,4 @@
-/** The ids of the visitor's current conversation. Stored in the browser, so that a reload and other tabs can resume it. */
+/** The ids of the visitor's current conversation. Stored in the browser as `place`, so that a reload and other tabs can resume it. */
 export interface ConversationRef {
   readonly ticketId: string;
   /** `null`: the ticket is waiting. */
