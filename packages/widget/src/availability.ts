@@ -23,7 +23,7 @@ interface AvailabilityOptions {
   readonly settings: Settings;
   /** The queues to ask about; empty: all. `null`: do not poll now. */
   readonly queueIds: () => readonly string[] | null;
-  readonly onChange: (available: AvailableMedia) => void;
+  readonly onRead: (available: AvailableMedia) => void;
 }
 
 /**
@@ -51,20 +51,20 @@ export class Availability {
   }
 
   async #read(queueIds: readonly string[]): Promise<void> {
-    const { api, settings, onChange } = this.#options;
+    const { api, settings, onRead } = this.#options;
     const path = { site_id: settings.site };
     const query = queueIds.length === 0 ? {} : { queue_ids: queueIds };
     try {
       const answer = await api.call('GET /sites/{site_id}/availability', { path, query });
       const openMedia = widgetMedia.filter((medium) => answer.media.includes(medium));
-      onChange({
+      onRead({
         openMedia: canCall ? openMedia : openMedia.filter((medium) => medium === 'text'),
         staffedMedia: widgetMedia.filter((medium) => answer.staffed_media.includes(medium)),
         opensAt: answer.opens_at,
       });
     } catch (error) {
       // The button is hidden, because no conversation could start now. People who only see the page get no error message.
-      onChange(nothingAvailable);
+      onRead(nothingAvailable);
       if (!this.#hasWarned) warn(settings, error);
       this.#hasWarned = true;
     }

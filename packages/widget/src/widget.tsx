@@ -61,8 +61,7 @@ function start(settings: Settings): void {
     settings,
     queueIds: () => queuesToPoll(store.value, settings),
     // While waiting only the queues of the ticket are polled: they say nothing about the other queues.
-    onChange: ({ openMedia, ...rest }) =>
-      store.set(store.value.stage.name === 'waiting' ? rest : { openMedia, ...rest }),
+    onRead: ({ openMedia, ...rest }) => store.set(store.value.stage.name === 'waiting' ? rest : { openMedia, ...rest }),
   });
   let { name: stage } = store.value.stage;
   store.subscribe(() => {
