@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-/** One script that a site embeds: everything in it, styles too. Served by Usher at /widget.js. */
+/** Builds one script with everything, styles included. Sites embed it; Usher serves it at /widget.js. */
 export default defineConfig({
   root: import.meta.dirname,
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },

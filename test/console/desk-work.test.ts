@@ -216,7 +216,7 @@ test('a call: asked for, accepted, heard and seen, muted, hung up; and another a
   await caller.untilMore('frames');
   await comesTrue(page, `document.querySelector('video[aria-label="The visitor"]')?.videoWidth > 0`);
   await panel.getByRole('button', { name: 'Mute' }).click();
-  await caller.untilView((view) => view.other.microphone === false, 'that the operator is muted');
+  await caller.untilView((view) => view.other.microphone === false, 'the operator to be muted');
   assert.deepEqual(await barriersOf(page), []);
   await page.reload();
   await panel.getByRole('button', { name: 'Join with camera and microphone' }).click({ timeout: 30_000 });

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { until } from './server.ts';
 
-/** For tests in a browser that belong to the long form, `npm run prove`: every page has others in the short one. */
+/** Options of browser tests that run only with `npm run prove`. Every page also has tests that always run. */
 export const proof = { skip: process.env['PROVE'] === undefined };
 
-/** The system's browsers; first the one without windows, which asks a third less of the machine. */
+/** Browsers of the system. The headless shell is first: it needs a third less processor time. */
 const installed = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -18,7 +18,7 @@ const installed = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** What is named, else Playwright's own browser where it was installed, else the system's. */
+/** The browser named by CHROMIUM, or Playwright's own if it is installed, or the system's. */
 export function findBrowser(): string | null {
   return (
     [process.env['CHROMIUM'] ?? '', chromium.executablePath(), ...installed].find((path) => existsSync(path)) ?? null
@@ -27,7 +27,7 @@ export function findBrowser(): string | null {
 
 export interface TestBrowser {
   readonly browser: Browser;
-  /** A context of its own, with its own cookies, and one page in it. What a page complains of fails the test: see `complaints`. */
+  /** Opens a page in a new context with its own cookies. */
   newPage(options?: BrowserContextOptions): Promise<TestPage>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -35,13 +35,13 @@ export interface TestBrowser {
 export interface TestPage {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Errors thrown in the page, and what its security policy refused: to be empty at the end of a test. */
+  /** Errors thrown in the page, and violations of its security policy. A test asserts that there are none. */
   readonly complaints: string[];
 }
 
-/** Calls need no microphone and nobody to allow it: devices and permission are Chromium's own pretence. */
-const options = [
-  // Few pictures a second: nobody looks, and each is drawn and packed by the processor.
+/** Chromium simulates microphone, camera and the permission to use them. */
+const launchArguments = [
+  // A low frame rate, because the processor draws and encodes every frame.
   '--use-fake-device-for-media-stream=fps=5',
   '--use-fake-ui-for-media-stream',
   '--disable-background-networking',
@@ -52,24 +52,28 @@ const options = [
   '--autoplay-policy=no-user-gesture-required',
 ];
 
-/** Real Chromium. `npm test` has made sure that there is one: see scripts/install-test-tools.ts. */
+/** Starts Chromium. `npm test` installs it: see scripts/install-test-tools.ts. */
 export async function openBrowser(): Promise<TestBrowser> {
   const executablePath = findBrowser();
-  if (executablePath === null) throw new Error('No Chromium was found. Install one, or name it by CHROMIUM.');
-  const asRoot = process.getuid?.() === 0;
+  if (executablePath === null) throw new Error('No Chromium found. Install Chromium, or set CHROMIUM to its path.');
+  const isRoot = process.getuid?.() === 0;
   const home = mkdtempSync(join(tmpdir(), 'usher-browser-'));
   const browser = await chromium.launch({
     executablePath,
-    chromiumSandbox: !asRoot,
-    args: options,
+    chromiumSandbox: !isRoot,
+    args: launchArguments,
     env: { ...process.env, HOME: home },
   });
   return {
     browser,
     async newPage(contextOptions = {}) {
-      // Nobody watches things glide in, and a test would wait for them to come to rest.
-      const still = { reducedMotion: 'reduce' } as const;
-      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...still, ...contextOptions });
+      // No CSS transitions: a test would wait for them to end.
+      const noMotion = { reducedMotion: 'reduce' } as const;
+      const context = await browser.newContext({
+        viewport: { width: 1280, height: 800 },
+        ...noMotion,
+        ...contextOptions,
+      });
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on('pageerror', (error) => complaints.push(String(error)));
@@ -85,7 +89,7 @@ export async function openBrowser(): Promise<TestBrowser> {
   };
 }
 
-/** Waits until an expression is true in the page. Playwright's own way asks the page to evaluate text, which its policy forbids. */
+/** Waits until an expression is true in the page. Playwright's `waitForFunction` uses `eval`, which the page's policy forbids. */
 export async function comesTrue(page: Page, expression: string): Promise<void> {
   await until(async () => page.evaluate<boolean>(`Boolean(${expression})`));
 }

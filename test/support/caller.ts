@@ -5,24 +5,25 @@ import type { Page } from 'playwright-core';
 import { comesTrue } from './browser.ts';
 import { until, type Json } from './server.ts';
 
-export const patienceMs = 30_000;
+/** How long to wait for a step of a call. */
+export const callTimeoutMs = 30_000;
 
-/** Modules of other packages, as the bundlers find them. */
+/** Resolves imports of other packages, as the bundlers do. */
 const imports = JSON.stringify({ imports: { '@usher/client/': '/call/client/' } });
 
-/** One side of a call: the page of packages/call/test/harness.ts. */
+/** One side of a call: controls a page that runs packages/call/test/harness.ts. */
 export class Caller {
   readonly page: Page;
-  readonly #joining: Json;
+  readonly #joinOptions: Json;
   readonly #url: string;
 
-  constructor(page: Page, url: string, joining: Json) {
+  constructor(page: Page, url: string, joinOptions: Json) {
     this.page = page;
     this.#url = url;
-    this.#joining = joining;
+    this.#joinOptions = joinOptions;
   }
 
-  /** The module as it is, its types stripped, from the origin of the server. */
+  /** Serves the sources of packages/call, without their types, from the origin of the server, and opens the harness. */
   async open(): Promise<void> {
     await this.page.route(`${this.#url}/call/**`, async (route) => {
       const path = new URL(route.request().url()).pathname.replace('/call/', '');
@@ -40,32 +41,34 @@ export class Caller {
   }
 
   async join(): Promise<void> {
-    await this.do(`join(${JSON.stringify(this.#joining)})`);
+    await this.do(`join(${JSON.stringify(this.#joinOptions)})`);
   }
 
-  async do<T = Json>(what: string): Promise<T> {
-    return this.page.evaluate<T>(`window.harness.${what}`);
+  async do<T = Json>(expression: string): Promise<T> {
+    return this.page.evaluate<T>(`window.harness.${expression}`);
   }
 
-  async look(): Promise<Json> {
-    return this.do('look()');
+  async view(): Promise<Json> {
+    return this.do('snapshot()');
   }
 
   async untilState(name: string): Promise<Json> {
     await this.untilView(({ state }) => state.name === name, name);
-    return this.look();
+    return this.view();
   }
 
-  async untilView(fits: (view: Json) => boolean, what: string): Promise<void> {
+  async untilView(matches: (view: Json) => boolean, expected: string): Promise<void> {
     let view: Json = null;
-    const isFitting = async (): Promise<boolean> => fits((view = await this.look()));
-    await until(isFitting, patienceMs).catch(() => assert.fail(`${what} did not come: ${JSON.stringify(view)}`));
+    const isMatching = async (): Promise<boolean> => matches((view = await this.view()));
+    await until(isMatching, callTimeoutMs).catch(() =>
+      assert.fail(`expected ${expected}, got ${JSON.stringify(view)}`),
+    );
   }
 
-  /** Waits until more of it has come in than there was. */
-  async untilMore(what: 'energy' | 'audioBytes' | 'frames', least = 0): Promise<void> {
-    const before = (await this.do('measure()'))[what];
-    const hasMore = async (): Promise<boolean> => (await this.do('measure()'))[what] > before + least;
-    await until(hasMore, patienceMs).catch(() => assert.fail(`no more ${what} than ${before}`));
+  /** Waits until this side has received more than `least` of the given measure. */
+  async untilMore(measure: 'energy' | 'audioBytes' | 'frames', least = 0): Promise<void> {
+    const before = (await this.do('measure()'))[measure];
+    const hasMore = async (): Promise<boolean> => (await this.do('measure()'))[measure] > before + least;
+    await until(hasMore, callTimeoutMs).catch(() => assert.fail(`${measure} stayed at ${before}`));
   }
 }

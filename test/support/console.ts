@@ -6,25 +6,25 @@ import { comesTrue, type TestBrowser, type TestPage } from './browser.ts';
 interface Opening {
   readonly browser: TestBrowser;
   readonly server: { readonly url: string };
-  /** Of the operator who signs in. */
+  /** The API key of the operator who signs in. */
   readonly key: { readonly id: string; readonly secret: string };
-  /** Of the page in the console, `/board` say. */
+  /** The path of the page in the console, for example `/board`. */
   readonly path?: string;
   readonly options?: BrowserContextOptions;
 }
 
-/** The console in a browser of its own, signed in, on a page. */
+/** Opens a page of the console in a new browser context, signed in. */
 export async function openConsole({ browser, server, key, path = '/', options = {} }: Opening): Promise<TestPage> {
   const opened = await browser.newPage(options);
   const answer = await opened.context.request.post(`${server.url}/operator_authentication/sessions`, {
     data: { api_key_id: key.id, api_key_secret: key.secret },
   });
-  if (!answer.ok()) throw new Error(`signing in was answered ${answer.status()}: ${await answer.text()}`);
+  if (!answer.ok()) throw new Error(`signing in failed with ${answer.status()}: ${await answer.text()}`);
   await opened.page.goto(`${server.url}/console${path}`);
   return opened;
 }
 
-/** Every page of the menu, and each form for something new. */
+/** Every page of the menu, and every page that creates something. */
 export const everyPath = [
   '/board',
   '/desk',
@@ -46,8 +46,8 @@ export const everyPath = [
 ] as const;
 
 /**
- * Opens another page of a console that is already loaded, as a link in it would, and waits until it has its data. The router
- * draws at once: what is there afterwards is the new page, or says that it is loading.
+ * Opens another page of a loaded console, as a link would, and waits until its data is there. The router renders at once: the new page
+ * is there, or an element labelled Loading.
  */
 export async function openPath(page: Page, path: string): Promise<void> {
   await page.evaluate(`history.pushState(null, '', ${JSON.stringify(`/console${path}`)})`);
@@ -57,15 +57,15 @@ export async function openPath(page: Page, path: string): Promise<void> {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Both schemes and both ends of the widths, in two looks instead of four. */
+/** Both colour schemes and both widths, in two combinations instead of four. */
 export const looks = [
   { where: 'in light, on a desk', colorScheme: 'light', viewport: { width: 1_280, height: 800 } },
   { where: 'in dark, on a phone', colorScheme: 'dark', viewport: { width: 375, height: 700 } },
 ] as const;
 
-/** What keeps people from using the page, by axe-core: serious and critical ones, each with where it is. */
+/** The serious and critical accessibility violations on the page that axe-core finds, each with its element. */
 export async function barriersOf(page: Page): Promise<string[]> {
-  // Half a megabyte of source: a page that was not loaded anew has it still.
+  // axe-core is half a megabyte, so it is loaded once per page.
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe);
   return page.evaluate(async () => {
     const { axe: checker } = globalThis as unknown as {
@@ -83,8 +83,8 @@ export async function barriersOf(page: Page): Promise<string[]> {
 }
 
 /**
- * How much of a picture differs clearly from another of the same size: the share of its pixels whose brightness is more than a
- * quarter of the range apart. Decoded in a page of its own, since the console's policy lets no such picture in.
+ * The share of pixels that differ clearly between two pictures of the same size: by more than a quarter of the brightness range. The
+ * pictures are decoded in a new page, because the console's security policy blocks them.
  */
 export async function differenceOf(context: BrowserContext, one: Buffer, other: Buffer): Promise<number> {
   const page = await context.newPage();
@@ -107,7 +107,7 @@ export async function differenceOf(context: BrowserContext, one: Buffer, other: 
   return share;
 }
 
-/** What sticks out of the page at its right, while it can be scrolled there. */
+/** The elements that make the page wider than the window. */
 export async function tooWideOn(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
     if (document.documentElement.scrollWidth <= innerWidth) return [];

@@ -23,7 +23,7 @@ interface Staffed {
   readonly operator: TestOperator;
 }
 
-/** A site with a queue, and a plain operator who takes several at a time. */
+/** Makes a site with a queue, and an operator who takes several chats at a time. */
 async function staff(server: TestServer): Promise<Staffed> {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { name: 'Invoices' });
@@ -42,7 +42,7 @@ interface Room {
   readonly browser: TestBrowser;
 }
 
-/** The desk, with its operator available. */
+/** Opens the desk and makes its operator available. */
 export async function sitDown(room: Room, options: Json = {}, at: { url: string } = room.server): Promise<At> {
   const { server, browser } = room;
   const staffed = await staff(server);
@@ -58,7 +58,7 @@ export const offers = (page: Page): Locator => page.getByRole('region', { name: 
 export const said = (page: Page): Locator => page.getByRole('region', { name: 'Messages' });
 export const composer = (page: Page): Locator => page.getByRole('textbox', { name: 'Message', exact: true });
 
-/** Comes to the queue, under a name. */
+/** Creates a visitor with this name and puts them into the queue. */
 export async function come(
   { own, queue, server }: At,
   name: string,
@@ -71,7 +71,7 @@ export async function come(
   return { visitor, ticket: expectStatus(asked, 201).body.id };
 }
 
-/** Comes and is taken, by key; answers the engagement. */
+/** Puts a visitor into the queue and accepts the offer by keyboard shortcut. Returns the engagement. */
 export async function take(at: At, name: string, wanted: Json = {}): Promise<{ id: string; visitor: TestVisitor }> {
   const before = at.page.url();
   const { visitor } = await come(at, name, wanted);

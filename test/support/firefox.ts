@@ -25,9 +25,9 @@ const preferences: Preferences = {
   'browser.safebrowsing.downloads.remote.enabled': false,
   'services.settings.server': 'data:,#remote-settings-dummy/v1',
   'ui.prefersReducedMotion': 1,
-  // A mouse: it points finely (2) and hovers (4).
+  // A mouse: fine pointer (2) with hover (4).
   'ui.primaryPointerCapabilities': 6,
-  // A call needs no microphone and nobody to allow it, and finds the other side on the same machine.
+  // Simulated devices with permission, and connections to the same machine.
   'media.navigator.streams.fake': true,
   'media.navigator.permission.disabled': true,
   'media.autoplay.default': 0,
@@ -35,10 +35,10 @@ const preferences: Preferences = {
   'media.peerconnection.ice.obfuscate_host_addresses': false,
 };
 
-/** Debian's Firefox, which speaks WebDriver BiDi itself. */
+/** Starts Debian's Firefox, which supports WebDriver BiDi itself. */
 export async function openFirefox(more: Preferences = {}): Promise<RemoteBrowser> {
   const program = findFirefox();
-  if (program === null) throw new Error('No Firefox was found: npm test installs it, or says how to.');
+  if (program === null) throw new Error('No Firefox found. Run npm test, which installs it or says how to.');
   const home = mkdtempSync(join(tmpdir(), 'usher-firefox-'));
   const lines = Object.entries({ ...preferences, ...more }).map(
     ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`,
@@ -57,7 +57,7 @@ export async function openFirefox(more: Preferences = {}): Promise<RemoteBrowser
     async newPage() {
       const { userContext } = await bidi.send('browser.createUserContext');
       const { context } = await bidi.send('browsingContext.create', { type: 'window', userContext });
-      // Keys go to the window in front.
+      // Only the active window receives keys.
       await bidi.send('browsingContext.activate', { context });
       await bidi.send('browsingContext.setViewport', { context, viewport: { width: 1_280, height: 800 } });
       return new RemotePage(new FirefoxPage(bidi, context));
@@ -70,7 +70,7 @@ export async function openFirefox(more: Preferences = {}): Promise<RemoteBrowser
   };
 }
 
-/** Firefox prints where it listens once it does. */
+/** Firefox prints its address when it listens. */
 async function addressOf(errors: NodeJS.ReadableStream): Promise<string> {
   let printed = '';
   for await (const chunk of errors) {
@@ -78,21 +78,21 @@ async function addressOf(errors: NodeJS.ReadableStream): Promise<string> {
     const [, address] = /WebDriver BiDi listening on (ws:\S+)/.exec(printed) ?? [];
     if (address !== undefined) return address;
   }
-  throw new Error(`Firefox ended: ${printed}`);
+  throw new Error(`Firefox exited: ${printed}`);
 }
 
-/** Commands of WebDriver BiDi and their answers, by https://www.w3.org/TR/webdriver-bidi/. */
+/** Sends commands of WebDriver BiDi, https://www.w3.org/TR/webdriver-bidi/, and matches their responses by id. */
 class Bidi {
   readonly #socket: WebSocket;
-  readonly #waiting = new Map<number, (answer: Json) => void>();
+  readonly #pending = new Map<number, (answer: Json) => void>();
   #lastId = 0;
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
     socket.addEventListener('message', ({ data }) => {
       const answer: Json = JSON.parse(String(data));
-      this.#waiting.get(answer.id)?.(answer);
-      this.#waiting.delete(answer.id);
+      this.#pending.get(answer.id)?.(answer);
+      this.#pending.delete(answer.id);
     });
   }
 
@@ -100,7 +100,7 @@ class Bidi {
     const socket = new WebSocket(`${address}/session`);
     await new Promise((resolve, reject) => {
       socket.addEventListener('open', resolve);
-      socket.addEventListener('error', () => reject(new Error(`${address} does not answer`)));
+      socket.addEventListener('error', () => reject(new Error(`could not connect to ${address}`)));
     });
     return new Bidi(socket);
   }
@@ -108,7 +108,7 @@ class Bidi {
   async send(method: string, params: object = {}): Promise<Json> {
     const id = (this.#lastId += 1);
     const answer = await new Promise<Json>((resolve) => {
-      this.#waiting.set(id, resolve);
+      this.#pending.set(id, resolve);
       this.#socket.send(JSON.stringify({ id, method, params }));
     });
     if (answer.type === 'error') throw new Error(`${method}: ${answer.error}: ${answer.message}`);

@@ -5,7 +5,7 @@ import { expectStatus, type Reached } from './world.ts';
 export const onePixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-/** Sets a picture of the operator, and answers its path. */
+/** Sets the picture of an operator. Returns its path. */
 export async function setPicture(
   server: Reached,
   { token }: { readonly token: string },

@@ -1,25 +1,25 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A way to a server that can be cut. */
+/** A TCP proxy that can break connections. */
 export interface Proxy {
   readonly url: string;
-  /** Connections that were made through it so far. */
+  /** The number of connections so far. */
   readonly connections: () => number;
-  /** Cuts what is open, now. */
+  /** Closes all open connections. */
   cut(): void;
-  /** Cuts the connection that next brings so many bytes back, in the middle of what it brings. Resolves when it has. */
+  /** Closes the next connection that returns more than this many bytes, after those bytes. Resolves when that has happened. */
   cutAfter(bytes: number): Promise<void>;
-  /** While it is shut, nobody gets through. */
+  /** While the proxy is shut, it refuses new connections; shutting it closes the open ones. */
   shut(isShut: boolean): void;
-  /** While it is silent, connections are taken and stay open, and nothing passes. What was sent meanwhile passes afterwards. */
+  /** While the proxy is silent, connections stay open but no data passes. Held data passes afterwards. */
   silence(isSilent: boolean): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** `socket`: the path of a Unix socket. */
 export async function startProxy(target: { readonly url: string } | { readonly socket: string }): Promise<Proxy> {
-  const reach = (): Socket => {
+  const connectToTarget = (): Socket => {
     if ('socket' in target) return connect(target.socket);
     const { hostname, port } = new URL(target.url);
     return connect(Number(port), hostname);
@@ -30,13 +30,13 @@ export async function startProxy(target: { readonly url: string } | { readonly s
   let count = 0;
   let armed: { bytes: number; done: () => void } | null = null;
 
-  const hush = (...these: Socket[]): void => {
-    for (const socket of these) socket.pause();
+  const pauseAll = (...paused: Socket[]): void => {
+    for (const socket of paused) socket.pause();
   };
   const server = createServer((client) => {
     if (isShut) return void client.destroy();
     count += 1;
-    const backend = reach();
+    const backend = connectToTarget();
     sockets.add(client).add(backend);
     client.on('data', (bytes: Buffer) => backend.write(bytes));
     backend.on('data', (bytes: Buffer) => {
@@ -63,7 +63,7 @@ export async function startProxy(target: { readonly url: string } | { readonly s
         other.destroy();
       });
     }
-    if (isSilent) hush(client, backend);
+    if (isSilent) pauseAll(client, backend);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const cut = (): void => {

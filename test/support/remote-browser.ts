@@ -1,11 +1,11 @@
 import { until, type Json } from './server.ts';
 
-/** What a protocol has to offer; `RemotePage` makes the rest of it. Both protocols describe actions in the same way. */
+/** The commands that `RemotePage` needs from a protocol. Both protocols describe input actions in the same way. */
 export interface Driver {
   /** Resolves when the page is loaded. */
   goto(url: string): Promise<void>;
   reload(): Promise<void>;
-  /** The value of an expression in the page. It has to be JSON. */
+  /** Evaluates an expression in the page. Its value must be JSON. */
   evaluate(expression: string): Promise<Json>;
   /** Sources of input actions, as in https://www.w3.org/TR/webdriver2/#actions. */
   perform(actions: readonly object[]): Promise<void>;
@@ -13,12 +13,12 @@ export interface Driver {
   chooseFile(expression: string, path: string): Promise<void>;
 }
 
-/** A browser that hangs is ended, so that the tests come to an end. */
+/** A browser that runs longer is killed, so that the tests end. */
 export const longestRunMs = 180_000;
 
-/** Browsers that Playwright does not bring: Debian's own Firefox and WebKit. */
+/** A browser that Playwright does not include: Debian's Firefox or WebKit. */
 export interface RemoteBrowser {
-  /** A page with storage of its own. */
+  /** Opens a page with its own storage. */
   newPage(): Promise<RemotePage>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface RemoteBrowser {
 const keyCodes = { Tab: '\uE004', Enter: '\uE007', Escape: '\uE00C' } as const;
 type Key = keyof typeof keyCodes;
 
-/** Finds elements in the page and in open shadow roots, by what people call them. Runs in the page. */
+/** Finds elements by their accessible name, in the page and in open shadow roots. Runs in the page. */
 const finder = `
   const rootsIn = (root) =>
     [root, ...[...root.querySelectorAll('*')].flatMap(({ shadowRoot }) => (shadowRoot ? rootsIn(shadowRoot) : []))];
@@ -48,7 +48,7 @@ const finder = `
   };
 `;
 
-/** A page of a browser by WebDriver: what is clicked and typed goes through the browser's own input, not through scripts. */
+/** A page that WebDriver controls. Clicks and keys go through the browser's own input, not through scripts. */
 export class RemotePage {
   readonly #driver: Driver;
 
@@ -65,7 +65,7 @@ export class RemotePage {
   }
 
   async evaluate<T = Json>(expression: string): Promise<T> {
-    return (await this.#driver.evaluate(within(`return (${expression});`))) as T;
+    return (await this.#driver.evaluate(withFinder(`return (${expression});`))) as T;
   }
 
   /** Waits until an expression is true in the page. */
@@ -75,18 +75,18 @@ export class RemotePage {
     });
   }
 
-  /** Waits until somebody can read it, in the page or in the widget. */
+  /** Waits until the text is visible, in the page or in the widget. */
   async untilRead(text: string): Promise<void> {
     await this.untilTrue(`readable().includes(${JSON.stringify(text)})`);
   }
 
-  /** Clicks the button, as soon as it is there, in the place where it is seen. */
+  /** Waits for the button and clicks in the middle of it. */
   async click(name: string, selector = 'button'): Promise<void> {
     const found = `find(${JSON.stringify(selector)}, ${JSON.stringify(name)})`;
-    // What is still moving would be missed.
-    const place = `(({ x, y, width, height }) => [x + width / 2, y + height / 2].map(Math.round))(${found}.getBoundingClientRect())`;
+    // A click on a moving element would miss it, so animations must have ended.
+    const center = `(({ x, y, width, height }) => [x + width / 2, y + height / 2].map(Math.round))(${found}.getBoundingClientRect())`;
     await this.untilTrue(`${found} && document.getAnimations().length === 0`);
-    const [x, y] = await this.evaluate<[number, number]>(place);
+    const [x, y] = await this.evaluate<[number, number]>(center);
     await this.#driver.perform([
       {
         type: 'pointer',
@@ -102,11 +102,11 @@ export class RemotePage {
   }
 
   async press(...keys: readonly Key[]): Promise<void> {
-    await this.#strike(keys.map((key) => keyCodes[key]));
+    await this.#sendKeys(keys.map((key) => keyCodes[key]));
   }
 
   async type(text: string): Promise<void> {
-    await this.#strike(text.split(''));
+    await this.#sendKeys(text.split(''));
   }
 
   /** Presses Tab until the element with this name has the focus. */
@@ -118,19 +118,19 @@ export class RemotePage {
       if (current === name) return;
       reached.push(current);
     }
-    throw new Error(`Tab does not reach ${name}, but ${reached.join(', ')}`);
+    throw new Error(`Tab did not reach ${name}, only ${reached.join(', ')}`);
   }
 
-  /** The name of what has the focus; of the body it is everything that can be read. */
+  /** The name of the focused element. The name of the body is all its text. */
   async focusedName(): Promise<string> {
     return this.evaluate<string>('nameOf(focused())');
   }
 
   async chooseFile(path: string): Promise<void> {
-    await this.#driver.chooseFile(within(`return all('input[type=file]')[0];`), path);
+    await this.#driver.chooseFile(withFinder(`return all('input[type=file]')[0];`), path);
   }
 
-  async #strike(values: readonly string[]): Promise<void> {
+  async #sendKeys(values: readonly string[]): Promise<void> {
     const actions = values.flatMap((value) => [
       { type: 'keyDown', value },
       { type: 'keyUp', value },
@@ -139,6 +139,6 @@ export class RemotePage {
   }
 }
 
-function within(body: string): string {
+function withFinder(body: string): string {
   return `(() => { ${finder} ${body} })()`;
 }

@@ -12,18 +12,18 @@ import { until, type Json } from './server.ts';
 const driverName = 'WebKitWebDriver';
 const displayName = 'Xvfb';
 
-/** WebKit draws on a display; where there is none, on one that nobody sees. */
+/** WebKit needs a display, so it needs Xvfb, which is a virtual one. */
 export function findWebkit(): string | null {
   return findProgram(displayName) === null ? null : findProgram(driverName);
 }
 
-/** Without a graphics card, composing layers takes the processor several times as long as drawing them at once. */
+/** Without a graphics card, compositing takes several times as much processor time as direct drawing. */
 const environment = { GDK_BACKEND: 'x11', LANG: 'C.UTF-8', WEBKIT_DISABLE_COMPOSITING_MODE: '1' };
 
-/** Debian's WebKit, in the small browser that comes with it. Its driver speaks the classic WebDriver protocol. */
+/** Starts Debian's WebKit in its MiniBrowser. Its driver uses the classic WebDriver protocol. */
 export async function openWebkit(): Promise<RemoteBrowser> {
   const program = findWebkit();
-  if (program === null) throw new Error('No WebKit was found: npm test installs it, or says how to.');
+  if (program === null) throw new Error('No WebKit found. Run npm test, which installs it or says how to.');
   const home = mkdtempSync(join(tmpdir(), 'usher-webkit-'));
   const display = await openDisplay();
   const port = await freePort();
@@ -34,26 +34,26 @@ export async function openWebkit(): Promise<RemoteBrowser> {
   });
   const url = `http://127.0.0.1:${port}`;
   await until(async () => (await fetch(`${url}/status`).catch(() => null))?.ok === true);
-  // One session at a time: the next page ends the one before.
+  // The driver has one session at a time: a new page ends the previous one.
   let session: string | null = null;
-  const leave = async (): Promise<void> => {
-    if (session !== null) await ask(`DELETE ${session}`);
+  const endSession = async (): Promise<void> => {
+    if (session !== null) await send(`DELETE ${session}`);
     session = null;
   };
   return {
     async newPage() {
-      await leave();
-      const { sessionId } = await ask(`POST ${url}/session`, { capabilities: {} });
+      await endSession();
+      const { sessionId } = await send(`POST ${url}/session`, { capabilities: {} });
       session = `${url}/session/${sessionId}`;
       return new RemotePage(new WebkitPage(session));
     },
     async [Symbol.asyncDispose]() {
       try {
-        await leave();
+        await endSession();
       } finally {
-        await end(driver);
-        // Windows that are still open end with their display.
-        await end(display.server);
+        await terminate(driver);
+        // Windows that are still open close with their display.
+        await terminate(display.server);
         rmSync(home, { recursive: true, force: true, maxRetries: 3 });
       }
     },
@@ -61,7 +61,7 @@ export async function openWebkit(): Promise<RemoteBrowser> {
 }
 
 async function openDisplay(): Promise<{ readonly name: string; readonly server: ChildProcess }> {
-  // It writes the number that it found free to the file of this number.
+  // Xvfb chooses a free display and writes its number to file descriptor 3.
   const server = spawn(displayName, ['-displayfd', '3', '-screen', '0', '1280x900x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     timeout: longestRunMs,
@@ -70,19 +70,19 @@ async function openDisplay(): Promise<{ readonly name: string; readonly server: 
   return { name: `:${number.toString().trim()}`, server };
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function terminate(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   await ended;
 }
 
-/** A page that does not come to rest must not hold up the tests. */
-const longestMs = 20_000;
+/** A command that takes longer fails. */
+const timeoutMs = 20_000;
 
-/** A command of WebDriver and its answer, by https://www.w3.org/TR/webdriver2/. */
-async function ask(request: string, body?: object): Promise<Json> {
+/** Sends a command of WebDriver, https://www.w3.org/TR/webdriver2/. */
+async function send(request: string, body?: object): Promise<Json> {
   const [method = '', url = ''] = request.split(' ');
-  const signal = AbortSignal.timeout(longestMs);
+  const signal = AbortSignal.timeout(timeoutMs);
   const response = await fetch(url, { method, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   const { value } = (await response.json()) as { value: Json };
   if (!response.ok) throw new Error(`${request}: ${value.error}: ${value.message}`);
@@ -97,23 +97,23 @@ class WebkitPage implements Driver {
   }
 
   async goto(url: string): Promise<void> {
-    await ask(`POST ${this.#session}/url`, { url });
+    await send(`POST ${this.#session}/url`, { url });
   }
 
   async reload(): Promise<void> {
-    await ask(`POST ${this.#session}/refresh`, {});
+    await send(`POST ${this.#session}/refresh`, {});
   }
 
   async evaluate(expression: string): Promise<Json> {
-    return ask(`POST ${this.#session}/execute/sync`, { script: `return ${expression}`, args: [] });
+    return send(`POST ${this.#session}/execute/sync`, { script: `return ${expression}`, args: [] });
   }
 
   async perform(actions: readonly object[]): Promise<void> {
-    await ask(`POST ${this.#session}/actions`, { actions });
+    await send(`POST ${this.#session}/actions`, { actions });
   }
 
   async chooseFile(expression: string, path: string): Promise<void> {
     const [element] = Object.values<string>(await this.evaluate(expression));
-    await ask(`POST ${this.#session}/element/${element}/value`, { text: path });
+    await send(`POST ${this.#session}/element/${element}/value`, { text: path });
   }
 }

@@ -8,7 +8,7 @@ import { call, until, type Json, type TestServer } from './server.ts';
 import { openShop, say, takeVisitor, type Shop } from './widget.ts';
 import { expectStatus } from './world.ts';
 
-/** Read when a test runs: both are opened before the first. */
+/** The server and the browser, which are started before the first test. */
 export interface Stage {
   readonly server: TestServer;
   readonly browser: RemoteBrowser;
@@ -25,7 +25,7 @@ const card = {
   },
 };
 
-/** What is fixed on such a page is fixed to its end, out of sight. */
+/** On such a page, `position: fixed` is relative to the page: the widget would be at its end, out of sight. */
 const transformedPage = 'html { transform: translateX(0); min-height: 3000px }';
 
 async function writtenBy(sender: string, { server }: Stage, shop: Shop, engagement: string): Promise<Json[]> {
@@ -39,9 +39,9 @@ async function startChat(page: RemotePage): Promise<void> {
   await page.click('Chat');
 }
 
-/** What every browser has to be able to do: the same tests in Firefox and in WebKit. */
+/** The tests that every browser must pass: run in Firefox and in WebKit. */
 export function testWidget(stage: () => Stage): void {
-  test('a visitor waits, chats, chooses from a card, sends a file, reloads, goes on and ends', async () => {
+  test('a visitor waits, chats, chooses an option of a card, sends a file, reloads, continues and ends the chat', async () => {
     const { server, browser } = stage();
     await using shop = await openShop(server, { queueFields: { welcome_message: JSON.stringify(card) } });
     const written = async (): Promise<Json[]> => writtenBy('visitor', stage(), shop, engagement);
@@ -89,9 +89,9 @@ export function testWidget(stage: () => Stage): void {
     );
   });
 
-  test('a visitor needs no mouse', async () => {
+  test('a visitor can chat with the keyboard alone', async () => {
     const { server, browser } = stage();
-    // Firefox has no place to send keys to where a page hides its body.
+    // Firefox cannot send keys to a page that hides its body, so the styles are not the hostile ones.
     await using shop = await openShop(server, { styles: transformedPage });
     const page = await browser.newPage();
     await page.goto(shop.url);
@@ -112,7 +112,7 @@ export function testWidget(stage: () => Stage): void {
     const oneLine = await page.evaluate<number>(height);
     await page.type('This is a message that takes more than one line. '.repeat(2));
     const twoLines = await page.evaluate<number>(height);
-    assert.ok(oneLine < 50 && twoLines > oneLine + 15, `from ${oneLine} to ${twoLines} pixels`);
+    assert.ok(oneLine < 50 && twoLines > oneLine + 15, `the field grew from ${oneLine} to ${twoLines} pixels`);
     await page.press('Enter');
     await page.untilTrue(`${height} === ${oneLine}`);
     await until(async () => (await writtenBy('visitor', stage(), shop, engagement)).length === 1);

@@ -18,7 +18,7 @@ import {
   type TestOperator,
 } from './world.ts';
 
-/** All that a page could say to be rid of a stranger in it. */
+/** Styles with which a page could hide or break the widget. */
 const hostileStyles = `
   * { all: unset !important; color: transparent !important; direction: rtl; }
   html > *:not(head), body *, usher-widget {
@@ -29,7 +29,7 @@ const hostileStyles = `
   div, button, textarea, p { display: none !important; }
 `;
 
-/** A site of somebody else's, on an origin of its own, that lets in the script, what it asks for, and nothing else. */
+/** A page on another origin. Its content security policy allows the widget's script and requests, and nothing else. */
 interface HostPage {
   readonly url: string;
   [Symbol.asyncDispose](): Promise<void>;
@@ -57,7 +57,7 @@ async function startHost(tag: string, usher: string, styles: string): Promise<Ho
   };
 }
 
-/** A site with a queue, somebody at the desk, and a page with the widget on it. */
+/** A site with a queue, an available operator, and a page with the widget. */
 export interface Shop {
   readonly own: TestAccount;
   readonly operator: TestOperator;
@@ -69,11 +69,11 @@ export interface Shop {
 interface ShopOptions {
   readonly queueFields?: Json;
   readonly said?: Json;
-  /** More attributes of the tag. */
+  /** Additional attributes of the script tag. */
   readonly attributes?: string;
-  /** Of the page; hostile ones unless they are given. */
+  /** The styles of the page; hostile ones by default. */
   readonly styles?: string;
-  /** Where the widget finds Usher; where Usher is, unless something stands between. */
+  /** A proxy between the widget and Usher; none by default. */
   readonly through?: { readonly url: string };
 }
 
@@ -101,27 +101,27 @@ export async function visit(
   return opened;
 }
 
-/** Opens the panel and asks to talk. */
+/** Opens the panel and asks for a conversation. */
 export async function askToTalk(page: Page, medium = 'Chat', name = ''): Promise<void> {
   await page.getByRole('button', { name: 'Chat with us' }).click();
   if (name !== '') await page.getByLabel('Your name').fill(name);
   await page.getByRole('button', { name: medium, exact: true }).click();
 }
 
-/** The operator takes whoever is offered; answers the engagement's id. */
+/** Waits for an offer and accepts it as the operator. Returns the id of the engagement. */
 export async function takeVisitor(server: Reached, { operator }: Shop): Promise<string> {
   await until(async () => (await offersOf(server, operator)).length > 0);
   return acceptOffer(server, operator);
 }
 
-/** Says it as the operator; answers the message's id. */
+/** Sends a message as the operator. Returns its id. */
 export async function say(server: Reached, { operator }: Shop, engagement: string, body: Json): Promise<string> {
   const sent = typeof body === 'string' ? { content: body } : body;
   const path = `/engagements/${engagement}/chat_messages/${randomUUID()}`;
   return expectStatus(await call(server, `PUT ${path}`, { token: operator.token, body: sent }), 200).body.id;
 }
 
-/** Writes it as the visitor. */
+/** Sends a message as the visitor. */
 export async function write(page: Page, text: string): Promise<void> {
   await page.getByLabel('Message', { exact: true }).fill(text);
   await page.keyboard.press('Enter');

@@ -10,13 +10,13 @@ import { expectStatus, makeApplicationToken, present } from '../support/world.ts
 
 const server = await forThisFile(startTestServer());
 const browser = await forThisFile(openBrowser());
-// A page that nobody looks at any more takes its share of the machine, one with a call above all.
+// Open pages use processor time, most of all those with a call.
 afterEach(async () => {
   for (const context of browser.browser.contexts()) await context.close();
 });
 
 for (const colorScheme of ['light', 'dark'] as const)
-  test(`everybody can use it, ${colorScheme}, on a phone and by keys`, async () => {
+  test(`the widget is accessible on a phone and by keyboard, ${colorScheme}`, async () => {
     await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept', welcome_message: 'Hello' } });
     await present(server, shop.operator, { available: false });
     const { page, complaints } = await visit(browser, shop, {
@@ -26,13 +26,13 @@ for (const colorScheme of ['light', 'dark'] as const)
       isMobile: true,
       reducedMotion: 'reduce',
     });
-    const look = async (): Promise<void> => {
+    const assertAccessible = async (): Promise<void> => {
       assert.deepEqual(await barriersOf(page), []);
       assert.ok(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'));
     };
     const button = page.getByRole('button', { name: 'Chat with us' });
     await button.waitFor();
-    await look();
+    await assertAccessible();
     await button.focus();
     await page.keyboard.press('Enter');
     const panel = page.getByRole('dialog', { name: 'Chat with us' });
@@ -41,12 +41,12 @@ for (const colorScheme of ['light', 'dark'] as const)
       return box?.x === 0 && box.y === 0 && box.width === 375 && box.height === 667;
     });
     assert.equal(await panel.getAttribute('aria-modal'), 'true');
-    await look();
+    await assertAccessible();
     await page.keyboard.press('Escape');
     await button.waitFor();
     assert.ok(await button.evaluate((element) => element.matches(':focus')));
     await page.keyboard.press('Enter');
-    // Round and round: the window is all there is on the screen.
+    // Tab stays in the panel, which fills the screen.
     for (let count = 0; count < 12; count += 1) {
       await page.keyboard.press('Tab');
       assert.ok(await panel.evaluate((element) => element.matches(':focus-within')));
@@ -54,7 +54,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     await page.getByLabel('Your name').fill('اسم طويل '.repeat(20));
     await page.getByRole('button', { name: 'Chat', exact: true }).press('Enter');
     await page.getByText('You are first in line').waitFor();
-    await look();
+    await assertAccessible();
     await present(server, shop.operator);
     const engagement = await takeVisitor(server, shop);
     await page.getByText('Hello').waitFor();
@@ -62,9 +62,9 @@ for (const colorScheme of ['light', 'dark'] as const)
     await page.getByRole('link', { name: 'https://example.com/a?b=1' }).waitFor();
     await write(page, '🙂 fine');
     await page.getByText('🙂 fine').waitFor();
-    await look();
+    await assertAccessible();
     const field = page.getByLabel('Message', { exact: true });
-    // Phones zoom into what is written smaller.
+    // Phones zoom into fields with a smaller font.
     assert.equal(
       await field.evaluate((element: Json) => element.ownerDocument.defaultView.getComputedStyle(element).fontSize),
       '16px',
@@ -72,7 +72,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     assert.deepEqual(complaints, []);
   });
 
-test('the demo page asks whose widget it is to show, and shows it', async () => {
+test('the demo page asks for a site and a token, and shows the widget', async () => {
   await using shop = await openShop(server);
   const token = (await makeApplicationToken(server, shop.own, 'publishable')).header.replace('ApplicationToken ', '');
   const { page, complaints } = await browser.newPage({ colorScheme: 'dark', viewport: { width: 375, height: 667 } });
@@ -90,7 +90,7 @@ test('the demo page asks whose widget it is to show, and shows it', async () => 
   assert.deepEqual(complaints, []);
 });
 
-test('the demo page lets in nothing but what Usher serves, and text in its address stays text', async () => {
+test('the demo page loads nothing from other servers, and hostile text in its URL stays text', async () => {
   const answer = await fetch(`${server.url}/demo`);
   const policy = answer.headers.get('content-security-policy') ?? '';
   assert.match(policy, /default-src 'none'/);
@@ -105,7 +105,7 @@ test('the demo page lets in nothing but what Usher serves, and text in its addre
   assert.deepEqual(complaints, []);
 });
 
-test('axe looks into the widget: what is wrong in there is found', async () => {
+test('axe finds errors inside the shadow root of the widget', async () => {
   await using shop = await openShop(server);
   const { page } = await visit(browser, shop);
   const button = page.getByRole('button', { name: 'Chat with us' });
@@ -116,7 +116,7 @@ test('axe looks into the widget: what is wrong in there is found', async () => {
   assert.match((await barriersOf(page)).join(), /button-name/);
 });
 
-/** What live regions other than the log hold, as the accessibility tree has it: regions that are hidden are not in it. */
+/** The texts in live regions other than the log. Read from the accessibility tree, which leaves out hidden regions. */
 async function announced(page: Page): Promise<string[]> {
   const devtools = await page.context().newCDPSession(page);
   const { nodes } = await devtools.send('Accessibility.getFullAXTree');
@@ -137,7 +137,7 @@ async function announced(page: Page): Promise<string[]> {
     .filter((text) => text !== '');
 }
 
-test('screen readers are told once of what happens, also while the panel is closed', async () => {
+test('screen readers announce everything once, also while the panel is closed', async () => {
   await using shop = await openShop(server, { queueFields: { welcome_message: 'Welcome' } });
   const { page } = await visit(browser, shop);
   await askToTalk(page);
@@ -148,12 +148,16 @@ test('screen readers are told once of what happens, also while the panel is clos
   const own = page.getByRole('log').locator('[aria-live=off]');
   await own.getByText('· Sent').waitFor();
   assert.match(await own.innerText(), /Hello/);
-  assert.equal(await page.getByRole('log').getAttribute('aria-live'), null, 'the log says what the others write');
+  assert.equal(
+    await page.getByRole('log').getAttribute('aria-live'),
+    null,
+    "the log announces the operator's messages",
+  );
   assert.deepEqual((await page.getByRole('dialog').ariaSnapshot()).match(/button "[^"]*file[^"]*"/gi), [
     'button "Send a file"',
   ]);
 
-  await page.getByRole('button', { name: 'Hide this window' }).click();
+  await page.getByRole('button', { name: 'Minimize chat' }).click();
   await say(server, shop, engagement, 'Are you there?');
   await page.getByText('1 new message').waitFor();
   const { token } = shop.operator;
@@ -162,11 +166,11 @@ test('screen readers are told once of what happens, also while the panel is clos
   await until(async () => (await announced(page)).includes('You are invited to a call.'));
   const end = { token, body: { action: 'end' } };
   expectStatus(await call(server, `PATCH /engagements/${engagement}`, end), 200);
-  await until(async () => (await announced(page)).includes('The chat is over.'));
+  await until(async () => (await announced(page)).includes('The chat has ended.'));
   assert.deepEqual(await announced(page), [
     'We have joined the chat.',
     'New message: Are you there?',
     'You are invited to a call.',
-    'The chat is over.',
+    'The chat has ended.',
   ]);
 });

@@ -10,10 +10,10 @@ import { expectStatus } from '../support/world.ts';
 const server = await forThisFile(startTestServer());
 const browser = await forThisFile(openBrowser());
 
-/** A phone, and a desktop at 400 % zoom: the panel takes the whole screen. */
+/** A phone, or a desktop at 400 % zoom: the panel fills the screen. */
 const small = { viewport: { width: 320, height: 400 } };
 
-/** What has the focus inside the widget, by its name; '': nothing has. */
+/** The name of the focused element inside the widget; '': none. */
 async function focused(page: Page): Promise<string> {
   return page.evaluate<string>(`(() => {
     const active = document.querySelector('usher-widget')?.shadowRoot?.activeElement;
@@ -21,7 +21,7 @@ async function focused(page: Page): Promise<string> {
   })()`);
 }
 
-/** The names of what Tab reaches, until it is back where it began. */
+/** The names of the elements that Tab reaches, until it is back at the first. */
 async function reachedByTab(page: Page, key = 'Tab'): Promise<string[]> {
   const names: string[] = [];
   for (let step = 0; step < 20; step += 1) {
@@ -42,14 +42,14 @@ test('in the full-screen panel Tab reaches everything in a conversation, in both
   for (let line = 0; line < 12; line += 1) await say(server, shop, engagement, `Line ${line}\nand more`);
   await page.getByText('Line 11').waitFor();
   await page.getByLabel('Message', { exact: true }).fill('draft');
-  const wanted = ['Message', 'Send a file', 'Send', 'Hide this window', 'Conversation'];
+  const expected = ['Message', 'Send a file', 'Send', 'Minimize chat', 'Conversation'];
   for (const key of ['Tab', 'Shift+Tab']) {
     const reached = await reachedByTab(page, key);
-    for (const name of wanted) assert.ok(reached.includes(name), `${key} reaches ${reached.join(', ')}`);
+    for (const name of expected) assert.ok(reached.includes(name), `${key} reaches ${reached.join(', ')}`);
   }
 });
 
-test('the focus stays in the panel when the phase changes, and Escape closes it', async () => {
+test('the focus stays in the panel when its content changes, and Escape closes the panel', async () => {
   await using shop = await openShop(server);
   const { page } = await visit(browser, shop);
   await page.getByRole('button', { name: 'Chat with us' }).click();
@@ -68,7 +68,7 @@ test('the focus stays in the panel when the phase changes, and Escape closes it'
   await page.getByRole('button', { name: 'Chat with us' }).waitFor();
 });
 
-test('who writes in a field of the page keeps the focus there when the conversation begins', async () => {
+test('a visitor who is typing in the page keeps the focus there when the conversation starts', async () => {
   await using shop = await openShop(server);
   const { page } = await visit(browser, shop);
   await askToTalk(page);
@@ -93,18 +93,18 @@ test('keys typed in the widget do not reach the page', async () => {
   await takeVisitor(server, shop);
   await page.getByText('You are connected.').waitFor();
   await page.evaluate(`(() => {
-    globalThis.heard = [];
+    globalThis.events = [];
     for (const type of ['keydown', 'keypress', 'keyup', 'input'])
-      document.addEventListener(type, () => globalThis.heard.push(type));
+      document.addEventListener(type, () => globalThis.events.push(type));
   })()`);
   await page.getByLabel('Message', { exact: true }).pressSequentially('abc');
-  assert.deepEqual(await page.evaluate('globalThis.heard'), []);
+  assert.deepEqual(await page.evaluate('globalThis.events'), []);
 });
 
-test('a page that replaces functions of the language can be chatted on', async () => {
+test('chat works on a page that replaces built-in functions', async () => {
   await using shop = await openShop(server);
   const { page } = await browser.newPage();
-  // As libraries of the past did.
+  // Some old libraries do this.
   await page.addInitScript(`
     Array.from = () => [];
     delete Crypto.prototype.randomUUID;
@@ -117,7 +117,7 @@ test('a page that replaces functions of the language can be chatted on', async (
   await page.getByText('· Sent').waitFor();
 });
 
-test('calls are offered only where the browser can make them, and an invitation says why not', async () => {
+test('calls are offered only if the browser can make them, and an invitation says why it cannot be accepted', async () => {
   await using shop = await openShop(server);
   const { page } = await browser.newPage();
   await page.addInitScript('delete globalThis.RTCPeerConnection');
@@ -131,13 +131,13 @@ test('calls are offered only where the browser can make them, and an invitation 
   assert.equal(await page.getByRole('button', { name: /call/i }).count(), 0);
   const invitation = { token: shop.operator.token, body: { audio: 'two_way', video: null } };
   expectStatus(await call(server, `POST /engagements/${engagement}/media_upgrade_requests`, invitation), 201);
-  await page.getByText('This browser cannot make calls here.').waitFor();
+  await page.getByText("We'd like to call you, but this browser can't make calls here.").waitFor();
   assert.equal(await page.getByRole('button', { name: 'Accept' }).count(), 0);
   await page.getByRole('button', { name: 'Decline' }).click();
-  await page.getByText('This browser cannot make calls here.').waitFor({ state: 'detached' });
+  await page.getByText("We'd like to call you, but this browser can't make calls here.").waitFor({ state: 'detached' });
 });
 
-test('ending the chat is confirmed, and a draft does not come back in the next conversation', async () => {
+test('ending the chat needs a confirmation, and a draft does not appear in the next conversation', async () => {
   await using shop = await openShop(server);
   const { page } = await visit(browser, shop);
   await askToTalk(page);
@@ -160,21 +160,21 @@ test('ending the chat is confirmed, and a draft does not come back in the next c
   assert.equal(await page.getByLabel('Message', { exact: true }).inputValue(), '');
 });
 
-test('pages that let in only what agrees to it may load the widget', async () => {
+test('a page with Cross-Origin-Embedder-Policy can load the widget', async () => {
   const response = await fetch(`${server.url}/widget.js`);
   assert.equal(response.headers.get('cross-origin-resource-policy'), 'cross-origin');
   await response.body?.cancel();
 });
 
-test('on a page that holds back answers until they are complete, news is read by request', async () => {
+test('on a page that holds responses back until they are complete, the widget polls', async () => {
   await using shop = await openShop(server);
   const { page, context } = await browser.newPage();
   await context.clock.install();
-  // As tools do that measure requests, or show them to developers.
+  // Some monitoring and developer tools wrap fetch like this.
   await page.addInitScript(`{
     const original = fetch;
-    globalThis.fetch = async (...given) => {
-      const response = await original(...given);
+    globalThis.fetch = async (...args) => {
+      const response = await original(...args);
       const bytes = await response.arrayBuffer();
       return new Response(response.status === 204 ? null : bytes, response);
     };
@@ -182,20 +182,20 @@ test('on a page that holds back answers until they are complete, news is read by
   await page.goto(shop.url);
   await askToTalk(page);
   const engagement = await takeVisitor(server, shop);
-  // The feed is given up after 8 s.
+  // After 8 s without the feed, polling starts.
   await context.clock.fastForward(9_000);
   await page.getByText('You are connected.').waitFor();
   await say(server, shop, engagement, 'Good morning');
   await context.clock.fastForward(5_000);
   await page.getByText('Good morning').waitFor();
-  assert.equal(await page.getByText('The connection was lost').count(), 0);
-  await page.getByRole('button', { name: 'Hide this window' }).click();
+  assert.equal(await page.getByText('Connection lost').count(), 0);
+  await page.getByRole('button', { name: 'Minimize chat' }).click();
   await say(server, shop, engagement, 'Are you there?');
   await context.clock.fastForward(5_000);
   await page.getByText('1 new message').waitFor();
 });
 
-test('a page with two tags has one widget, which is not printed and which nothing covers', async () => {
+test('a page with two tags has one widget, which is not printed and not covered', async () => {
   await using shop = await openShop(server, {
     styles: `html { transform: translateX(0); min-height: 3000px }
       div { position: fixed; inset: 0; z-index: 2147483647; background: white }`,

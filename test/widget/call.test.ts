@@ -11,13 +11,13 @@ import { expectStatus } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 const browser = await forThisFile(openBrowser());
-// A page that nobody looks at any more takes its share of the machine, one with a call above all.
+// Open pages use processor time, most of all those with a call.
 afterEach(async () => {
   for (const context of browser.browser.contexts()) await context.close();
 });
 
-/** The operator's side of the call, in a browser of its own. */
-async function atTheDesk({ operator }: Shop, engagementId: string, media: Json): Promise<Caller> {
+/** Joins the call as the operator, in a separate page. */
+async function joinAsOperator({ operator }: Shop, engagementId: string, media: Json): Promise<Caller> {
   const { page } = await browser.newPage();
   const caller = new Caller(page, server.url, { token: operator.token, engagementId, side: 'operator', media });
   await caller.open();
@@ -25,28 +25,28 @@ async function atTheDesk({ operator }: Shop, engagementId: string, media: Json):
   return caller;
 }
 
-const connected = (page: Page) => page.getByText('The call is connected').waitFor({ state: 'attached' });
+const connected = (page: Page) => page.getByText('Call connected').waitFor({ state: 'attached' });
 
-/** Whether a picture moves in the element: it has a size, and time passes in it. */
-async function isMoving(page: Page, label: string): Promise<boolean> {
+/** Whether the video element plays: it has a size, and its time advances. */
+async function isPlaying(page: Page, label: string): Promise<boolean> {
   return page
     .getByLabel(label, { exact: true })
     .evaluate((video: Json) => (video.videoWidth as number) > 0 && (video.currentTime as number) > 0);
 }
 
 async function tracksIn(page: Page, element: 'audio' | 'video'): Promise<string[]> {
-  const found = page.locator(`usher-widget ${element}`).first();
-  return found.evaluate((media: Json) =>
-    ((media.srcObject?.getTracks() ?? []) as { kind: string }[]).map(({ kind }) => kind),
+  const media = page.locator(`usher-widget ${element}`).first();
+  return media.evaluate((player: Json) =>
+    ((player.srcObject?.getTracks() ?? []) as { kind: string }[]).map(({ kind }) => kind),
   );
 }
 
-test('asked for a call: both hear each other, mute is told, hanging up leaves the chat, and there may be another call', async () => {
+test('in an audio call both sides hear each other and see who is muted; after hanging up they chat, and can call again', async () => {
   await using shop = await openShop(server);
   const { page, complaints } = await visit(browser, shop);
   await askToTalk(page, 'Call');
   const engagement = await takeVisitor(server, shop);
-  const desk = await atTheDesk(shop, engagement, { audio: 'two_way', video: null });
+  const desk = await joinAsOperator(shop, engagement, { audio: 'two_way', video: null });
   await page.getByRole('button', { name: 'Join with microphone' }).click();
   await connected(page);
   await desk.untilState('connected');
@@ -54,15 +54,15 @@ test('asked for a call: both hear each other, mute is told, hanging up leaves th
   assert.deepEqual(await tracksIn(page, 'audio'), ['audio']);
   assert.deepEqual(await barriersOf(page), []);
 
-  await page.getByRole('button', { name: 'Mute yourself' }).click();
-  await desk.untilView(({ other }) => other.microphone === false, 'word that the visitor is muted');
-  await page.getByRole('button', { name: 'Unmute yourself' }).click();
-  await desk.untilView(({ other }) => other.microphone, 'word that the visitor is heard again');
+  await page.getByRole('button', { name: 'Mute' }).click();
+  await desk.untilView(({ other }) => other.microphone === false, 'the visitor to be muted');
+  await page.getByRole('button', { name: 'Unmute' }).click();
+  await desk.untilView(({ other }) => other.microphone, 'the visitor to be unmuted');
   await desk.do('call.setMicrophone(false)');
-  await page.getByText('They are muted').waitFor();
+  await page.getByText('The other person is muted').waitFor();
 
-  // Hidden, it goes on.
-  await page.getByRole('button', { name: 'Hide this window' }).click();
+  // The call continues while the panel is minimized.
+  await page.getByRole('button', { name: 'Minimize chat' }).click();
   await desk.untilMore('energy');
   await page.getByRole('button', { name: 'Back to the conversation' }).click();
 
@@ -84,10 +84,10 @@ test('asked for a call: both hear each other, mute is told, hanging up leaves th
   assert.equal(await page.getByRole('button', { name: /^Join/ }).count(), 0);
   assert.equal(await page.getByLabel('Message', { exact: true }).count(), 1);
 
-  // Another call is agreed on like the first one. Who does not want it goes on by chat.
+  // A second call works like the first. A visitor who does not join continues by chat.
   const invite = async (): Promise<void> => {
-    const asking = { token, body: { audio: 'two_way', video: null } };
-    expectStatus(await call(server, `POST /engagements/${engagement}/media_upgrade_requests`, asking), 201);
+    const request = { token, body: { audio: 'two_way', video: null } };
+    expectStatus(await call(server, `POST /engagements/${engagement}/media_upgrade_requests`, request), 201);
     await page.getByRole('button', { name: 'Accept' }).click();
   };
   await invite();
@@ -99,7 +99,7 @@ test('asked for a call: both hear each other, mute is told, hanging up leaves th
   await page.getByText('Missed call').waitFor();
   assert.equal((await read()).media, 'text');
   await invite();
-  const again = await atTheDesk(shop, engagement, { audio: 'two_way', video: null });
+  const again = await joinAsOperator(shop, engagement, { audio: 'two_way', video: null });
   await connected(page);
   await again.untilMore('energy');
   const body = { action: 'end' };
@@ -109,7 +109,7 @@ test('asked for a call: both hear each other, mute is told, hanging up leaves th
   assert.deepEqual(complaints, []);
 });
 
-test('a chat becomes a call in which only we are seen, then one that goes both ways; a reload finds back', async () => {
+test('a chat is upgraded to one-way video, then to two-way video, and can be joined again after a reload', async () => {
   await using shop = await openShop(server);
   const { page, complaints } = await visit(browser, shop);
   await askToTalk(page);
@@ -120,48 +120,48 @@ test('a chat becomes a call in which only we are seen, then one that goes both w
   const oneWay = { audio: 'two_way', video: 'one_way' };
   expectStatus(await call(server, `POST ${path}`, { token, body: oneWay }), 201);
   await page.getByRole('button', { name: 'Accept' }).click();
-  const desk = await atTheDesk(shop, engagement, oneWay);
+  const desk = await joinAsOperator(shop, engagement, oneWay);
   await connected(page);
-  await until(async () => isMoving(page, 'The other side'), 30_000);
-  assert.equal(await page.getByLabel('Yourself', { exact: true }).count(), 0, 'no camera was taken');
-  assert.equal((await desk.look()).remote.includes('video'), false);
+  await until(async () => isPlaying(page, 'The other person'), 30_000);
+  assert.equal(await page.getByLabel('You', { exact: true }).count(), 0, 'no camera was started');
+  assert.equal((await desk.view()).remote.includes('video'), false);
   assert.deepEqual(await barriersOf(page), []);
 
-  await page.getByRole('button', { name: 'Ask for a video call' }).click();
-  await page.getByText('You have asked for a video call…').waitFor();
+  await page.getByRole('button', { name: 'Request a video call' }).click();
+  await page.getByText('You requested a video call…').waitFor();
   const { media_upgrade_requests: asked } = expectStatus(await call(server, `GET ${path}`, { token }), 200).body;
   const body = { action: 'accept' };
   expectStatus(await call(server, `PATCH ${path}/${asked[0].id}`, { token, body }), 200);
   await desk.do(`call.change(${JSON.stringify({ audio: 'two_way', video: 'two_way' })})`);
   await desk.do('call.startDevices()');
   await page.getByText('Your camera is off').waitFor();
-  await page.getByRole('button', { name: 'Turn the camera on' }).click();
+  await page.getByRole('button', { name: 'Turn camera on' }).click();
   await until(
-    async () => (await page.getByLabel('Yourself', { exact: true }).count()) === 1 && isMoving(page, 'Yourself'),
+    async () => (await page.getByLabel('You', { exact: true }).count()) === 1 && isPlaying(page, 'You'),
     30_000,
   );
   await desk.untilMore('frames');
-  await page.getByRole('button', { name: 'Turn the camera off' }).click();
-  await desk.untilView(({ other }) => other.camera === false, 'word that the camera is off');
-  await page.getByRole('button', { name: 'Turn the camera on' }).click();
+  await page.getByRole('button', { name: 'Turn camera off' }).click();
+  await desk.untilView(({ other }) => other.camera === false, 'the camera to be off');
+  await page.getByRole('button', { name: 'Turn camera on' }).click();
   await desk.untilMore('frames');
 
-  // By the time the page is there again, the other side knows that it was left.
+  // The other side learns that the visitor left before the page has loaded again.
   await page.reload();
-  assert.equal((await desk.look()).other.isGone, true);
+  assert.equal((await desk.view()).other.isGone, true);
   await page.getByRole('button', { name: 'Join with camera and microphone' }).click();
   await connected(page);
-  await until(async () => isMoving(page, 'The other side'), 30_000);
+  await until(async () => isPlaying(page, 'The other person'), 30_000);
   await desk.untilMore('frames');
   assert.deepEqual(complaints, []);
 });
 
-test('of two tabs the one that joined last has the call', proof, async () => {
+test('of two tabs, the one that joined last has the call', proof, async () => {
   await using shop = await openShop(server);
   const { page, context } = await visit(browser, shop);
   await askToTalk(page, 'Call');
   const engagement = await takeVisitor(server, shop);
-  const desk = await atTheDesk(shop, engagement, { audio: 'two_way', video: null });
+  const desk = await joinAsOperator(shop, engagement, { audio: 'two_way', video: null });
   await page.getByRole('button', { name: 'Join with microphone' }).click();
   await connected(page);
   const tab = await context.newPage();
@@ -169,6 +169,6 @@ test('of two tabs the one that joined last has the call', proof, async () => {
   await tab.getByRole('button', { name: 'Back to the conversation' }).click();
   await tab.getByRole('button', { name: 'Join with microphone' }).click();
   await connected(tab);
-  await page.getByText('The call goes on in another tab.').waitFor();
+  await page.getByText('The call continues in another tab.').waitFor();
   await desk.untilMore('energy');
 });

@@ -19,7 +19,7 @@ after(async () => {
 
 const picker = (page: Page) => page.locator('usher-widget input[type=file]');
 
-test('visitors are told in their own words why a file is refused, and can remove it', async () => {
+test('visitors see why a file was refused, and can remove it', async () => {
   await using shop = await openShop(server);
   const { page } = await visit(browser, shop);
   await askToTalk(page);
@@ -30,7 +30,7 @@ test('visitors are told in their own words why a file is refused, and can remove
     'image/jpeg,image/png,image/gif,image/webp,application/pdf,text/plain',
   );
   const refused = [
-    ['page.html', 20, 'You can send JPEG, PNG, GIF, WebP, PDF and text files.'],
+    ['page.html', 20, 'You can send JPEG, PNG, GIF, WebP, PDF, and text files.'],
     ['none.txt', 0, 'This file is empty.'],
     ['large.txt', 25 * 1024 * 1024 + 1, 'This file is too large. The limit is 25 MB.'],
   ] as const;
@@ -83,7 +83,7 @@ test('files can be dropped on the panel and pasted into the message', async () =
   );
 });
 
-test('where a site takes no files from visitors, there is no button for them', async () => {
+test('there is no file button if the site accepts no files from visitors', async () => {
   await using shop = await openShop(server);
   const body = { allowed_file_senders: { operator: true, visitor: false } };
   expectStatus(await call(server, `PATCH /sites/${shop.own.siteId}`, { token: shop.own.admin, body }), 200);

@@ -9,7 +9,7 @@ import { openShop, takeVisitor } from '../support/widget.ts';
 import { testWidget } from '../support/widget-suite.ts';
 import { makeAccount, makeQueue } from '../support/world.ts';
 
-/** In CI the run has failed already if there is none: see scripts/install-test-tools.ts. */
+/** In CI a missing browser fails the run earlier: see scripts/install-test-tools.ts. */
 const skip = findFirefox() === null ? 'Firefox is not installed' : false;
 
 describe('the widget in Firefox', { skip }, () => {
@@ -35,8 +35,8 @@ describe('the widget in Firefox', { skip }, () => {
     const engagementId = await takeVisitor(server, shop);
     await using chromium = await openBrowser();
     const media = { audio: 'two_way', video: null };
-    const joining = { token: shop.operator.token, engagementId, side: 'operator', media };
-    const desk = new Caller((await chromium.newPage()).page, server.url, joining);
+    const joinOptions = { token: shop.operator.token, engagementId, side: 'operator', media };
+    const desk = new Caller((await chromium.newPage()).page, server.url, joinOptions);
     await desk.open();
     await desk.join();
     await page.click('Join with microphone');
@@ -50,7 +50,7 @@ describe('the widget in Firefox', { skip }, () => {
 
 test('the console works in a Firefox that blocks cookies and storage, until it is reloaded', { skip }, async () => {
   await using server = await startTestServer();
-  // The setting "Block all cookies". Firefox then refuses storage and channels between tabs, too.
+  // This is the setting "Block all cookies". Firefox then also blocks storage and channels between tabs.
   await using browser = await openFirefox({ 'network.cookie.cookieBehavior': 2 });
   const own = await makeAccount(server);
   await makeQueue(server, own, { name: 'Invoices' });

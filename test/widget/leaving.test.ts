@@ -5,10 +5,10 @@ import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { askToTalk, openShop, takeVisitor, visit } from '../support/widget.ts';
 import { enqueue, expectStatus, present } from '../support/world.ts';
 
-/** How long a lease lasts that nobody renews, and a little more for who looks at it. */
-const patienceMs = 45_000;
+/** A lease of half a minute that nobody renews, and some time to notice its end. */
+const expiryMs = 45_000;
 
-test('who closes the tab has left the line half a minute later; who reloads, or has another tab open, has not', async () => {
+test('a visitor who closes the tab leaves the queue after half a minute; one who reloads or has another tab does not', async () => {
   await using server = await startTestServer();
   await using browser = await openBrowser();
   await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
@@ -31,7 +31,7 @@ test('who closes the tab has left the line half a minute later; who reloads, or 
   await leaving.page.close({ runBeforeUnload: true });
   await staying.page.close();
   await tab.reload();
-  await until(async () => (await waiting()).length === 1, patienceMs);
+  await until(async () => (await waiting()).length === 1, expiryMs);
   assert.equal((await waiting())[0].id, second.id);
   const left = expectStatus(await call(server, `GET /queue_tickets/${first.id}`, { token: shop.own.admin }), 200).body;
   assert.equal(left.state, 'visitor_left');
@@ -39,7 +39,7 @@ test('who closes the tab has left the line half a minute later; who reloads, or 
 });
 
 test(
-  'where tickets need presence, the widget keeps its place by itself; who only asks loses it after a minute',
+  'where tickets need presence, a visitor with the widget keeps their place and a silent client loses it after a minute',
   proof,
   async () => {
     await using server = await startTestServer();
@@ -53,18 +53,18 @@ test(
     const { page } = await visit(browser, shop);
     await askToTalk(page);
     await page.getByText('You are number 2 in line').waitFor();
-    const began = performance.now();
+    const startedAt = performance.now();
     const read = async (): Promise<Json> =>
       expectStatus(await call(server, `GET /queue_tickets/${silent.id}`, { token: admin }), 200).body;
     await until(async () => (await read()).state === 'visitor_left', 75_000);
     await page.getByText('You are first in line').waitFor();
-    // Longer than the minute that asking counts for.
-    await until(() => performance.now() - began > 90_000, 95_000);
+    // Longer than the minute for which creating a ticket counts as presence.
+    await until(() => performance.now() - startedAt > 90_000, 95_000);
     await page.getByText('You are first in line').waitFor();
   },
 );
 
-test('who waits is next in line only while somebody is online', async () => {
+test('a waiting visitor is next in line only while an operator is online', async () => {
   await using server = await startTestServer();
   await using browser = await openBrowser();
   await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });

@@ -4,7 +4,7 @@ import { findWebkit, openWebkit } from '../support/webkit.ts';
 import type { RemoteBrowser } from '../support/remote-browser.ts';
 import { testWidget } from '../support/widget-suite.ts';
 
-/** In CI the run has failed already if there is none: see scripts/install-test-tools.ts. */
+/** In CI a missing browser fails the run earlier: see scripts/install-test-tools.ts. */
 const skip = findWebkit() === null ? 'WebKit is not installed' : false;
 
 describe('the widget in WebKit', { skip }, () => {

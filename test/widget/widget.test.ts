@@ -10,7 +10,7 @@ import { expectStatus, makePresent, makeQueue, present } from '../support/world.
 
 const server = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
 const browser = await forThisFile(openBrowser());
-// A page that nobody looks at any more takes its share of the machine, one with a call above all.
+// Open pages use processor time, most of all those with a call.
 afterEach(async () => {
   for (const context of browser.browser.contexts()) await context.close();
 });
@@ -20,8 +20,8 @@ async function transcript({ operator }: Shop, engagement: string): Promise<Json[
   return expectStatus(await call(server, `GET ${path}`, { token: operator.token }), 200).body;
 }
 
-/** What the visitor has written, as the operator reads it. */
-async function written(shop: Shop, engagement: string): Promise<string[]> {
+/** The visitor's messages, as the operator reads them. */
+async function visitorMessages(shop: Shop, engagement: string): Promise<string[]> {
   const messages = await transcript(shop, engagement);
   return messages.filter(({ sender }) => sender.type === 'visitor').map(({ content }) => content);
 }
@@ -32,7 +32,7 @@ async function visitorsOf({ own }: Shop): Promise<number> {
   return row?.count ?? -1;
 }
 
-test('from another origin, on a page that would rather not have it: asked for, accepted, and talked both ways', async () => {
+test('on a page of another origin with hostile styles, a visitor asks for a chat, is accepted, transferred, and ends it', async () => {
   await using shop = await openShop(server);
   const named = { display_name: 'Ann of Sales' };
   expectStatus(await call(server, `PATCH /operators/${shop.operator.id}`, { token: shop.own.admin, body: named }), 200);
@@ -42,22 +42,22 @@ test('from another origin, on a page that would rather not have it: asked for, a
   await button.waitFor();
   const box = await button.boundingBox();
   assert.ok(box !== null && box.x > 900 && box.y > 600 && box.height >= 44, JSON.stringify(box));
-  assert.equal(await visitorsOf(shop), 0, 'who only looks is nobody');
+  assert.equal(await visitorsOf(shop), 0, 'a person who only sees the button is no visitor');
 
   await askToTalk(page, 'Chat', 'Ada');
   const engagement = await takeVisitor(server, shop);
   await page.getByText('You are connected.').waitFor();
   await say(server, shop, engagement, 'Good morning');
   await page.getByText('Good morning').waitFor();
-  // Drawn, not loaded as an image: the policy of the page lets in no images of ours.
-  const who = page.getByRole('group', { name: "You're chatting with" });
-  await who.getByText('Ann of Sales').waitFor();
-  await who.locator('canvas').waitFor();
+  // The picture is drawn on a canvas: the content security policy of the page blocks images of Usher.
+  const header = page.getByRole('group', { name: "You're chatting with" });
+  await header.getByText('Ann of Sales').waitFor();
+  await header.locator('canvas').waitFor();
   await page.getByRole('log').getByText('Ann of Sales').waitFor();
   await write(page, 'Do you have <b>chairs</b>?');
   await page.getByText('Do you have <b>chairs</b>?').waitFor();
-  await until(async () => (await written(shop, engagement)).length === 1);
-  assert.deepEqual(await written(shop, engagement), ['Do you have <b>chairs</b>?']);
+  await until(async () => (await visitorMessages(shop, engagement)).length === 1);
+  assert.deepEqual(await visitorMessages(shop, engagement), ['Do you have <b>chairs</b>?']);
   await until(async () => (await transcript(shop, engagement))[0].status === 'delivered');
 
   const { id } = (await transcript(shop, engagement)).find(({ sender }) => sender.type === 'visitor');
@@ -81,7 +81,7 @@ test('from another origin, on a page that would rather not have it: asked for, a
   const { id: request } = expectStatus(await call(server, 'POST /transfer_requests', transfer), 201).body;
   expectStatus(await call(server, `PATCH /transfer_requests/${request}`, { token, body: { action: 'accept' } }), 200);
   await page.getByText("You're now chatting with Somebody").waitFor();
-  await who.getByText('Somebody').waitFor();
+  await header.getByText('Somebody').waitFor();
   await page.getByRole('log').getByText('Ann of Sales').waitFor();
 
   await page.getByRole('button', { name: 'End chat' }).click();
@@ -94,7 +94,7 @@ test('from another origin, on a page that would rather not have it: asked for, a
   assert.deepEqual(complaints, []);
 });
 
-test('the button is there while a queue is open, and goes and comes back by itself', async () => {
+test('the button is shown only while a queue is open', async () => {
   await using shop = await openShop(server, { said: { media: ['text', 'audio'] } });
   const { page, context, complaints } = await browser.newPage();
   await context.clock.install();
@@ -110,7 +110,7 @@ test('the button is there while a queue is open, and goes and comes back by itse
   await page.getByRole('button', { name: 'Call', exact: true }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Video call' }).count(), 0);
 
-  // It closes while somebody has the panel open: what they see says so.
+  // If the queue closes while the panel is open, the panel says so.
   await present(server, shop.operator, { available: false });
   await context.clock.fastForward(30_000);
   await page.getByText("We're offline right now.").waitFor();
@@ -118,36 +118,32 @@ test('the button is there while a queue is open, and goes and comes back by itse
   assert.deepEqual(complaints, []);
 });
 
-test(
-  'a queue that closes between looking and asking is said in words, and asking again is possible',
-  proof,
-  async () => {
-    await using shop = await openShop(server);
-    const { page, complaints } = await visit(browser, shop);
-    await page.getByRole('button', { name: 'Chat with us' }).waitFor();
-    await present(server, shop.operator, { available: false });
-    await askToTalk(page);
-    await page.getByText('Nobody is here for this now.').waitFor();
-    await present(server, shop.operator);
-    await page.getByRole('button', { name: 'Chat', exact: true }).click();
-    await takeVisitor(server, shop);
-    await page.getByText('You are connected.').waitFor();
-    assert.deepEqual(complaints, []);
-  },
-);
+test('a visitor who asks after the queue has closed sees why they cannot enter, and can try again', proof, async () => {
+  await using shop = await openShop(server);
+  const { page, complaints } = await visit(browser, shop);
+  await page.getByRole('button', { name: 'Chat with us' }).waitFor();
+  await present(server, shop.operator, { available: false });
+  await askToTalk(page);
+  await page.getByText('No one is available right now.').waitFor();
+  await present(server, shop.operator);
+  await page.getByRole('button', { name: 'Chat', exact: true }).click();
+  await takeVisitor(server, shop);
+  await page.getByText('You are connected.').waitFor();
+  assert.deepEqual(complaints, []);
+});
 
-test('only the queues that the tag names are asked', proof, async () => {
+test('only the queues named in the tag are used', proof, async () => {
   const named = { routing_policy: { media: ['video'] } };
   await using shop = await openShop(server, { attributes: 'data-queues="00000000-0000-4000-8000-000000000000"' });
   await makeQueue(server, shop.own, named);
   const { page } = await browser.newPage();
-  const asked = page.waitForResponse((response) => response.url().includes('/availability'));
+  const availability = page.waitForResponse((response) => response.url().includes('/availability'));
   await page.goto(shop.url);
-  assert.equal((await (await asked).json()).open, false);
+  assert.equal((await (await availability).json()).open, false);
   assert.equal(await page.getByRole('button').count(), 0);
 });
 
-test('waiting: the place in the line moves, is kept over a reload and in another tab, and can be given up', async () => {
+test('a waiting visitor moves up, keeps their place after a reload and in another tab, and can stop waiting', async () => {
   await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
   await present(server, shop.operator, { available: false });
   const first = await visit(browser, shop);
@@ -175,7 +171,7 @@ test('waiting: the place in the line moves, is kept over a reload and in another
   assert.deepEqual([...first.complaints, ...second.complaints], []);
 });
 
-test('an operator who calls it off is an end that is explained', proof, async () => {
+test('a visitor whose ticket an operator cancels is told so', proof, async () => {
   await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
   await present(server, shop.operator, { available: false });
   const { page } = await visit(browser, shop);
@@ -188,7 +184,7 @@ test('an operator who calls it off is an end that is explained', proof, async ()
   await page.getByText('Your request was cancelled.').waitFor();
 });
 
-test('a card of the welcome message: one choice, sent as the interface says, and hostile text stays text', async () => {
+test('a card in the welcome message takes one choice, which is sent as an option, and hostile text stays text', async () => {
   const hostile = '<img src=x onerror="document.title=1">';
   const card = {
     content: `Hello ${hostile}`,
@@ -228,7 +224,7 @@ test('a card of the welcome message: one choice, sent as the interface says, and
   assert.deepEqual(complaints, []);
 });
 
-test('files: scanned, sent once they are clean, refused when they are not, downloaded from the other side', async () => {
+test('a file is sent when its scan is clean, refused when it is infected, and can be downloaded', async () => {
   await using shop = await openShop(server);
   const { page, complaints } = await visit(browser, shop);
   await askToTalk(page);
@@ -251,17 +247,17 @@ test('files: scanned, sent once they are clean, refused when they are not, downl
 
   await page.getByText('You are connected.').waitFor();
   await send('good.txt');
-  await page.getByText('Being checked for viruses…').waitFor();
-  // What is being scanned is not lost with the page.
+  await page.getByText('Scanning for viruses…').waitFor();
+  // A file that is being scanned survives a reload.
   await page.reload();
-  await page.getByText('Being checked for viruses…').waitFor();
+  await page.getByText('Scanning for viruses…').waitFor();
   await scan('good.txt', 'clean');
   await page.getByRole('button', { name: 'Download good.txt' }).waitFor();
   await send('bad.txt');
   await scan('bad.txt', 'infected');
   await page.getByText('A virus was found in this file.').waitFor();
   await page.getByRole('button', { name: 'Remove bad.txt' }).click();
-  assert.equal((await written(shop, engagement)).length, 1);
+  assert.equal((await visitorMessages(shop, engagement)).length, 1);
 
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download good.txt' }).click();
@@ -273,7 +269,7 @@ test('files: scanned, sent once they are clean, refused when they are not, downl
   assert.deepEqual(complaints, []);
 });
 
-test('typing is seen on both sides', async () => {
+test('each side sees when the other is typing', async () => {
   await using shop = await openShop(server);
   const { page } = await visit(browser, shop);
   await askToTalk(page);
@@ -282,21 +278,21 @@ test('typing is seen on both sides', async () => {
   const path = `/engagements/${engagement}/typing_indicator`;
   const { token } = shop.operator;
   expectStatus(await call(server, `PUT ${path}`, { token, body: { typing: true } }), 204);
-  await page.getByLabel('Somebody is typing').waitFor();
+  await page.getByLabel('Someone is typing').waitFor();
   await say(server, shop, engagement, 'There');
-  await page.getByLabel('Somebody is typing').waitFor({ state: 'detached' });
+  await page.getByLabel('Someone is typing').waitFor({ state: 'detached' });
 
-  const told = (typing: boolean) =>
+  const reported = (typing: boolean) =>
     page.waitForRequest((request) => request.url().endsWith(path) && request.postDataJSON().typing === typing);
-  const isTyping = told(true);
+  const isTyping = reported(true);
   await page.getByLabel('Message', { exact: true }).pressSequentially('Hel');
   assert.equal((await (await isTyping).response())?.status(), 204);
-  const isDone = told(false);
+  const isDone = reported(false);
   await page.keyboard.press('Enter');
   assert.equal((await (await isDone).response())?.status(), 204);
 });
 
-test('a connection that breaks in the middle loses nothing and doubles nothing', async () => {
+test('when the connection breaks, no message is lost or sent twice', async () => {
   await using proxy = await startProxy(server);
   await using shop = await openShop(server, { through: proxy });
   const { page, complaints } = await visit(browser, shop);
@@ -304,31 +300,31 @@ test('a connection that breaks in the middle loses nothing and doubles nothing',
   const engagement = await takeVisitor(server, shop);
   await page.getByText('You are connected.').waitFor();
   await write(page, 'before');
-  await until(async () => (await written(shop, engagement)).length === 1);
+  await until(async () => (await visitorMessages(shop, engagement)).length === 1);
   await page.getByText('Sending…').waitFor({ state: 'detached' });
 
   proxy.shut(true);
-  await page.getByText('The connection was lost.').waitFor();
+  await page.getByText('Connection lost.').waitFor();
   await say(server, shop, engagement, 'said meanwhile');
   await write(page, 'written meanwhile');
   await page.getByText('Sending…').waitFor();
   proxy.shut(false);
   await page.getByText('said meanwhile').waitFor();
-  await until(async () => (await written(shop, engagement)).length === 2);
-  await page.getByText('The connection was lost.').waitFor({ state: 'detached' });
+  await until(async () => (await visitorMessages(shop, engagement)).length === 2);
+  await page.getByText('Connection lost.').waitFor({ state: 'detached' });
 
-  // The answer to a message is lost: it is sent again, and is the same.
+  // The response to a message is lost. The message is sent again and stored once.
   const cut = proxy.cutAfter(0);
   await write(page, 'once');
   await cut;
-  await until(async () => (await written(shop, engagement)).length === 3);
+  await until(async () => (await visitorMessages(shop, engagement)).length === 3);
   await page.getByText('Sending…').waitFor({ state: 'detached' });
-  assert.deepEqual(await written(shop, engagement), ['before', 'written meanwhile', 'once']);
+  assert.deepEqual(await visitorMessages(shop, engagement), ['before', 'written meanwhile', 'once']);
   assert.equal(await page.getByText('once', { exact: true }).count(), 1);
   assert.deepEqual(complaints, []);
 });
 
-test('what was written while the server was away is sent after a reload', async () => {
+test('a message written while the server was unreachable is sent after a reload', async () => {
   await using proxy = await startProxy(server);
   await using shop = await openShop(server, { through: proxy });
   const { page } = await visit(browser, shop);
@@ -341,12 +337,12 @@ test('what was written while the server was away is sent after a reload', async 
   await page.unroute('**/chat_messages/**');
   await page.reload();
   await page.getByText('not lost').waitFor();
-  await until(async () => (await written(shop, engagement)).length === 1);
+  await until(async () => (await visitorMessages(shop, engagement)).length === 1);
   await page.getByText('Sending…').waitFor({ state: 'detached' });
-  assert.deepEqual(await written(shop, engagement), ['not lost']);
+  assert.deepEqual(await visitorMessages(shop, engagement), ['not lost']);
 });
 
-test('two tabs are one visitor: what is said in one is read in the other', async () => {
+test('two tabs share one visitor and one conversation', async () => {
   await using shop = await openShop(server);
   const { page, context } = await visit(browser, shop);
   await askToTalk(page);
@@ -357,15 +353,15 @@ test('two tabs are one visitor: what is said in one is read in the other', async
   await tab.getByRole('button', { name: 'Back to the conversation' }).click();
   await write(tab, 'from the second');
   await page.getByText('from the second').waitFor();
-  await tab.getByRole('button', { name: 'Hide this window' }).click();
+  await tab.getByRole('button', { name: 'Minimize chat' }).click();
   await say(server, shop, engagement, 'to both');
   await page.getByText('to both').waitFor();
   await tab.getByRole('button', { name: 'Back to the conversation 1 new message' }).waitFor();
-  assert.deepEqual(await written(shop, engagement), ['from the second']);
+  assert.deepEqual(await visitorMessages(shop, engagement), ['from the second']);
 });
 
 test(
-  'a token that is about to end is renewed, and a visitor whom nobody knows any more begins anew',
+  'a token that is about to expire is renewed, and a visitor unknown to the server is created again',
   proof,
   async () => {
     await using shop = await openShop(server);
@@ -376,15 +372,15 @@ test(
     const change = async (changes: Json): Promise<Json> =>
       page.evaluate<Json>(`(() => {
       const name = ${JSON.stringify(`usher.${shop.own.siteId}.visitor`)};
-      const kept = JSON.parse(localStorage.getItem(name));
-      localStorage.setItem(name, JSON.stringify({ ...kept, ...${JSON.stringify(changes)} }));
-      return kept;
+      const stored = JSON.parse(localStorage.getItem(name));
+      localStorage.setItem(name, JSON.stringify({ ...stored, ...${JSON.stringify(changes)} }));
+      return stored;
     })()`);
     const before = await change({ expiresAt: Date.now() + 60_000 });
     const renewed = page.waitForResponse((response) => response.url().endsWith('/token'));
     await write(page, 'still there');
     assert.equal((await renewed).status(), 200);
-    await until(async () => (await written(shop, engagement)).length === 1);
+    await until(async () => (await visitorMessages(shop, engagement)).length === 1);
     const after = await change({ token: 'garbage' });
     assert.equal(after.id, before.id);
     assert.notEqual(after.token, before.token);
@@ -398,7 +394,7 @@ test(
 );
 
 test(
-  'an invitation to a call is shown, and declined; the visitor is told when an operator ends it',
+  'a visitor can decline an invitation to a call, and sees when the operator ends the conversation',
   proof,
   async () => {
     await using shop = await openShop(server);
@@ -410,7 +406,7 @@ test(
     const { token } = shop.operator;
     const body = { audio: 'two_way', video: 'one_way' };
     const { id } = expectStatus(await call(server, `POST ${path}`, { token, body }), 201).body;
-    await page.getByText('We would like to switch to a video call in which only we are seen.').waitFor();
+    await page.getByText('Join a video call? Only our camera will be on.').waitFor();
     await page.getByRole('button', { name: 'Decline' }).click();
     await page.getByRole('button', { name: 'Decline' }).waitFor({ state: 'detached' });
     assert.equal(expectStatus(await call(server, `GET ${path}/${id}`, { token }), 200).body.state, 'declined');

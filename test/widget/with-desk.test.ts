@@ -13,8 +13,8 @@ const browser = await forThisFile(openBrowser());
 
 const callMs = 40_000;
 
-/** Whether a picture moves in the element: it has a size, and time passes in it. */
-async function isMoving(page: Page, label: string): Promise<boolean> {
+/** Whether the video element plays: it has a size, and its time advances. */
+async function isPlaying(page: Page, label: string): Promise<boolean> {
   return page
     .getByLabel(label, { exact: true })
     .evaluate((video: Json) => (video.videoWidth as number) > 0 && (video.currentTime as number) > 0);
@@ -25,8 +25,8 @@ async function sayAtDesk(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-test('two people in two browsers: they find each other, write, see each other, and lose nothing on the way', async () => {
-  // The visitor's way to the server can be cut.
+test('a visitor and an operator in two browsers chat and have a video call, and lose nothing when a connection breaks', async () => {
+  // The proxy can cut the visitor's connection to the server.
   await using proxy = await startProxy(server);
   const at = await sitDown({ server, browser });
   const desk = at.page;
@@ -48,7 +48,7 @@ test('two people in two browsers: they find each other, write, see each other, a
   await visitor.keyboard.press('Enter');
   await said(desk).getByText('is my parcel lost?').waitFor();
 
-  // The visitor's connection is gone while the operator answers; what was written meanwhile arrives once, on both sides.
+  // The visitor's connection breaks while the operator answers. Messages written meanwhile arrive once, on both sides.
   proxy.shut(true);
   proxy.cut();
   await sayAtDesk(desk, 'Let me look');
@@ -58,7 +58,7 @@ test('two people in two browsers: they find each other, write, see each other, a
   await visitor.getByText('Let me look').waitFor();
   await said(desk).getByText('Hello?').waitFor();
 
-  // Whoever is in a call does not wait for an answer, nor afterwards for one to what was written before.
+  // A visitor in a call does not wait for an answer, and after the call not for one to earlier messages.
   const waits = desk.getByRole('list', { name: 'Conversations' }).getByText(/^wait/i);
   await waits.waitFor();
   await desk.getByRole('button', { name: 'Call', exact: true }).click();
@@ -68,18 +68,18 @@ test('two people in two browsers: they find each other, write, see each other, a
   const join = panel.getByRole('button', { name: 'Join with camera and microphone' });
   await join.click();
   await panel.getByText('In a call').waitFor({ timeout: callMs });
-  await until(async () => isMoving(desk, 'The visitor'), callMs);
-  await until(async () => isMoving(visitor, 'The other side'), callMs);
+  await until(async () => isPlaying(desk, 'The visitor'), callMs);
+  await until(async () => isPlaying(visitor, 'The other person'), callMs);
   assert.equal(await waits.count(), 0);
 
-  // The operator's page is loaded anew in the middle of it all. The visitor is told at once that nobody is there.
-  const left = visitor.getByText('They left the call').waitFor({ timeout: 2_000 });
+  // The operator reloads the page during the call. The visitor sees at once that the operator left.
+  const left = visitor.getByText('The other person left the call').waitFor({ timeout: 2_000 });
   await Promise.all([left, desk.reload()]);
   await said(desk).getByText('Hello?').waitFor();
   assert.equal(await said(desk).getByText('Let me look').count(), 1);
   await join.click();
   await panel.getByText('In a call').waitFor({ timeout: callMs });
-  await until(async () => isMoving(desk, 'The visitor'), callMs);
+  await until(async () => isPlaying(desk, 'The visitor'), callMs);
   await panel.getByRole('button', { name: 'Hang up' }).click();
   const ended = /^Call ended · 0:\d\d$/;
   await said(desk).getByText(ended).waitFor();
@@ -88,7 +88,7 @@ test('two people in two browsers: they find each other, write, see each other, a
   await comesTrue(desk, `document.activeElement?.ariaLabel === 'Message'`);
   await desk.reload();
   await said(desk).getByText(ended).waitFor();
-  assert.equal(await panel.count(), 0, 'a call that has ended is not offered again');
+  assert.equal(await panel.count(), 0, 'an ended call cannot be joined');
   assert.equal(await waits.count(), 0);
   await sayAtDesk(desk, 'It is on its way');
   await visitor.getByText('It is on its way').waitFor();

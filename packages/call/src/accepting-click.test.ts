@@ -2,28 +2,28 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AcceptingClick } from './accepting-click.ts';
 
-test('a click on Accept counts for one joining, and for one start of each device that the accepted call needs', () => {
+test('a click on Accept allows joining once, and starting each device of the accepted call once', () => {
   const click = new AcceptingClick();
-  assert.deepEqual([click.takeJoining(), click.take(['audio', 'video'])], [false, []]);
-  click.note(['audio', 'video']);
-  assert.deepEqual([click.takeJoining(), click.takeJoining()], [true, false]);
+  assert.deepEqual([click.consumeJoin(), click.consumeDevices(['audio', 'video'])], [false, []]);
+  click.record(['audio', 'video']);
+  assert.deepEqual([click.consumeJoin(), click.consumeJoin()], [true, false]);
   assert.deepEqual(
-    [click.take(['audio']), click.take(['audio', 'video']), click.take(['video'])],
+    [click.consumeDevices(['audio']), click.consumeDevices(['audio', 'video']), click.consumeDevices(['video'])],
     [['audio'], ['video'], []],
   );
-  click.note(['audio']);
-  assert.deepEqual(click.take(['video']), [], 'a call without a camera was accepted');
-  click.forget();
-  assert.deepEqual([click.takeJoining(), click.take(['audio'])], [false, []]);
+  click.record(['audio']);
+  assert.deepEqual(click.consumeDevices(['video']), [], 'the accepted call has no camera');
+  click.clear();
+  assert.deepEqual([click.consumeJoin(), click.consumeDevices(['audio'])], [false, []]);
 });
 
-test('a click on Accept counts for ten seconds', (t) => {
+test('a click on Accept is valid for ten seconds', (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => now);
   const click = new AcceptingClick();
-  click.note(['audio']);
+  click.record(['audio']);
   now = 9_999;
-  assert.equal(click.takeJoining(), true);
+  assert.equal(click.consumeJoin(), true);
   now = 10_000;
-  assert.deepEqual(click.take(['audio']), []);
+  assert.deepEqual(click.consumeDevices(['audio']), []);
 });

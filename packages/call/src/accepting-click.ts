@@ -1,45 +1,45 @@
 import type { Kind } from './media.ts';
 
-/** So long after the click, the feed may still bring what it is about. */
-const countsMs = 10_000;
+/** How long after the click the feed may still report the accepted call. */
+const validMs = 10_000;
 
 /**
- * The click by which somebody accepts a call. That the conversation has become one is told a moment later, so the click is
- * remembered: for a moment, for one joining, for one start of each device that the accepted call needs, and not beyond the end of
- * the call.
+ * The click with which somebody accepts a call. The feed reports a moment later that the conversation has become a call, so the
+ * click is remembered until then. The click is valid for ten seconds, for joining once, and for one start of each device that the
+ * accepted call needs. The end of the call clears it.
  */
 export class AcceptingClick {
   #at = -Infinity;
   #mayJoin = false;
   #kinds: ReadonlySet<Kind> = new Set();
 
-  /** `kinds`: what its owner sends in the call that is accepted. */
-  note(kinds: readonly Kind[]): void {
+  /** `kinds`: what the person who clicked sends in the accepted call. */
+  record(kinds: readonly Kind[]): void {
     this.#at = performance.now();
     this.#mayJoin = true;
     this.#kinds = new Set(kinds);
   }
 
-  forget(): void {
+  clear(): void {
     this.#at = -Infinity;
   }
 
-  /** Whether a call may be joined because of the click; true once. */
-  takeJoining(): boolean {
-    const mayJoin = this.#counts && this.#mayJoin;
+  /** Whether the click allows joining a call. True at most once per click. */
+  consumeJoin(): boolean {
+    const mayJoin = this.#isValid && this.#mayJoin;
     this.#mayJoin = false;
     return mayJoin;
   }
 
-  /** Of these devices, those that may be started because of the click; each once. */
-  take(kinds: readonly Kind[]): readonly Kind[] {
-    if (!this.#counts) return [];
-    const taken = kinds.filter((kind) => this.#kinds.has(kind));
-    this.#kinds = new Set([...this.#kinds].filter((kind) => !taken.includes(kind)));
-    return taken;
+  /** Those of the given kinds whose device the click allows to start. Each kind at most once per click. */
+  consumeDevices(kinds: readonly Kind[]): readonly Kind[] {
+    if (!this.#isValid) return [];
+    const allowed = kinds.filter((kind) => this.#kinds.has(kind));
+    this.#kinds = new Set([...this.#kinds].filter((kind) => !allowed.includes(kind)));
+    return allowed;
   }
 
-  get #counts(): boolean {
-    return performance.now() - this.#at < countsMs;
+  get #isValid(): boolean {
+    return performance.now() - this.#at < validMs;
   }
 }

@@ -10,43 +10,44 @@ import type { Signal, SignalData } from './signal.ts';
 export interface CallOptions {
   readonly side: Side;
   readonly media: Media;
-  /** Posts a signal; resolves once it has been passed on. `keepalive`: the page is being left, and must not take it along. */
+  /** Posts a signal and resolves when the server has passed it on. `keepalive`: the request must outlive the page. */
   readonly send: (signal: Signal, keepalive?: boolean) => Promise<unknown>;
-  /** `GET /ice_servers`. Asked whenever a way to the other side is looked for. */
+  /** `GET /ice_servers`. Called before each connection and each ICE restart. */
   readonly iceServers: () => Promise<RTCIceServer[]>;
-  readonly patience?: Partial<typeof patience>;
+  readonly timeouts?: Partial<typeof defaultTimeouts>;
 }
 
-/** A way to the other side that was not found by then is looked for once more, and so on. */
+/** While not connected, the next step is tried at this interval. */
 const retryMs = 3_000;
-/** Many an interruption is over by itself. */
-const hiccupMs = 1_500;
-/** For how long one goes on trying. On the other side somebody may be looking for the button that allows the microphone. */
-const patience = { connectMs: 120_000, reconnectMs: 60_000 };
-/** So many attempts on the same connection, then a new one. */
-const triesBeforeAnew = 4;
+/** Many interruptions end by themselves within this time. */
+const interruptionMs = 1_500;
+/** When to give up. Connecting takes long if somebody on the other side is still looking for the button that allows the microphone. */
+const defaultTimeouts = { connectMs: 120_000, reconnectMs: 60_000 };
+/** After this many attempts on one connection, a new connection is made. */
+const triesPerConnection = 4;
 
 /**
- * Signals may be lost, and pages are reloaded; so the rules are few, and each may be followed again at any time:
+ * One side of a call. Signals may be lost and pages may be reloaded, so the protocol has three rules, and each step can be repeated
+ * at any time:
  *
- * - The operator alone offers, so that offers never cross. The visitor who wants one says `ready`.
- * - Each end of the connection has an id, `call_id`. Who meets a new one begins from scratch with it.
- * - Who is not connected says or does so again every few seconds.
+ * - Only the operator's side offers, so that offers never cross. The visitor's side asks for an offer with `ready`.
+ * - Each end of the connection has an id, `call_id`. A side that receives a new `call_id` starts a new connection with it.
+ * - A side that is not connected repeats its last step every few seconds.
  */
 export class Call {
   readonly #options: CallOptions;
   readonly #outbox: Outbox;
-  readonly #local = new LocalMedia((kind) => void this.#replace(kind));
+  readonly #local = new LocalMedia((kind) => void this.#replaceTrack(kind));
   readonly #listeners = new Set<() => void>();
   readonly #stops: (() => void)[] = [];
   #view: CallView;
-  /** Our end. */
-  #me = '';
-  /** The other one, once it has been heard of. */
-  #other: string | null = null;
+  /** The `call_id` of our end. */
+  #localId = '';
+  /** The `call_id` of the other end; `null` until its first signal. */
+  #remoteId: string | null = null;
   #peer: Peer | null = null;
-  /** One thing after the other: signals in the order they came, and what we do by ourselves. */
-  #work: Promise<void> = Promise.resolve();
+  /** The tail of a queue: signals, in the order they came, and our own steps run one at a time. */
+  #queue: Promise<void> = Promise.resolve();
   #tries = 0;
   #offeredAt = 0;
   #waitingSince = 0;
@@ -70,43 +71,43 @@ export class Call {
     return this.#view;
   }
 
-  /** Calls `changed` after every change of the view; answers how to stop that. */
+  /** Calls `changed` after every change of the view. Returns the function that unsubscribes. */
   subscribe = (changed: () => void): (() => void) => {
     this.#listeners.add(changed);
     return () => this.#listeners.delete(changed);
   };
 
   /**
-   * To be called by a click: only then do some browsers play sound and ask for the microphone. `kinds`: the devices that the click
-   * is for, all that are sent unless it is said.
+   * Call this from a click handler: otherwise some browsers neither play sound nor ask for the microphone. `kinds`: the devices that
+   * the click may start; by default all that this side sends.
    */
   async start(kinds: readonly Kind[] = this.#sent()): Promise<void> {
     if (this.#view.state.name !== 'idle') return;
     this.#local.awaitClick(this.#sent().filter((kind) => !kinds.includes(kind)));
-    this.#me = newId();
+    this.#localId = newId();
     this.#show({ state: { name: 'preparing' } });
-    await this.#local.take(this.#sent().filter((kind) => kinds.includes(kind)));
-    if (this.#ended) return this.#letGo();
-    // While somebody was looking for the button that allows it, something else may have been agreed on.
+    await this.#local.acquire(this.#sent().filter((kind) => kinds.includes(kind)));
+    if (this.#ended) return this.#release();
+    // The media may have changed while the browser asked for permission.
     this.#local.keepOnly(this.#sent());
     this.#showLocal();
-    this.#wait('connecting');
+    this.#awaitConnection('connecting');
     this.#watch();
-    this.#do(async () => this.#push());
+    this.#enqueue(async () => this.#advance());
   }
 
-  /** What the feed brought as `engagement.signal`. */
+  /** Handles an `engagement.signal` item of the feed. */
   receive(signal: Signal): void {
     if (this.#ended || this.#view.state.name === 'idle') return;
-    this.#do(async () => this.#take(signal, signal.data ?? {}));
+    this.#enqueue(async () => this.#handleSignal(signal, signal.data ?? {}));
   }
 
-  /** Signals may have been missed, or the way to the other side has changed: the feed was opened again, another network. */
+  /** Call this when the feed was reopened (signals may have been lost) or the network changed (the route may have changed). */
   resync = (): void => {
-    if (this.#isUnderWay) this.#do(async () => this.#again());
+    if (this.#isUnderWay) this.#enqueue(async () => this.#renegotiate());
   };
 
-  /** After a media upgrade. Both sides call it, in any order. What more is to be sent waits for a click: see `startDevices`. */
+  /** Applies a media upgrade. Both sides call it, in any order. Additional devices wait for a click: see `startDevices`. */
   change(media: Media): void {
     if (this.#ended) return;
     const before = this.#sent();
@@ -116,25 +117,25 @@ export class Call {
     if (!this.#isUnderWay) return;
     this.#local.keepOnly(this.#sent());
     this.#showLocal();
-    this.#do(async () => {
-      await this.#peer?.arrange(this.#view.media);
-      this.#again();
+    this.#enqueue(async () => {
+      await this.#peer?.setMedia(this.#view.media);
+      this.#renegotiate();
     });
   }
 
-  /** Devices that are to be sent since both sides agreed on more, and that nobody has started or turned off yet. */
+  /** The kinds that an upgrade added, and whose device the user has neither started nor turned off yet. */
   get awaitsClick(): readonly Kind[] {
     return this.#local.awaitsClick;
   }
 
-  /** To be called by a click by which somebody agrees to be heard or seen. */
+  /** Call this from the click with which the user agrees to be heard or seen. */
   async startDevices(kinds: readonly Kind[] = this.awaitsClick): Promise<void> {
     if (this.#ended || this.#view.state.name === 'idle') return;
-    await this.#local.take(kinds);
-    for (const kind of kinds) await this.#replace(kind);
+    await this.#local.acquire(kinds);
+    for (const kind of kinds) await this.#replaceTrack(kind);
   }
 
-  /** Mutes, and unmutes; where there was no microphone, asks for one again. */
+  /** Mutes or unmutes. Without a microphone, unmuting asks the browser for one again. */
   async setMicrophone(on: boolean): Promise<void> {
     if (on && this.#local.track('audio') === null) return this.#reacquire('audio');
     const track = this.#local.track('audio');
@@ -142,11 +143,11 @@ export class Call {
     this.#showLocal();
   }
 
-  /** A camera that is off is let go of. */
+  /** Turning the camera off releases the device. */
   async setCamera(on: boolean): Promise<void> {
     if (on) return this.#reacquire('video');
     this.#local.turnOff('video');
-    await this.#replace('video');
+    await this.#replaceTrack('video');
   }
 
   async chooseMicrophone(id: string): Promise<void> {
@@ -163,16 +164,16 @@ export class Call {
   }
 
   /**
-   * The page is being closed or reloaded. The other side is told at once, ahead of the signals that still wait: without that it
-   * would notice only when packets stop, many seconds later. After a reload one may join again.
+   * Runs when the page is closed or reloaded. Tells the other side at once, ahead of the signals in the outbox: otherwise the other
+   * side would notice many seconds later, when packets stop. After a reload the user may join again.
    */
   readonly #leave = (): void => {
-    const data = { to: this.#other, left: true };
-    void this.#options.send({ call_id: this.#me, kind: 'hangup', data }, true).catch(() => undefined);
+    const data = { to: this.#remoteId, left: true };
+    void this.#options.send({ call_id: this.#localId, kind: 'hangup', data }, true).catch(() => undefined);
     this.#end('closed');
   };
 
-  /** Ends it here without a word. */
+  /** Ends the call in this page without telling the other side. */
   close(): void {
     this.#end('closed');
   }
@@ -206,21 +207,21 @@ export class Call {
     const microphone = this.#local.track('audio')?.enabled ?? false;
     const camera = this.#local.track('video') !== null;
     this.#show({ microphone, camera, problems: this.#local.problems });
-    this.#tellState();
+    this.#sendState();
   }
 
-  #tellState(): void {
+  #sendState(): void {
     const { microphone, camera, state } = this.#view;
     if (state.name === 'connected') this.#post('state', { microphone, camera });
   }
 
   #post(kind: Signal['kind'], data: SignalData = {}): void {
-    this.#outbox.post({ call_id: this.#me, kind, data: { to: this.#other, ...data } });
+    this.#outbox.post({ call_id: this.#localId, kind, data: { to: this.#remoteId, ...data } });
   }
 
-  /** What fails is tried again, by us or because the other side asks; there is nothing else to be done about it. */
-  #do(work: () => Promise<void>): void {
-    this.#work = this.#work.then(async () => (this.#ended ? undefined : work())).catch(() => undefined);
+  /** Failures are ignored: our timer, or the other side's `ready`, repeats the step. */
+  #enqueue(work: () => Promise<void>): void {
+    this.#queue = this.#queue.then(async () => (this.#ended ? undefined : work())).catch(() => undefined);
   }
 
   #watch(): void {
@@ -234,97 +235,97 @@ export class Call {
   #tick(): void {
     const { name } = this.#view.state;
     if (name === 'connected') {
-      if (this.#peer?.awaitsAnswer === true && this.#isStale) this.#peer.offerAgain();
+      if (this.#peer?.awaitsAnswer === true && this.#isOfferStale) this.#peer.resendOffer();
       return;
     }
-    const { connectMs, reconnectMs } = { ...patience, ...this.#options.patience };
+    const { connectMs, reconnectMs } = { ...defaultTimeouts, ...this.#options.timeouts };
     const waited = performance.now() - this.#waitingSince;
-    if (waited < (name === 'connecting' ? connectMs : reconnectMs)) return this.#do(async () => this.#push());
+    if (waited < (name === 'connecting' ? connectMs : reconnectMs)) return this.#enqueue(async () => this.#advance());
     this.#post('hangup');
     this.#end(name === 'connecting' ? 'unanswered' : 'lost');
   }
 
-  get #isStale(): boolean {
+  get #isOfferStale(): boolean {
     return performance.now() - this.#offeredAt > retryMs * 0.8;
   }
 
-  /** Towards being connected: the next thing that may help. */
-  async #push(): Promise<void> {
+  /** Takes the next step towards a connection. */
+  async #advance(): Promise<void> {
     if (!this.#isUnderWay) return;
-    if (!this.#isOperator || this.#other === null) {
+    if (!this.#isOperator || this.#remoteId === null) {
       if (this.#outbox.isEmpty) this.#post('ready');
       return;
     }
     this.#tries += 1;
-    if (this.#peer === null || this.#tries % triesBeforeAnew === 0) await this.#connectAnew();
-    else if (this.#peer.awaitsAnswer) this.#peer.offerAgain();
+    if (this.#peer === null || this.#tries % triesPerConnection === 0) await this.#reconnect();
+    else if (this.#peer.awaitsAnswer) this.#peer.resendOffer();
     else if (this.#peer.isBroken) await this.#peer.restart();
   }
 
-  /** Offers again, or asks for it. */
-  #again(): void {
+  /** Makes a new offer, or asks the operator's side for one. */
+  #renegotiate(): void {
     if (this.#isOperator) void this.#peer?.restart();
     else this.#post('ready', { again: true });
   }
 
-  async #take({ call_id: from, kind }: Signal, data: SignalData): Promise<void> {
-    const isKnown = from === this.#other;
-    if (kind === 'ready') return this.#takeReady(from, data.again === true);
-    if (kind === 'hangup' && !isKnown && data.to !== this.#me) return;
-    if (kind === 'hangup') return data.left === true ? this.#lose() : this.#end('other_hung_up');
-    // Meant for a page that is gone.
-    if (data.to !== this.#me) return;
-    if (kind === 'description' && !this.#isOperator) return this.#takeOffer(from, data);
-    if (!isKnown || this.#peer === null) return;
+  async #handleSignal({ call_id: from, kind }: Signal, data: SignalData): Promise<void> {
+    const isCurrent = from === this.#remoteId;
+    if (kind === 'ready') return this.#handleReady(from, data.again === true);
+    if (kind === 'hangup' && !isCurrent && data.to !== this.#localId) return;
+    if (kind === 'hangup') return data.left === true ? this.#handleLeft() : this.#end('other_hung_up');
+    // The signal is for an earlier page of ours.
+    if (data.to !== this.#localId) return;
+    if (kind === 'description' && !this.#isOperator) return this.#handleOffer(from, data);
+    if (!isCurrent || this.#peer === null) return;
     if (kind === 'description') await this.#peer.takeAnswer(data);
     if (kind === 'candidate') await this.#peer.takeCandidates(data);
     if (kind !== 'state') return;
     this.#show({ other: { microphone: data.microphone === true, camera: data.camera === true, isGone: false } });
   }
 
-  /** The other side has left its page. If it comes back, it has a new `call_id` and says that it is ready. */
-  #lose(): void {
+  /** The other side left its page. If it comes back, it sends `ready` with a new `call_id`. */
+  #handleLeft(): void {
     this.#peer?.close();
     this.#peer = null;
-    this.#other = null;
+    this.#remoteId = null;
     this.#show({ other: { ...this.#view.other, isGone: true } });
-    if (this.#view.state.name === 'connected') this.#wait('reconnecting');
+    if (this.#view.state.name === 'connected') this.#awaitConnection('reconnecting');
   }
 
-  async #takeReady(from: string, again: boolean): Promise<void> {
-    const isNew = from !== this.#other;
-    this.#other = from;
+  async #handleReady(from: string, again: boolean): Promise<void> {
+    const isNew = from !== this.#remoteId;
+    this.#remoteId = from;
     if (!this.#isUnderWay) return;
-    if (isNew && this.#view.state.name === 'connected') this.#wait('reconnecting');
+    if (isNew && this.#view.state.name === 'connected') this.#awaitConnection('reconnecting');
     if (!this.#isOperator) return this.#post('ready');
-    if (isNew) return this.#connectAnew();
+    if (isNew) return this.#reconnect();
     if (again) return this.#peer?.restart();
-    // It does not hear us, whatever we think. What we have just said may be on its way.
-    if (this.#isStale && this.#view.state.name === 'connected') await this.#peer?.restart();
-    else if (this.#isStale) await this.#push();
+    // `ready` means that the other side is not connected, whatever our state says. A recent offer may still be on its way.
+    if (this.#isOfferStale && this.#view.state.name === 'connected') await this.#peer?.restart();
+    else if (this.#isOfferStale) await this.#advance();
   }
 
-  async #takeOffer(from: string, offer: SignalData): Promise<void> {
-    this.#other = from;
+  async #handleOffer(from: string, offer: SignalData): Promise<void> {
+    this.#remoteId = from;
     if (!this.#isUnderWay) return;
-    if (this.#peer?.of !== from) await this.#open(from);
+    if (this.#peer?.remoteId !== from) await this.#open(from);
     await this.#peer?.takeOffer(offer, this.#view.media);
   }
 
-  /** The operator's: from scratch, under a new id, so that the other side does the same. */
-  async #connectAnew(): Promise<void> {
-    if (this.#other === null) return;
-    this.#me = newId();
-    await this.#open(this.#other);
-    await this.#peer?.arrange(this.#view.media);
+  /** Starts a new connection, on the operator's side only. The new `call_id` makes the other side do the same. */
+  async #reconnect(): Promise<void> {
+    if (this.#remoteId === null) return;
+    this.#localId = newId();
+    await this.#open(this.#remoteId);
+    await this.#peer?.setMedia(this.#view.media);
   }
 
-  async #open(of: string): Promise<void> {
+  async #open(remoteId: string): Promise<void> {
     this.#peer?.close();
     for (const track of this.#view.remote.getTracks()) this.#view.remote.removeTrack(track);
     const { side, iceServers } = this.#options;
     const peer = await Peer.open({
-      of,
+      remoteId,
       side,
       iceServers,
       local: this.#local,
@@ -335,62 +336,62 @@ export class Call {
         this.#post(kind, data);
       },
       onState: (state) => {
-        if (this.#peer === peer) this.#follow(state);
+        if (this.#peer === peer) this.#handleConnectionState(state);
       },
     });
     this.#peer = peer;
-    if (this.#ended) this.#letGo();
+    if (this.#ended) this.#release();
   }
 
-  #follow(state: RTCPeerConnectionState): void {
+  #handleConnectionState(state: RTCPeerConnectionState): void {
     const { name } = this.#view.state;
     if (state === 'connected' && this.#isUnderWay && name !== 'connected') {
       this.#tries = 0;
       this.#show({ state: { name: 'connected', since: Date.now() }, other: { ...this.#view.other, isGone: false } });
-      this.#tellState();
+      this.#sendState();
     }
     if (state !== 'disconnected' && state !== 'failed') return;
-    if (name === 'connected') this.#wait('reconnecting');
-    const timer = setTimeout(() => this.#ifBroken(), state === 'failed' ? 0 : hiccupMs);
+    if (name === 'connected') this.#awaitConnection('reconnecting');
+    const timer = setTimeout(() => this.#advanceIfBroken(), state === 'failed' ? 0 : interruptionMs);
     this.#stops.push(() => clearTimeout(timer));
   }
 
-  #ifBroken(): void {
-    if (this.#peer?.isBroken === true) this.#do(async () => this.#push());
+  #advanceIfBroken(): void {
+    if (this.#peer?.isBroken === true) this.#enqueue(async () => this.#advance());
   }
 
-  #wait(name: 'connecting' | 'reconnecting'): void {
+  #awaitConnection(name: 'connecting' | 'reconnecting'): void {
     this.#waitingSince = performance.now();
     this.#show({ state: name === 'connecting' ? { name } : { name, since: Date.now() } });
   }
 
   async #reacquire(kind: Kind): Promise<void> {
     if (this.#ended || !this.#sent().includes(kind)) return;
-    await this.#local.take([kind]);
-    await this.#replace(kind);
+    await this.#local.acquire([kind]);
+    await this.#replaceTrack(kind);
   }
 
   async #choose(kind: Kind, id: string): Promise<void> {
     if (this.#ended) return;
-    if (await this.#local.choose(kind, id, this.#sent().includes(kind))) await this.#replace(kind);
+    if (await this.#local.choose(kind, id, this.#sent().includes(kind))) await this.#replaceTrack(kind);
   }
 
-  async #replace(kind: Kind): Promise<void> {
-    if (this.#ended) return this.#letGo();
-    await this.#peer?.replace(kind);
+  async #replaceTrack(kind: Kind): Promise<void> {
+    if (this.#ended) return this.#release();
+    await this.#peer?.replaceTrack(kind);
     this.#showLocal();
   }
 
   #end(reason: EndReason): void {
     if (this.#ended) return;
-    this.#letGo();
+    this.#release();
     this.#show({ state: { name: 'ended', reason }, microphone: false, camera: false });
   }
 
-  #letGo(): void {
+  #release(): void {
     for (const stop of this.#stops.splice(0)) stop();
     this.#peer?.close();
     this.#peer = null;
-    for (const kind of ['audio', 'video'] as const) this.#local.drop(kind);
+    for (const kind of ['audio', 'video'] as const) this.#local.release(kind);
   }
 }

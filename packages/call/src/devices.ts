@@ -6,33 +6,33 @@ export interface Device {
 export interface Devices {
   readonly microphones: readonly Device[];
   readonly cameras: readonly Device[];
-  /** Empty where the browser does not let pages choose. */
+  /** Empty where the browser does not let pages choose a speaker. */
   readonly speakers: readonly Device[];
 }
 
-/** What there is to choose from. Before the browser was allowed to use one, devices have no names and are left out. */
+/** Lists the devices to choose from. Devices have no id before the user has granted access, and are left out until then. */
 export async function listDevices(): Promise<Devices> {
-  // Not there on a page that did not come over HTTPS.
+  // `mediaDevices` is undefined on pages without HTTPS.
   const found = (await (navigator.mediaDevices as MediaDevices | undefined)?.enumerateDevices()) ?? [];
-  const of = (kind: MediaDeviceKind): Device[] =>
+  const ofKind = (kind: MediaDeviceKind): Device[] =>
     found
       .filter((each) => each.kind === kind && each.deviceId !== '')
       .map(({ deviceId, label }) => ({ id: deviceId, label }));
   return {
-    microphones: of('audioinput'),
-    cameras: of('videoinput'),
-    speakers: 'setSinkId' in HTMLMediaElement.prototype ? of('audiooutput') : [],
+    microphones: ofKind('audioinput'),
+    cameras: ofKind('videoinput'),
+    speakers: 'setSinkId' in HTMLMediaElement.prototype ? ofKind('audiooutput') : [],
   };
 }
 
-/** Calls `changed` whenever a device comes or goes; answers how to stop that. */
+/** Calls `changed` whenever a device is connected or disconnected. Returns the function that stops watching. */
 export function watchDevices(changed: () => void): () => void {
   const devices = navigator.mediaDevices as MediaDevices | undefined;
   devices?.addEventListener('devicechange', changed);
   return () => devices?.removeEventListener('devicechange', changed);
 }
 
-/** Of the element that plays the other side. False where that is not possible. */
+/** Sets the speaker of the element that plays the other side. Returns false if the browser cannot do that. */
 export async function chooseSpeaker(element: HTMLMediaElement, id: string): Promise<boolean> {
   if (!('setSinkId' in element)) return false;
   return element.setSinkId(id).then(

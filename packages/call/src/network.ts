@@ -1,17 +1,17 @@
-/** Calls `changed` when the network is another, from Wi-Fi to mobile, say, or back; answers how to stop that. */
+/** Calls `changed` when the network changes, for example from Wi-Fi to mobile. Returns the function that stops watching. */
 export function watchNetwork(changed: () => void): () => void {
-  // Browsers that cannot tell have no `type`; the event also comes when only the speed changes.
+  // The event also fires when only the speed changes, so the type is compared. Not every browser has `connection.type`.
   const { connection } = navigator as Navigator & { readonly connection?: EventTarget & { readonly type?: string } };
   let type = connection?.type;
-  const look = (): void => {
+  const check = (): void => {
     if (connection?.type === type) return;
     type = connection?.type;
     changed();
   };
   window.addEventListener('online', changed);
-  connection?.addEventListener('change', look);
+  connection?.addEventListener('change', check);
   return () => {
     window.removeEventListener('online', changed);
-    connection?.removeEventListener('change', look);
+    connection?.removeEventListener('change', check);
   };
 }

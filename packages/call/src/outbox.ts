@@ -1,15 +1,15 @@
 import type { Signal } from './signal.ts';
 
-/** What could not be sent for so long is out of date. */
-const mostWaiting = 64;
+/** The limit of the backlog. Beyond it the oldest signals are out of date and are dropped. */
+const maxBacklog = 64;
 
 /**
- * Sends signals one after the other, so that they are heard in that order. One that fails is not sent again: whoever
- * misses it asks.
+ * Sends signals one at a time, so that they arrive in order. A signal that fails is not retried: the side that misses it asks
+ * again.
  */
 export class Outbox {
   readonly #send: (signal: Signal) => Promise<unknown>;
-  readonly #waiting: Signal[] = [];
+  readonly #backlog: Signal[] = [];
   #sending = false;
 
   constructor(send: (signal: Signal) => Promise<unknown>) {
@@ -17,18 +17,18 @@ export class Outbox {
   }
 
   get isEmpty(): boolean {
-    return !this.#sending && this.#waiting.length === 0;
+    return !this.#sending && this.#backlog.length === 0;
   }
 
   post(signal: Signal): void {
-    this.#waiting.push(signal);
-    if (this.#waiting.length > mostWaiting) this.#waiting.shift();
-    if (!this.#sending) void this.#pump();
+    this.#backlog.push(signal);
+    if (this.#backlog.length > maxBacklog) this.#backlog.shift();
+    if (!this.#sending) void this.#drain();
   }
 
-  async #pump(): Promise<void> {
+  async #drain(): Promise<void> {
     this.#sending = true;
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
+    for (let next = this.#backlog.shift(); next !== undefined; next = this.#backlog.shift())
       await this.#send(next).catch(() => undefined);
     this.#sending = false;
   }

@@ -1,10 +1,10 @@
 import type { LocalMedia } from './local-media.ts';
-import { isWanted, sends, type Kind, type Media, type Side } from './media.ts';
+import { hasKind, sends, type Kind, type Media, type Side } from './media.ts';
 import type { Signal, SignalData } from './signal.ts';
 
-interface PeerParts {
-  /** The end of the connection on the other side. */
-  readonly of: string;
+interface PeerOptions {
+  /** The `call_id` of the other end. */
+  readonly remoteId: string;
   readonly side: Side;
   readonly local: LocalMedia;
   readonly remote: MediaStream;
@@ -13,106 +13,106 @@ interface PeerParts {
   readonly onState: (state: RTCPeerConnectionState) => void;
 }
 
-/** Addresses are found in bursts; those of so long go in one signal. */
-const gatherMs = 50;
+/** ICE candidates are found in bursts. Those found within this time go in one signal. */
+const batchMs = 50;
 
-/** One connection with one end on the other side. The operator's offers, the visitor's answers. */
+/** One `RTCPeerConnection` with one end on the other side. The operator's side offers, the visitor's side answers. */
 export class Peer {
-  readonly of: string;
-  readonly #parts: PeerParts;
+  readonly remoteId: string;
+  readonly #options: PeerOptions;
   readonly #connection: RTCPeerConnection;
-  /** Of the last offer made, or answered. */
-  #number = 0;
+  /** The number of the last offer that was made or answered. */
+  #offerNumber = 0;
   #candidates: RTCIceCandidateInit[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  static async open(parts: PeerParts): Promise<Peer> {
-    // Without, it may still work on one network.
-    return new Peer(parts, await parts.iceServers().catch(() => []));
+  static async open(options: PeerOptions): Promise<Peer> {
+    // Without ICE servers a call may still connect within one network.
+    return new Peer(options, await options.iceServers().catch(() => []));
   }
 
-  private constructor(parts: PeerParts, iceServers: RTCIceServer[]) {
-    this.of = parts.of;
-    this.#parts = parts;
+  private constructor(options: PeerOptions, iceServers: RTCIceServer[]) {
+    this.remoteId = options.remoteId;
+    this.#options = options;
     const connection = new RTCPeerConnection({ iceServers });
     this.#connection = connection;
-    connection.ontrack = ({ track }) => parts.remote.addTrack(track);
-    connection.onconnectionstatechange = () => parts.onState(connection.connectionState);
-    connection.onicecandidate = ({ candidate }) => this.#gather(candidate);
-    if (parts.side === 'operator') connection.onnegotiationneeded = () => void this.#offer().catch(() => undefined);
+    connection.ontrack = ({ track }) => options.remote.addTrack(track);
+    connection.onconnectionstatechange = () => options.onState(connection.connectionState);
+    connection.onicecandidate = ({ candidate }) => this.#batchCandidate(candidate);
+    if (options.side === 'operator') connection.onnegotiationneeded = () => void this.#offer().catch(() => undefined);
   }
 
   get awaitsAnswer(): boolean {
     return this.#connection.signalingState === 'have-local-offer';
   }
 
-  /** It was connected, or tried to be, and is not. */
+  /** The connection failed, was interrupted or was closed. */
   get isBroken(): boolean {
     return ['disconnected', 'failed', 'closed'].includes(this.#connection.connectionState);
   }
 
   /**
-   * Has what is wanted sent, as soon as the sides agree on it. The operator makes a place for each kind; the visitor finds
-   * them in the offer. A place without a track is kept: a microphone may come later, and needs no new offer then.
+   * Sets up the transceivers for the media of the call. The operator adds one for each kind; the visitor finds them in the offer.
+   * A transceiver without a track is kept, so that a microphone that starts later needs no new offer.
    */
-  async arrange(media: Media): Promise<void> {
-    const { side, local } = this.#parts;
+  async setMedia(media: Media): Promise<void> {
+    const { side, local } = this.#options;
     for (const kind of ['audio', 'video'] as const) {
-      let place = this.#placeOf(kind);
-      if (place === undefined && side === 'operator' && isWanted(media, kind))
-        place = this.#connection.addTransceiver(kind, { streams: [local.stream] });
-      if (place === undefined) continue;
-      place.direction = directionOf(side, media, kind);
-      if (side === 'visitor') place.sender.setStreams(local.stream);
-      await this.replace(kind);
+      let transceiver = this.#transceiverOf(kind);
+      if (transceiver === undefined && side === 'operator' && hasKind(media, kind))
+        transceiver = this.#connection.addTransceiver(kind, { streams: [local.stream] });
+      if (transceiver === undefined) continue;
+      transceiver.direction = directionOf(side, media, kind);
+      if (side === 'visitor') transceiver.sender.setStreams(local.stream);
+      await this.replaceTrack(kind);
     }
   }
 
-  async replace(kind: Kind): Promise<void> {
-    await this.#placeOf(kind)?.sender.replaceTrack(this.#parts.local.track(kind));
+  async replaceTrack(kind: Kind): Promise<void> {
+    await this.#transceiverOf(kind)?.sender.replaceTrack(this.#options.local.track(kind));
   }
 
-  /** The operator's. The offer follows by itself, once it can be made. */
+  /** Restarts ICE, on the operator's side only. The browser then fires `negotiationneeded`, which makes the offer. */
   async restart(): Promise<void> {
-    if (await this.#refresh()) this.#connection.restartIce();
+    if (await this.#refreshIceServers()) this.#connection.restartIce();
   }
 
-  /** Before a way is looked for anew: what relays were to be used with may have expired. Whether the connection is still open. */
-  async #refresh(): Promise<boolean> {
-    const iceServers = await this.#parts.iceServers().catch(() => null);
+  /** Reads the ICE servers again before a restart: TURN credentials may have expired. Returns whether the connection is open. */
+  async #refreshIceServers(): Promise<boolean> {
+    const iceServers = await this.#options.iceServers().catch(() => null);
     if (this.#connection.signalingState === 'closed') return false;
     if (iceServers !== null) this.#connection.setConfiguration({ iceServers });
     return true;
   }
 
-  offerAgain(): void {
-    this.#describe();
+  resendOffer(): void {
+    this.#sendDescription();
   }
 
   async takeOffer(offer: SignalData, media: Media): Promise<void> {
     const { number = 0, sdp = '' } = offer;
-    // It has not heard our answer.
-    if (number === this.#number) return this.#describe();
-    if (this.#isRestart(sdp) && !(await this.#refresh())) return;
+    // The same offer again means that our answer was lost.
+    if (number === this.#offerNumber) return this.#sendDescription();
+    if (this.#isRestart(sdp) && !(await this.#refreshIceServers())) return;
     await this.#connection.setRemoteDescription({ type: 'offer', sdp });
-    await this.arrange(media);
+    await this.setMedia(media);
     await this.#connection.setLocalDescription();
-    this.#number = number;
-    this.#describe();
+    this.#offerNumber = number;
+    this.#sendDescription();
   }
 
-  /** An offer with another user name looks for the way anew (RFC 8839, ICE restart): our addresses are found anew with the answer. */
+  /** An offer with another ICE user name is an ICE restart (RFC 8839): the answer gathers our candidates again. */
   #isRestart(sdp: string): boolean {
-    const { remoteDescription: known } = this.#connection;
-    return known !== null && userOf(known.sdp) !== userOf(sdp);
+    const { remoteDescription: current } = this.#connection;
+    return current !== null && iceUserOf(current.sdp) !== iceUserOf(sdp);
   }
 
   async takeAnswer({ number, sdp = '' }: SignalData): Promise<void> {
-    if (this.awaitsAnswer && number === this.#number)
+    if (this.awaitsAnswer && number === this.#offerNumber)
       await this.#connection.setRemoteDescription({ type: 'answer', sdp });
   }
 
-  /** Those of an earlier attempt are refused, and that is all right. */
+  /** The browser refuses candidates of an earlier attempt; that failure is harmless. */
   async takeCandidates({ candidates = [] }: SignalData): Promise<void> {
     for (const candidate of candidates) await this.#connection.addIceCandidate(candidate).catch(() => undefined);
   }
@@ -129,38 +129,38 @@ export class Peer {
   async #offer(): Promise<void> {
     if (this.#connection.signalingState !== 'stable') return;
     await this.#connection.setLocalDescription();
-    this.#number += 1;
-    this.#describe();
+    this.#offerNumber += 1;
+    this.#sendDescription();
   }
 
-  /** Our description as it is now: sent again, it also has the addresses found since. */
-  #describe(): void {
+  /** Sends our current description. Sent again, it also contains the candidates found since. */
+  #sendDescription(): void {
     const { localDescription: description } = this.#connection;
     if (description === null) return;
-    this.#parts.post('description', { number: this.#number, type: description.type, sdp: description.sdp });
+    this.#options.post('description', { number: this.#offerNumber, type: description.type, sdp: description.sdp });
   }
 
-  #gather(candidate: RTCIceCandidate | null): void {
+  #batchCandidate(candidate: RTCIceCandidate | null): void {
     if (candidate === null) return;
     this.#candidates.push(candidate.toJSON());
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#parts.post('candidate', { candidates: this.#candidates.splice(0) });
-    }, gatherMs);
+      this.#options.post('candidate', { candidates: this.#candidates.splice(0) });
+    }, batchMs);
   }
 
-  #placeOf(kind: Kind): RTCRtpTransceiver | undefined {
+  #transceiverOf(kind: Kind): RTCRtpTransceiver | undefined {
     return this.#connection.getTransceivers().find(({ receiver }) => receiver.track.kind === kind);
   }
 }
 
-function userOf(sdp: string): string | undefined {
+function iceUserOf(sdp: string): string | undefined {
   return /^a=ice-ufrag:(\S+)/m.exec(sdp)?.[1];
 }
 
 function directionOf(side: Side, media: Media, kind: Kind): RTCRtpTransceiverDirection {
   const other = side === 'operator' ? 'visitor' : 'operator';
-  const [out, back] = [sends(side, media, kind), sends(other, media, kind)];
-  if (out) return back ? 'sendrecv' : 'sendonly';
-  return back ? 'recvonly' : 'inactive';
+  const [isSending, isReceiving] = [sends(side, media, kind), sends(other, media, kind)];
+  if (isSending) return isReceiving ? 'sendrecv' : 'sendonly';
+  return isReceiving ? 'recvonly' : 'inactive';
 }

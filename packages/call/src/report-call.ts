@@ -1,11 +1,11 @@
 import { ProblemError } from '@usher/client/problem';
 import type { Call } from './call.ts';
 
-/** What the server keeps of a call: when it was connected, and that somebody hung up. */
+/** What the server records of a call: that it was connected, and that it ended. */
 type Action = 'connect' | 'end';
 
-interface Reports {
-  /** The call of the engagement that goes on now; `null`: the server knows of none. */
+interface ReportOptions {
+  /** The id of the engagement's current call; `null`: the server has none. */
   readonly callId: () => string | null;
   /** `PATCH /engagements/{engagement_id}/calls/{call_id}`. */
   readonly send: (callId: string, action: Action) => Promise<unknown>;
@@ -13,13 +13,13 @@ interface Reports {
 
 /** While the server cannot be reached, the end of a call is reported again for a minute. */
 const retryMs = 2_000;
-const mostTries = 30;
+const maxTries = 30;
 
 /**
- * Tells the server when the call is connected, and when it has ended, so that the engagement goes back to text. Both sides report
- * it, and the first report counts. A call that was only closed in this page may go on in another, so its end is not reported.
+ * Reports to the server when the call is connected, and when it has ended, so that the engagement goes back to text. Both sides
+ * report, and the first report counts. A call that was only closed in this page may go on in another, so its end is not reported.
  */
-export function reportCall(call: Call, { callId, send }: Reports): void {
+export function reportCall(call: Call, { callId, send }: ReportOptions): void {
   let before = call.view.state.name;
   const stop = call.subscribe(() => {
     const { state } = call.view;
@@ -29,12 +29,12 @@ export function reportCall(call: Call, { callId, send }: Reports): void {
     if (state.name === 'ended') stop();
     if (id === null) return;
     if (state.name === 'connected') void send(id, 'connect').catch(() => undefined);
-    if (state.name === 'ended' && state.reason !== 'closed') void insist(async () => send(id, 'end'));
+    if (state.name === 'ended' && state.reason !== 'closed') void sendWithRetry(async () => send(id, 'end'));
   });
 }
 
-async function insist(send: () => Promise<unknown>): Promise<void> {
-  for (let tries = 0; tries < mostTries; tries += 1) {
+async function sendWithRetry(send: () => Promise<unknown>): Promise<void> {
+  for (let tries = 0; tries < maxTries; tries += 1) {
     try {
       await send();
       return;

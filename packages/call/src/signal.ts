@@ -1,19 +1,19 @@
-/** A body of `POST /engagements/{id}/signals`, and part of what the feed brings as `engagement.signal`. */
+/** The body of `POST /engagements/{id}/signals`, and part of an `engagement.signal` item on the feed. */
 export interface Signal {
-  /** Names the sender's end of the connection: whoever begins from scratch, by reloading the page too, has another. */
+  /** Identifies the sender's end of the connection. A page that starts over, for example after a reload, uses a new id. */
   readonly call_id: string;
   readonly kind: 'ready' | 'description' | 'candidate' | 'state' | 'hangup';
   readonly data: SignalData | null;
 }
 
 export interface SignalData {
-  /** The end it is for; `null` while that is not known. */
+  /** The `call_id` of the receiving end; `null` while the sender does not know it. */
   readonly to?: string | null;
-  /** Of ready: the sender would like to be offered anew. */
+  /** In `ready`: the sender asks for a new offer. */
   readonly again?: boolean;
-  /** Of hangup: the sender has left its page without hanging up, and may come back. */
+  /** In `hangup`: the sender left the page without hanging up, and may come back. */
   readonly left?: boolean;
-  /** Of descriptions: which offer this is, or answers. */
+  /** In `description`: the number of the offer that is made or answered. */
   readonly number?: number;
   readonly type?: RTCSdpType;
   readonly sdp?: string;

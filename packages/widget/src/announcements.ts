@@ -1,9 +1,10 @@
 import type { MediaUpgradeRequest } from '@usher/client/api-types';
+import { callKindOf } from './call-media.ts';
 import type { Message } from './messages.ts';
-import { words } from './words.ts';
+import { texts } from './texts.ts';
 
-/** What of the state is heard. */
-interface Heard {
+/** The part of the state that screen readers announce. */
+export interface AnnouncedState {
   readonly phase: 'idle' | 'starting' | 'waiting' | 'engaged' | 'ended';
   readonly messages: readonly Message[];
   readonly upgrade: Invitation | null;
@@ -13,26 +14,27 @@ interface Heard {
 type Invitation = Pick<MediaUpgradeRequest, 'id' | 'target' | 'audio' | 'video'>;
 
 /**
- * What a screen reader says when one state follows another. Messages are said by the log of an open panel, and here while the
- * panel is closed. That a conversation begins or ends is always said here: the panel then shows something else, and elements
- * that appear together with their text are not read out. What a reload shows again is no news.
+ * What a screen reader announces when the state changes. The log of an open panel announces messages; this announces them while the
+ * panel is closed. The start and the end of a conversation are always announced here: the panel then changes its content, and screen
+ * readers skip elements that appear together with their text. What a reload shows again is not announced.
  */
-export function announcementsOf(before: Heard, now: Heard): string[] {
+export function announcementsOf(before: AnnouncedState, now: AnnouncedState): string[] {
   const { upgrade } = now;
   const isInvited = upgrade !== null && upgrade.target === 'visitor' && upgrade.id !== before.upgrade?.id;
   return [
-    ...(before.phase === 'waiting' && now.phase === 'engaged' ? [words.joined] : []),
-    ...unheard(before, now).map((message) => words.newMessage(contentOf(message))),
-    ...(isInvited ? [words.youAreInvited(words.mediaInWords(upgrade))] : []),
-    ...(before.phase === 'engaged' && now.phase === 'ended' ? [words.over] : []),
+    ...(before.phase === 'waiting' && now.phase === 'engaged' ? [texts.joinedAnnouncement] : []),
+    ...newMessages(before, now).map((message) => texts.messageAnnouncement(contentOf(message))),
+    ...(isInvited ? [texts.invitationAnnouncement[callKindOf(upgrade)]] : []),
+    ...(before.phase === 'engaged' && now.phase === 'ended' ? [texts.endedAnnouncement] : []),
   ];
 }
 
-function unheard(before: Heard, now: Heard): readonly Message[] {
+/** The operator's messages that arrived while the panel was closed. */
+function newMessages(before: AnnouncedState, now: AnnouncedState): readonly Message[] {
   const wasUnderWay = before.phase === 'waiting' || before.phase === 'engaged';
   if (now.isPanelOpen || !wasUnderWay || now.phase !== 'engaged') return [];
-  const known = before.phase === 'engaged' ? before.messages : [];
-  return now.messages.filter(({ id, from }) => from === 'operator' && !known.some((message) => message.id === id));
+  const earlier = before.phase === 'engaged' ? before.messages : [];
+  return now.messages.filter(({ id, from }) => from === 'operator' && !earlier.some((message) => message.id === id));
 }
 
 function contentOf({ content, attachment }: Message): string {

@@ -1,81 +1,82 @@
 import type { Api } from '@usher/client/api';
 import { canCall } from './can-call.ts';
-import { ourMedia, type Medium } from './media.ts';
+import { widgetMedia, type Medium } from './media.ts';
 import type { Settings } from './settings.ts';
 
-/** A page asks so often, up to half as much later by chance: pages that were opened together shall not stay together. */
-const everyMs = 15_000;
+/** The polling interval. Up to half as much is added at random, so that pages opened together do not poll together. */
+const intervalMs = 15_000;
 
-/** What the site's queues let in now, and what those who wait may hope for. */
-interface Available {
-  readonly open: readonly Medium[];
-  /** By what somebody who is online could serve a visitor. */
-  readonly staffed: readonly Medium[];
-  /** When the hours begin, as the server writes times; `null`: they have begun, or nothing is known of that. */
+/** What the queues of the site offer now. */
+interface AvailableMedia {
+  /** The media for which a queue is open. */
+  readonly openMedia: readonly Medium[];
+  /** The media in which an online operator could serve a visitor. */
+  readonly staffedMedia: readonly Medium[];
+  /** When the opening hours begin, as an ISO time; `null`: they have begun, or that is unknown. */
   readonly opensAt: string | null;
 }
 
-/** Where nothing could be asked. */
-const nothing: Available = { open: [], staffed: [], opensAt: null };
+const nothingAvailable: AvailableMedia = { openMedia: [], staffedMedia: [], opensAt: null };
 
-interface Parts {
+interface AvailabilityOptions {
   readonly api: Api;
   readonly settings: Settings;
-  /** Of which queues; empty: of all. `null`: there is no use in asking now. */
-  readonly queues: () => readonly string[] | null;
-  readonly tell: (available: Available) => void;
+  /** The queues to ask about; empty: all. `null`: do not poll now. */
+  readonly queueIds: () => readonly string[] | null;
+  readonly onRead: (available: AvailableMedia) => void;
 }
 
 /**
- * Asks while the page is looked at, by the site's publishable token: most who look at a page never ask for anybody.
+ * Polls the availability of the site while the page is visible. Uses the publishable token: most people who see a page never become
+ * visitors of the site.
  */
 export class Availability {
-  readonly #parts: Parts;
+  readonly #options: AvailabilityOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #hasWarned = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    document.addEventListener('visibilitychange', () => this.look());
-    addEventListener('online', () => this.look());
+  constructor(options: AvailabilityOptions) {
+    this.#options = options;
+    document.addEventListener('visibilitychange', () => this.poll());
+    addEventListener('online', () => this.poll());
   }
 
-  /** Now, and from then on every so often. */
-  look(): void {
+  /** Polls now, and then at intervals. */
+  poll(): void {
     clearTimeout(this.#timer);
     if (document.visibilityState === 'hidden') return;
-    this.#timer = setTimeout(() => this.look(), everyMs * (1 + Math.random() / 2));
-    const queues = this.#parts.queues();
-    if (queues !== null) void this.#ask(queues);
+    this.#timer = setTimeout(() => this.poll(), intervalMs * (1 + Math.random() / 2));
+    const queueIds = this.#options.queueIds();
+    if (queueIds !== null) void this.#read(queueIds);
   }
 
-  async #ask(queues: readonly string[]): Promise<void> {
-    const { api, settings, tell } = this.#parts;
+  async #read(queueIds: readonly string[]): Promise<void> {
+    const { api, settings, onRead } = this.#options;
     const path = { site_id: settings.site };
-    const query = queues.length === 0 ? {} : { queue_ids: queues };
+    const query = queueIds.length === 0 ? {} : { queue_ids: queueIds };
     try {
       const answer = await api.call('GET /sites/{site_id}/availability', { path, query });
-      const offered = ourMedia.filter((medium) => answer.media.includes(medium));
-      tell({
-        open: canCall ? offered : offered.filter((medium) => medium === 'text'),
-        staffed: ourMedia.filter((medium) => answer.staffed_media.includes(medium)),
+      const openMedia = widgetMedia.filter((medium) => answer.media.includes(medium));
+      onRead({
+        openMedia: canCall ? openMedia : openMedia.filter((medium) => medium === 'text'),
+        staffedMedia: widgetMedia.filter((medium) => answer.staffed_media.includes(medium)),
         opensAt: answer.opens_at,
       });
     } catch (error) {
-      // Nobody could be asked to talk now, and nobody who looks at the page has done anything wrong.
-      tell(nothing);
+      // The button is hidden, because no conversation could start now. People who only see the page get no error message.
+      onRead(nothingAvailable);
       if (!this.#hasWarned) warn(settings, error);
       this.#hasWarned = true;
     }
   }
 }
 
-/** For whoever has put the tag on the page. */
+/** Tells the developer of the page why there is no button. */
 function warn({ origin, site }: Settings, error: unknown): void {
-  const why = error instanceof Error ? error.message : String(error);
-  // oxlint-disable-next-line no-console -- there is no other place where they would look.
+  const reason = error instanceof Error ? error.message : String(error);
+  // oxlint-disable-next-line no-console -- for the developer of the page.
   console.warn(
-    `Usher: no button is shown. ${origin} does not say whether the queues of the site ${site} are open: ${why} ` +
-      `Is data-token a publishable token of the site, and ${location.origin} among its allowed_origins?`,
+    `Usher: the chat button is hidden, because ${origin} could not report the availability of site ${site}: ${reason} ` +
+      `Check that data-token is a publishable token of the site and that ${location.origin} is in its allowed_origins.`,
   );
 }

@@ -6,7 +6,7 @@ const oneWay = { audio: 'two_way', video: 'one_way' } as const;
 const twoWay = { audio: 'two_way', video: 'two_way' } as const;
 const audio = { audio: 'two_way', video: null } as const;
 
-test('what is heard and seen: what was agreed on last, else what the engagement began with', () => {
+test('a call uses the media of the last accepted upgrade, or those it began with', () => {
   assert.equal(callMediaOf('text', { accepted: [oneWay], pending: null }), null);
   assert.equal(callMediaOf('phone', { accepted: [], pending: null }), null);
   assert.deepEqual(callMediaOf('audio', { accepted: [], pending: null }), audio);
@@ -14,10 +14,10 @@ test('what is heard and seen: what was agreed on last, else what the engagement 
   assert.deepEqual(callMediaOf('video', { accepted: [audio, oneWay], pending: null }), oneWay);
 });
 
-test('told that it is by video before what was agreed on, it is what was asked: no camera goes on for a moment', () => {
+test('the requested media is used when the feed reports video before the upgrade is accepted', () => {
   assert.deepEqual(callMediaOf('video', { accepted: [audio], pending: oneWay }), oneWay);
   assert.deepEqual(callMediaOf('video', { accepted: [], pending: oneWay }), oneWay);
-  // Asked and not agreed on.
+  // The pending request is not accepted.
   assert.deepEqual(callMediaOf('video', { accepted: [oneWay], pending: twoWay }), oneWay);
   assert.deepEqual(callMediaOf('audio', { accepted: [], pending: twoWay }), audio);
 });

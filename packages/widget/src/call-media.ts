@@ -1,16 +1,19 @@
+import type { Media } from '@usher/call/media';
 import type { Engagement } from '@usher/client/api-types';
 import { isCall } from '@usher/contract/media';
 
-/** As media upgrades say it. */
-interface Media {
-  readonly audio: 'two_way' | null;
-  readonly video: 'one_way' | 'two_way' | null;
+/** What a call is called in texts. In one-way video only the operator is seen. */
+export type CallKind = 'audio' | 'video' | 'one_way_video';
+
+export function callKindOf({ video }: Media): CallKind {
+  if (video === null) return 'audio';
+  return video === 'two_way' ? 'video' : 'one_way_video';
 }
 
 /**
- * What is to be heard and seen in an engagement: what was agreed on last, else what it began with; `null`: it is a chat. That
- * it is by video now may be told before what was agreed on: then it is what was being asked. Nobody's camera goes on for a
- * moment because of that.
+ * The media of an engagement: those of the last accepted upgrade, or those it began with; `null`: the engagement is a chat. The feed
+ * may report video before it reports that the upgrade was accepted. The requested media is used then, so that no camera starts by
+ * mistake.
  */
 export function callMediaOf(
   medium: Engagement['media'],
@@ -18,7 +21,7 @@ export function callMediaOf(
 ): Media | null {
   if (!isCall(medium)) return null;
   const hasVideo = medium === 'video';
-  const fits = (each: Media | null): boolean => each !== null && (each.video !== null) === hasVideo;
+  const fits = (media: Media | null): boolean => media !== null && (media.video !== null) === hasVideo;
   const agreed = accepted.findLast(fits) ?? (fits(pending) ? pending : null);
   if (agreed === null) return { audio: 'two_way', video: hasVideo ? 'two_way' : null };
   return { audio: agreed.audio, video: agreed.video };

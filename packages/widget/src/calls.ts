@@ -12,13 +12,13 @@ import type { Storage } from './storage.ts';
 import { Store } from './store.ts';
 
 export interface CallState {
-  /** What there could be a call with; `null`: the engagement is a chat. */
+  /** The media of the engagement's call; `null`: the engagement is a chat. */
   readonly media: Media | null;
-  /** The call of this tab, ended ones too; `null`: nobody has joined here. */
+  /** The call of this tab, which may have ended; `null`: the visitor has not joined in this tab. */
   readonly view: CallView | null;
 }
 
-interface Parts {
+interface CallsOptions {
   readonly api: Api;
   readonly storage: Storage;
   readonly store: Store<State>;
@@ -27,40 +27,40 @@ interface Parts {
 const isText = (value: unknown): value is string => typeof value === 'string';
 
 /**
- * The calls of this tab. One begins by the visitor's own click at that moment, on the button to join or to accept an invitation. To
- * have asked for a call is not enough: who comes to it late would be seen and heard unawares. Of several tabs the one that joined
- * last has the call.
+ * The calls of this tab. A call starts only with a click of the visitor: on Join, or on Accept in an invitation. A request for a call is
+ * not enough: if the operator accepts it late, the visitor would be seen and heard without noticing. Of several tabs, the one that
+ * joined last has the call.
  */
 export class Calls {
   readonly state = new Store<CallState>({ media: null, view: null });
-  /** What plays the other side. */
+  /** The element that plays the other side. */
   speaker: HTMLAudioElement | null = null;
-  readonly #parts: Parts;
+  readonly #options: CallsOptions;
   readonly #tab = newId();
   #call: Call | null = null;
   #engagementId: string | null = null;
   readonly #click = new AcceptingClick();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    parts.store.subscribe(() => this.#look());
-    parts.storage.watch((name) => {
-      if (name === 'call' && parts.storage.get('call', isText) !== this.#tab) this.#call?.close();
+  constructor(options: CallsOptions) {
+    this.#options = options;
+    options.store.subscribe(() => this.#sync());
+    options.storage.watch((name) => {
+      if (name === 'call' && options.storage.get('call', isText) !== this.#tab) this.#call?.close();
     });
   }
 
-  /** The visitor has accepted a call with these media by a click, just now. */
+  /** Call this from the click with which the visitor accepts a call with these media. */
   accept(media: Media): void {
-    this.#click.note(sentBy('visitor', media));
-    this.#look();
+    this.#click.record(sentBy('visitor', media));
+    this.#sync();
   }
 
-  /** To be called by a click, for these devices; for all that are sent, unless it is said. */
+  /** Call this from a click. `kinds`: the devices that the click may start; by default all that the visitor sends. */
   join(kinds?: readonly Kind[]): void {
     const { media } = this.state.value;
     const engagementId = this.#engagementId;
-    if (media === null || engagementId === null || this.#isOn) return;
-    const { api, storage } = this.#parts;
+    if (media === null || engagementId === null || this.#isInCall) return;
+    const { api, storage } = this.#options;
     const path = { engagement_id: engagementId };
     const call = new Call({
       side: 'visitor',
@@ -72,14 +72,14 @@ export class Calls {
           ...(keepalive === true && { keepalive }),
         }),
       iceServers: async () =>
-        // A list of ours, for those who may change it.
+        // `RTCIceServer` wants mutable lists.
         (await api.call('GET /ice_servers', {})).ice_servers.map(({ urls, ...rest }) => ({ ...rest, urls: [...urls] })),
     });
     this.#call = call;
     storage.set('call', this.#tab);
     call.subscribe(() => {
       if (this.#call !== call) return;
-      if (call.view.state.name === 'ended') this.#click.forget();
+      if (call.view.state.name === 'ended') this.#click.clear();
       this.state.set({ view: call.view });
     });
     reportCall(call, {
@@ -90,7 +90,7 @@ export class Calls {
     void call.start(kinds);
   }
 
-  /** Ends the call without joining it: the conversation goes on as a chat. */
+  /** Ends the call without joining it. The conversation continues as a chat. */
   decline(): void {
     const [engagementId, callId] = [this.#engagementId, this.#callId];
     if (engagementId !== null && callId !== null) void this.#report(engagementId, callId, 'end').catch(() => undefined);
@@ -98,12 +98,14 @@ export class Calls {
 
   async #report(engagementId: string, callId: string, action: 'connect' | 'end'): Promise<void> {
     const path = { engagement_id: engagementId, call_id: callId };
-    await this.#parts.api.call('PATCH /engagements/{engagement_id}/calls/{call_id}', { path, body: { action } });
+    await this.#options.api.call('PATCH /engagements/{engagement_id}/calls/{call_id}', { path, body: { action } });
   }
 
-  /** The call that goes on, as the server keeps it. */
+  /** The id of the current call on the server. */
   get #callId(): string | null {
-    return engagementOf(this.#parts.store.value.stage)?.calls.findLast(({ ended_at }) => ended_at === null)?.id ?? null;
+    return (
+      engagementOf(this.#options.store.value.stage)?.calls.findLast(({ ended_at }) => ended_at === null)?.id ?? null
+    );
   }
 
   get call(): Call | null {
@@ -115,32 +117,33 @@ export class Calls {
     if (id === this.#engagementId) this.#call?.receive(signal as Signal);
   }
 
-  /** The feed was opened again: signals may have been missed. */
+  /** The feed was reopened, so signals may have been lost. */
   resync(): void {
     this.#call?.resync();
   }
 
-  get #isOn(): boolean {
+  get #isInCall(): boolean {
     return this.#call !== null && this.#call.view.state.name !== 'ended';
   }
 
-  #look(): void {
-    const { stage } = this.#parts.store.value;
+  /** Follows the state of the conversation. */
+  #sync(): void {
+    const { stage } = this.#options.store.value;
     const media = stage.name === 'engaged' ? stage.callMedia : null;
-    if (stage.name === 'idle' || stage.name === 'ended') this.#click.forget();
+    if (stage.name === 'idle' || stage.name === 'ended') this.#click.clear();
     const engagementId = engagementOf(stage)?.id ?? null;
-    if (engagementId !== this.#engagementId || media === null) this.#letGo();
+    if (engagementId !== this.#engagementId || media === null) this.#close();
     this.#engagementId = engagementId;
     if (!isSame(media, this.state.value.media)) {
       this.state.set({ media });
-      if (media !== null && this.#isOn) this.#call?.change(media);
+      if (media !== null && this.#isInCall) this.#call?.change(media);
     }
     if (media === null) return;
-    if (this.#isOn) void this.#call?.startDevices(this.#click.take(this.#call.awaitsClick));
-    else if (this.#click.takeJoining()) this.join(this.#click.take(sentBy('visitor', media)));
+    if (this.#isInCall) void this.#call?.startDevices(this.#click.consumeDevices(this.#call.awaitsClick));
+    else if (this.#click.consumeJoin()) this.join(this.#click.consumeDevices(sentBy('visitor', media)));
   }
 
-  #letGo(): void {
+  #close(): void {
     if (this.#call === null) return;
     const call = this.#call;
     this.#call = null;

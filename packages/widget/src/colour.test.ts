@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { colourOf, textOn } from './colour.ts';
+import { parseColour, textColourOn } from './colour.ts';
 
-test('colours in three and six digits, with and without the sign', () => {
-  assert.equal(colourOf('#1F5fbf'), '#1f5fbf');
-  assert.equal(colourOf(' 15b '), '#1155bb');
-  for (const text of ['', 'red', '#12', '#12345', '#12345g', '#123;--x:1']) assert.equal(colourOf(text), null);
+test('a colour is parsed from three or six digits, with or without #', () => {
+  assert.equal(parseColour('#1F5fbf'), '#1f5fbf');
+  assert.equal(parseColour(' 15b '), '#1155bb');
+  for (const text of ['', 'red', '#12', '#12345', '#12345g', '#123;--x:1']) assert.equal(parseColour(text), null);
 });
 
-test('what stands on a colour can be read', () => {
-  assert.equal(textOn('#1f5fbf'), '#ffffff');
-  assert.equal(textOn('#000000'), '#ffffff');
-  assert.equal(textOn('#ffffff'), '#111111');
-  assert.equal(textOn('#ffd400'), '#111111');
-  assert.equal(textOn('#767676'), '#ffffff');
+test('the text colour is readable on the background', () => {
+  assert.equal(textColourOn('#1f5fbf'), '#ffffff');
+  assert.equal(textColourOn('#000000'), '#ffffff');
+  assert.equal(textColourOn('#ffffff'), '#111111');
+  assert.equal(textColourOn('#ffd400'), '#111111');
+  assert.equal(textColourOn('#767676'), '#ffffff');
 });

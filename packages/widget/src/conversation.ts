@@ -5,48 +5,49 @@ import { ProblemError } from '@usher/client/problem';
 import type { Engagement, File as SentFile, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
 import type { Medium } from './media.ts';
 import { Chat } from './chat.ts';
-import { FallbackReads } from './fallback-reads.ts';
-import { messageOf } from './messages.ts';
-import { isPlace, type Place } from './place.ts';
+import { FallbackPolling } from './fallback-polling.ts';
+import { toMessage } from './messages.ts';
+import { isConversationRef, type ConversationRef } from './conversation-ref.ts';
 import { watchPresence } from './presence.ts';
-import { reasonOf } from './reasons.ts';
+import { describeError } from './describe-error.ts';
 import type { Settings } from './settings.ts';
-import { attempt, engagementOf, initialState, type State, type Upgrade } from './state.ts';
+import { engagementOf, initialState, runWithNotice, type State, type UpgradeRequest } from './state.ts';
 import type { Storage } from './storage.ts';
 import type { Store } from './store.ts';
-import { refusalInWords } from './texts.ts';
+import { describeQueueRefusal } from './descriptions.ts';
 import type { TypingIndicator } from './typing.ts';
 import { Upgrades } from './upgrades.ts';
 import type { Visitor } from './visitor.ts';
-import { words } from './words.ts';
+import { texts } from './texts.ts';
 
-interface Parts {
+interface ConversationOptions {
   readonly api: Api;
   readonly settings: Settings;
   readonly storage: Storage;
   readonly visitor: Visitor;
   readonly store: Store<State>;
-  /** What the feed brings for calls; and that it was opened again, so that something may be missing. */
+  /** A signal of a call came on the feed. */
   readonly onSignal: (data: unknown) => void;
-  readonly onOpen: () => void;
+  /** The feed was opened. Signals may have been lost before. */
+  readonly onFeedOpen: () => void;
 }
 
-/** A transcript is shown again after a reload for so long. */
-const rememberedMs = 60 * 60 * 1000;
+/** How long after the end of a conversation a reload still shows its transcript. */
+const transcriptMs = 60 * 60 * 1000;
 
-/** How the visitor comes to an engagement and leaves it. All that is to be shown is in the store; the stages are in state.ts. */
+/** Leads the visitor through a conversation, from the ticket to its end. The stages are described in state.ts. */
 export class Conversation {
   readonly chat: Chat;
   readonly upgrades: Upgrades;
-  readonly #parts: Parts;
+  readonly #options: ConversationOptions;
   readonly #feed: Feed;
-  readonly #reads: FallbackReads;
-  #place: Place | null = null;
+  readonly #polling: FallbackPolling;
+  #ref: ConversationRef | null = null;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const { api, storage, store } = parts;
-    const engagementId = (): string | null => this.#place?.engagementId ?? null;
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+    const { api, storage, store } = options;
+    const engagementId = (): string | null => this.#ref?.engagementId ?? null;
     this.chat = new Chat({ api, storage, store, engagementId });
     this.upgrades = new Upgrades({ api, store, engagementId });
     this.#feed = new Feed({
@@ -55,15 +56,15 @@ export class Conversation {
           signal,
           headers: lastId === null ? {} : { 'last-event-id': lastId },
         }),
-      onItem: (item) => this.#take(item),
+      onItem: (item) => this.#handleItem(item),
       onState: (connection) => {
-        if (connection === 'open') this.#reads.stop();
-        store.set({ connection: this.#reads.works && connection !== 'ended' ? 'open' : connection });
-        if (connection === 'ended') this.#forget();
+        if (connection === 'open') this.#polling.stop();
+        store.set({ connection: this.#polling.works && connection !== 'ended' ? 'open' : connection });
+        if (connection === 'ended') this.#forgetVisitor();
       },
-      onSilence: () => this.#reads.start(),
+      onSilence: () => this.#polling.start(),
     });
-    this.#reads = new FallbackReads({
+    this.#polling = new FallbackPolling({
       read: async () => this.#refresh(),
       onRead: (isDone) => store.set({ connection: isDone ? 'open' : 'lost' }),
     });
@@ -72,7 +73,7 @@ export class Conversation {
     });
     watchPresence({
       api,
-      visitorId: () => (this.#isUnderWay ? parts.visitor.id : null),
+      visitorId: () => (this.#isUnderWay ? options.visitor.id : null),
       onBack: () => {
         this.#feed.hurry();
         if (store.value.isPanelOpen) store.set({ unread: 0 });
@@ -80,164 +81,164 @@ export class Conversation {
     });
   }
 
-  /** Goes on where this browser left off, if it did. */
+  /** Resumes the conversation that this browser has stored, if any. */
   resume(): void {
-    const place = this.#parts.storage.get('place', isPlace);
-    if (place === null || this.#parts.visitor.id === null) {
-      if (this.#place !== null) this.#reset();
+    const ref = this.#options.storage.get('place', isConversationRef);
+    if (ref === null || this.#options.visitor.id === null) {
+      if (this.#ref !== null) this.#reset();
       return;
     }
-    const isNew = place.ticketId !== this.#place?.ticketId || place.engagementId !== this.#place.engagementId;
-    this.#place = place;
-    if (isNew) void this.#refresh().then(() => this.#follow());
+    const isNew = ref.ticketId !== this.#ref?.ticketId || ref.engagementId !== this.#ref.engagementId;
+    this.#ref = ref;
+    if (isNew) void this.#refresh().then(() => this.#startFeed());
   }
 
   async start(medium: Medium, name: string): Promise<void> {
-    const { store, visitor } = this.#parts;
-    const given = name.trim() === '' ? null : name.trim();
-    const { open, staffed, opensAt } = store.value;
-    store.set({ ...initialState, stage: { name: 'starting' }, open, staffed, opensAt, isPanelOpen: true });
+    const { store, visitor } = this.#options;
+    const visitorName = name.trim() === '' ? null : name.trim();
+    const { openMedia, staffedMedia, opensAt } = store.value;
+    store.set({ ...initialState, stage: { name: 'starting' }, openMedia, staffedMedia, opensAt, isPanelOpen: true });
     try {
-      const ticket = await this.#enqueue(medium, given).catch(async (error: unknown) => {
+      const ticket = await this.#enqueue(medium, visitorName).catch(async (error: unknown) => {
         if (!(error instanceof ProblemError && error.status === 401)) throw error;
-        // Whom this browser remembers is not known any more: it begins as somebody else.
+        // The server no longer knows the stored visitor: a new one is created.
         visitor.forget();
-        return this.#enqueue(medium, given);
+        return this.#enqueue(medium, visitorName);
       });
-      this.#settle({ ticketId: ticket.id, engagementId: ticket.engagement_id });
-      this.#takeTicket(ticket);
-      this.#follow();
+      this.#setRef({ ticketId: ticket.id, engagementId: ticket.engagement_id });
+      this.#applyTicket(ticket);
+      this.#startFeed();
     } catch (error) {
-      this.#giveUp(error);
+      this.#failStart(error);
     }
   }
 
   async #enqueue(medium: Medium, name: string | null): Promise<QueueTicket> {
-    const { api, settings, visitor } = this.#parts;
-    const isKnown = visitor.id !== null;
+    const { api, settings, visitor } = this.#options;
+    const isReturning = visitor.id !== null;
     await visitor.ensure(name);
-    if (isKnown && name !== null) await this.#rename(name);
-    const queues = settings.queues.length === 0 ? {} : { queue_ids: settings.queues };
-    const body = { site_id: settings.site, media: medium, source: location.origin, ...queues };
+    if (isReturning && name !== null) await this.#rename(name);
+    const queueIds = settings.queues.length === 0 ? {} : { queue_ids: settings.queues };
+    const body = { site_id: settings.site, media: medium, source: location.origin, ...queueIds };
     return api.call('POST /queue_tickets', { body });
   }
 
   async cancel(): Promise<void> {
-    if (this.#place === null) return;
-    const { api, store } = this.#parts;
-    const path = { ticket_id: this.#place.ticketId };
-    await attempt(store, async () => {
+    if (this.#ref === null) return;
+    const { api, store } = this.#options;
+    const path = { ticket_id: this.#ref.ticketId };
+    await runWithNotice(store, async () => {
       await api
         .call('PATCH /queue_tickets/{ticket_id}', { path, body: { action: 'cancel' } })
-        // The ticket has become something else meanwhile, which the feed tells.
-        .catch(unlessCode('ticket_ended'));
+        // The ticket has ended or become an engagement already; the feed reports that.
+        .catch(ignoreCode('ticket_ended'));
       if (store.value.stage.name === 'waiting') this.#reset();
     });
   }
 
   async end(): Promise<void> {
-    const { api, store } = this.#parts;
-    const id = this.#place?.engagementId ?? null;
+    const { api, store } = this.#options;
+    const id = this.#ref?.engagementId ?? null;
     if (id === null) return;
-    await attempt(store, async () => {
+    await runWithNotice(store, async () => {
       await api
         .call('PATCH /engagements/{engagement_id}', { path: { engagement_id: id }, body: { action: 'end' } })
-        .catch(unlessCode('engagement_ended'));
+        .catch(ignoreCode('engagement_ended'));
       await this.#readEngagement(id);
     });
   }
 
-  /** Back to the beginning. */
+  /** Returns to the start page after the end of a conversation. */
   leave(): void {
     this.#reset();
   }
 
   open(): void {
-    this.#parts.store.set({ isPanelOpen: true, unread: 0 });
+    this.#options.store.set({ isPanelOpen: true, unread: 0 });
     this.#feed.hurry();
   }
 
   close(): void {
-    this.#parts.store.set({ isPanelOpen: false });
+    this.#options.store.set({ isPanelOpen: false });
   }
 
   dismissNotice(): void {
-    this.#parts.store.set({ notice: null });
+    this.#options.store.set({ notice: null });
   }
 
   async #rename(name: string): Promise<void> {
-    const { api, settings, visitor } = this.#parts;
+    const { api, settings, visitor } = this.#options;
     const path = { site_id: settings.site, visitor_id: visitor.id ?? '' };
     const body = { site_id: settings.site, name };
     await api.call('PATCH /sites/{site_id}/visitors/{visitor_id}', { path, body });
   }
 
-  #follow(): void {
+  #startFeed(): void {
     if (this.#isUnderWay) this.#feed.start();
   }
 
-  #stopFollowing(): void {
+  #stopFeed(): void {
     this.#feed.stop();
-    this.#reads.stop();
+    this.#polling.stop();
   }
 
   get #isUnderWay(): boolean {
-    const { name } = this.#parts.store.value.stage;
+    const { name } = this.#options.store.value.stage;
     return name === 'waiting' || name === 'engaged';
   }
 
-  #settle(place: Place): void {
-    this.#place = place;
-    this.#parts.storage.set('place', place);
+  #setRef(ref: ConversationRef): void {
+    this.#ref = ref;
+    this.#options.storage.set('place', ref);
   }
 
-  /** Asking has failed: says why, as far as that is of use to a visitor. */
-  #giveUp(error: unknown): void {
-    const { store } = this.#parts;
+  /** No ticket could be created: shows why. */
+  #failStart(error: unknown): void {
+    const { store } = this.#options;
     const code = error instanceof ProblemError ? error.code : '';
-    const text = refusalInWords(code) ?? reasonOf(error);
+    const text = describeQueueRefusal(code) ?? describeError(error);
     store.set({ stage: { name: 'idle' }, notice: { kind: 'problem', text } });
   }
 
-  /** Nobody knows this visitor any more. */
-  #forget(): void {
-    this.#parts.visitor.forget();
+  /** The server no longer knows this visitor. */
+  #forgetVisitor(): void {
+    this.#options.visitor.forget();
     this.#reset();
   }
 
   #reset(): void {
-    const { storage, store } = this.#parts;
-    this.#stopFollowing();
+    const { storage, store } = this.#options;
+    this.#stopFeed();
     this.chat.clear();
     this.upgrades.clear();
     storage.remove('place');
-    this.#place = null;
-    const { open, opensAt, isPanelOpen } = store.value;
-    store.set({ ...initialState, open, opensAt, isPanelOpen });
+    this.#ref = null;
+    const { openMedia, opensAt, isPanelOpen } = store.value;
+    store.set({ ...initialState, openMedia, opensAt, isPanelOpen });
   }
 
-  /** Reads everything as it is now: what follows on the feed is all that it will change by. Answers whether it could be read. */
+  /** Reads the current state; the feed then brings all later changes. Returns whether the read succeeded. */
   async #refresh(): Promise<boolean> {
-    const place = this.#place;
-    if (place === null) return true;
+    const ref = this.#ref;
+    if (ref === null) return true;
     try {
-      if (place.engagementId !== null) await this.#readEngagement(place.engagementId);
+      if (ref.engagementId !== null) await this.#readEngagement(ref.engagementId);
       else {
-        const path = { ticket_id: place.ticketId };
-        this.#takeTicket(await this.#parts.api.call('GET /queue_tickets/{ticket_id}', { path }));
+        const path = { ticket_id: ref.ticketId };
+        this.#applyTicket(await this.#options.api.call('GET /queue_tickets/{ticket_id}', { path }));
       }
       return true;
     } catch (error) {
-      if (error instanceof ProblemError && [401, 403, 404].includes(error.status)) this.#forget();
-      // Any other failure is one of the connection: the feed will be opened again, and this done once more.
-      else if (this.#place === place) this.#showUnread(place);
+      if (error instanceof ProblemError && [401, 403, 404].includes(error.status)) this.#forgetVisitor();
+      // Any other failure is temporary: the feed reconnects and triggers another read.
+      else if (this.#ref === ref) this.#showLoading(ref);
       return false;
     }
   }
 
-  /** The place is known, and nothing could be read of it yet. What is shown of it already stays. */
-  #showUnread({ engagementId }: Place): void {
-    const { store } = this.#parts;
+  /** Shows the stage while its content could not be read yet. Content that is already shown stays. */
+  #showLoading({ engagementId }: ConversationRef): void {
+    const { store } = this.#options;
     const { stage } = store.value;
     if (engagementId === null) {
       if (stage.name !== 'waiting') store.set({ stage: { name: 'waiting', ticket: null } });
@@ -246,87 +247,87 @@ export class Conversation {
   }
 
   async #readEngagement(id: string): Promise<void> {
-    const { api, store } = this.#parts;
+    const { api, store } = this.#options;
     const path = { engagement_id: id };
     const [engagement, messages, { media_upgrade_requests: upgrades }] = await Promise.all([
       api.call('GET /engagements/{engagement_id}', { path }),
       api.call('GET /engagements/{engagement_id}/chat_transcript', { path }),
       api.call('GET /engagements/{engagement_id}/media_upgrade_requests', { path }),
-      this.chat.readFiles(id),
+      this.chat.refreshFiles(id),
     ]);
-    if (engagement.ended_at !== null && Date.now() - Date.parse(engagement.ended_at) > rememberedMs)
+    if (engagement.ended_at !== null && Date.now() - Date.parse(engagement.ended_at) > transcriptMs)
       return this.#reset();
-    this.chat.show(messages.map((message) => messageOf(message)));
-    this.upgrades.takeAll(id, upgrades);
+    this.chat.addMessages(messages.map((message) => toMessage(message)));
+    this.upgrades.applyAll(id, upgrades);
     const shown = engagementOf(store.value.stage);
-    const known = shown?.id === id ? shown : null;
-    this.#takeEngagement(known !== null && isOutdated(engagement, known) ? known : engagement);
+    const current = shown?.id === id ? shown : null;
+    this.#applyEngagement(current !== null && isOutdated(engagement, current) ? current : engagement);
     this.chat.restore(id);
   }
 
-  #take({ type, data }: FeedItem): void {
+  #handleItem({ type, data }: FeedItem): void {
     switch (type) {
       case 'feed.open':
       case 'feed.reset':
-        this.#parts.onOpen();
+        this.#options.onFeedOpen();
         return void this.#refresh();
       case 'queue_ticket.state':
-        return this.#takeTicket(data as QueueTicket);
+        return this.#applyTicket(data as QueueTicket);
       case 'engagement.state':
-        return this.#takeEngagement(data as Engagement);
+        return this.#applyEngagement(data as Engagement);
       case 'engagement.chat.message':
       case 'engagement.chat.message_status':
       case 'engagement.chat.message.status':
-        return this.chat.show([messageOf((data as { message: Parameters<typeof messageOf>[0] }).message)]);
+        return this.chat.addMessages([toMessage((data as { message: Parameters<typeof toMessage>[0] }).message)]);
       case 'engagement.chat.typing_indicator.operator':
         return this.chat.showTyping((data as { typing_indicator: TypingIndicator }).typing_indicator);
       case 'engagement.media_upgrade_request': {
-        type Asked = { media_upgrade_request: Omit<Upgrade, 'state'> };
-        return this.upgrades.take({ ...(data as Asked).media_upgrade_request, state: 'pending' });
+        type NewRequest = { media_upgrade_request: Omit<UpgradeRequest, 'state'> };
+        return this.upgrades.apply({ ...(data as NewRequest).media_upgrade_request, state: 'pending' });
       }
       case 'media_upgrade_request.state':
-        return this.upgrades.take(data as MediaUpgradeRequest);
+        return this.upgrades.apply(data as MediaUpgradeRequest);
       case 'file.state': {
         const { id, deleted } = data as SentFile;
-        return deleted ? this.chat.showDeleted(id) : undefined;
+        return deleted ? this.chat.markFileDeleted(id) : undefined;
       }
       case 'engagement.files.security_scan_result': {
-        type Scan = { security_scan_result: { file_id: string; result: 'clean' | 'infected' } };
-        const { file_id: id, result } = (data as Scan).security_scan_result;
-        return this.chat.showScanned(id, result);
+        type ScanResult = { security_scan_result: { file_id: string; result: 'clean' | 'infected' } };
+        const { file_id: id, result } = (data as ScanResult).security_scan_result;
+        return this.chat.applyScan(id, result);
       }
       case 'engagement.signal':
-        return this.#parts.onSignal(data);
+        return this.#options.onSignal(data);
       default:
     }
   }
 
-  #takeTicket(ticket: QueueTicket): void {
-    const { store } = this.#parts;
-    if (ticket.id !== this.#place?.ticketId || this.#place.engagementId !== null) return;
+  #applyTicket(ticket: QueueTicket): void {
+    const { store } = this.#options;
+    if (ticket.id !== this.#ref?.ticketId || this.#ref.engagementId !== null) return;
     if (ticket.state === 'engaged' && ticket.engagement_id !== null) {
-      this.#settle({ ticketId: ticket.id, engagementId: ticket.engagement_id });
+      this.#setRef({ ticketId: ticket.id, engagementId: ticket.engagement_id });
       void this.#refresh();
     } else if (ticket.state === 'waiting' || ticket.state === 'offered')
       store.set({ stage: { name: 'waiting', ticket } });
     else {
       this.#reset();
-      store.set({ notice: { kind: 'info', text: words.outcomes[ticket.state] } });
+      store.set({ notice: { kind: 'info', text: texts.ticketEnds[ticket.state] } });
     }
   }
 
-  #takeEngagement(engagement: Engagement): void {
-    const { store } = this.#parts;
-    if (engagement.id !== this.#place?.engagementId) return;
+  #applyEngagement(engagement: Engagement): void {
+    const { store } = this.#options;
+    if (engagement.id !== this.#ref?.engagementId) return;
     if (engagement.state === 'ended') {
       store.set({ stage: { name: 'ended', engagement }, isOperatorTyping: false });
-      this.#stopFollowing();
+      this.#stopFeed();
     } else store.set({ stage: this.upgrades.stageOf(engagement) });
   }
 }
 
-/** A refusal with that code is what was wanted. */
-function unlessCode(code: string): (error: unknown) => void {
+/** Ignores a refusal with this code, because the desired state is reached already. */
+function ignoreCode(code: string): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof ProblemError && error.code === code)) throw error;
   };

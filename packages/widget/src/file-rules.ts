@@ -1,34 +1,35 @@
-import { words } from './words.ts';
+import { texts } from './texts.ts';
 
-/** What the site takes from visitors. */
+/** The files that a site accepts from visitors. */
 export interface FileRules {
-  /** Types, and families of them: `image/*`. */
+  /** Content types and families of them: `image/*`. */
   readonly contentTypes: readonly string[];
   readonly maxBytes: number;
 }
 
-/** Why a file need not be uploaded to be refused; `null`: the server decides. A browser only guesses the type of a file. */
+/** Why a file is refused before the upload; `null`: the server decides. The type is not checked: browsers only guess it. */
 export function refusalOf({ size }: { readonly size: number }, { maxBytes }: FileRules): string | null {
-  if (size === 0) return words.emptyFile;
-  return size > maxBytes ? tooLarge(maxBytes) : null;
+  if (size === 0) return texts.emptyFile;
+  return size > maxBytes ? describeTooLarge(maxBytes) : null;
 }
 
-export function tooLarge(maxBytes: number): string {
-  return words.tooLarge(Math.floor(maxBytes / 1024 / 1024));
+export function describeTooLarge(maxBytes: number): string {
+  return texts.tooLarge(Math.floor(maxBytes / 1024 / 1024));
 }
 
-export function wrongKind({ contentTypes }: FileRules): string {
-  const kinds = kindsOf(contentTypes);
-  return kinds.length === 0 ? words.wrongKind : `${words.wrongKind} ${words.rightKinds(kinds)}`;
+export function describeWrongType({ contentTypes }: FileRules): string {
+  const names = typeNames(contentTypes);
+  if (names.length === 0) return texts.wrongFileType;
+  return texts.wrongFileTypeOf(new Intl.ListFormat(texts.locale).format(names));
 }
 
-/** As people call them; what has no common name is left out. */
-function kindsOf(contentTypes: readonly string[]): string[] {
-  const kinds = contentTypes.flatMap((type) => {
+/** The common names of content types. Types without one are left out. */
+function typeNames(contentTypes: readonly string[]): string[] {
+  const names = contentTypes.flatMap((type) => {
     const [family = '', subtype = ''] = type.toLowerCase().split('/');
-    if (subtype === '*') return family === '*' ? [] : [words.fileFamilies[family] ?? family];
-    const name = words.fileKinds[subtype] ?? subtype.toUpperCase();
+    if (subtype === '*') return family === '*' ? [] : [texts.fileFamilies[family] ?? family];
+    const name = texts.fileSubtypes[subtype] ?? subtype.toUpperCase();
     return /^[\w ]{1,10}$/.test(name) ? [name] : [];
   });
-  return [...new Set(kinds)];
+  return [...new Set(names)];
 }

@@ -2,22 +2,22 @@ import type { Api } from '@usher/client/api';
 import { ProblemError } from '@usher/client/problem';
 import { TaskLimit } from '@usher/client/task-limit';
 import { maxUploadsAtOnce } from '@usher/contract/limits';
-import { refusalOf, tooLarge, wrongKind, type FileRules } from './file-rules.ts';
+import { describeTooLarge, describeWrongType, refusalOf, type FileRules } from './file-rules.ts';
 import type { Outbox } from './outbox.ts';
-import { reasonOf } from './reasons.ts';
+import { describeError } from './describe-error.ts';
 
-/** By then a browser has begun to save what it was given. */
-const savedMs = 60_000;
-const againMs = 2_000;
-/** The server takes twice as many from each side. */
-const mostAtOnce = maxUploadsAtOnce / 2;
+/** By then the browser has started to save the file. */
+const revokeAfterMs = 60_000;
+const retryMs = 2_000;
+/** Half of what the server accepts from each side at once. */
+const maxUploads = maxUploadsAtOnce / 2;
 
-/** Files on their way: up, to be scanned, which the outbox waits for; and down. */
+/** Uploads and downloads files. The outbox sends a file with its message when the file has been scanned. */
 export class Files {
   readonly #api: Api;
   readonly #outbox: Outbox;
   readonly #onRules: (rules: FileRules | null) => void;
-  readonly #limit = new TaskLimit(mostAtOnce);
+  readonly #limit = new TaskLimit(maxUploads);
 
   constructor(api: Api, outbox: Outbox, onRules: (rules: FileRules | null) => void) {
     this.#api = api;
@@ -38,42 +38,42 @@ export class Files {
       const answer = (await response.json()) as { file_id: string; security_scanning_required: boolean };
       const state = answer.security_scanning_required ? 'pending' : 'clean';
       this.#outbox.changeFile(id, { id: answer.file_id, state });
-      // Its result may have come before we knew the name of the file.
-      if (state === 'pending') this.#lookSoon(engagementId);
+      // The scan result may have come on the feed before we knew the id of the file.
+      if (state === 'pending') this.#refreshWithRetry(engagementId);
     } catch (error) {
-      this.#outbox.changeFile(id, {}, uploadRefusal(error, rules));
+      this.#outbox.changeFile(id, {}, describeUploadError(error, rules));
     }
   }
 
-  /** Until it is answered. That it cannot be asked, as in a page that is being closed, says nothing about the file. */
-  #lookSoon(engagementId: string): void {
-    this.look(engagementId).catch((error: unknown) => {
-      if (!(error instanceof ProblemError)) setTimeout(() => this.#lookSoon(engagementId), againMs);
+  /** Retries until the server answers. A request that fails without an answer, as while the page closes, says nothing about the file. */
+  #refreshWithRetry(engagementId: string): void {
+    this.refresh(engagementId).catch((error: unknown) => {
+      if (!(error instanceof ProblemError)) setTimeout(() => this.#refreshWithRetry(engagementId), retryMs);
     });
   }
 
-  /** How the scans stand, and what may be sent. */
-  async look(engagementId: string): Promise<void> {
+  /** Reads the scan results and the rules for files. */
+  async refresh(engagementId: string): Promise<void> {
     const path = { engagement_id: engagementId };
     const { files, accepts } = await this.#api.call('GET /engagements/{engagement_id}/files', { path });
     this.#onRules(accepts === null ? null : { contentTypes: accepts.content_types, maxBytes: accepts.max_bytes });
-    for (const file of files) this.#outbox.scanned(file.id, file.state);
+    for (const file of files) this.#outbox.applyScan(file.id, file.state);
   }
 
-  /** Has the browser save it. */
+  /** Downloads the file and makes the browser save it. */
   async save(engagementId: string, fileId: string, name: string): Promise<void> {
     const bytes = await (await this.#api.send(`/engagements/${engagementId}/files/${fileId}`)).blob();
     const link = document.createElement('a');
     link.href = URL.createObjectURL(bytes);
     link.download = name;
     link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), savedMs);
+    setTimeout(() => URL.revokeObjectURL(link.href), revokeAfterMs);
   }
 }
 
-/** The only rules that a file breaks are its size and its kind; an empty one was not uploaded. */
-function uploadRefusal(error: unknown, rules: FileRules): string {
+/** `invalid_request` means a wrong type: empty files are refused before the upload, and a wrong size has a code of its own. */
+function describeUploadError(error: unknown, rules: FileRules): string {
   const code = error instanceof ProblemError ? error.code : '';
-  if (code === 'invalid_request') return wrongKind(rules);
-  return code === 'body_too_large' ? tooLarge(rules.maxBytes) : reasonOf(error);
+  if (code === 'invalid_request') return describeWrongType(rules);
+  return code === 'body_too_large' ? describeTooLarge(rules.maxBytes) : describeError(error);
 }

@@ -1,5 +1,5 @@
 import type { Medium as AnyMedium } from '@usher/contract/media';
 
-/** What a widget can do; a call to a telephone it cannot. */
-export const ourMedia = ['text', 'audio', 'video'] as const satisfies readonly AnyMedium[];
-export type Medium = (typeof ourMedia)[number];
+/** The media that the widget supports: all but `phone`. */
+export const widgetMedia = ['text', 'audio', 'video'] as const satisfies readonly AnyMedium[];
+export type Medium = (typeof widgetMedia)[number];

@@ -1,13 +1,13 @@
 import type { ChatMessage, ChatMessageEvent, ChatMessageStatusEvent } from '@usher/client/api-types';
 
-/** A message as the transcript has it, or an event: what they have in common. */
+/** A message: the fields that the transcript and the events have in common. */
 export interface Message {
   readonly id: string;
   readonly timestamp: string;
   readonly content: string;
   readonly status: 'sent' | 'delivered';
   readonly from: 'visitor' | 'operator';
-  /** Says which operator, if it is from one. */
+  /** Identifies the operator of an operator's message. */
   readonly subEngagementId: string;
   readonly attachment: Attachment | null;
 }
@@ -29,17 +29,20 @@ export interface SentFile {
   readonly deleted: boolean;
 }
 
-type Told = ChatMessage | ChatMessageEvent['message'] | ChatMessageStatusEvent['message'];
+type ApiMessage = ChatMessage | ChatMessageEvent['message'] | ChatMessageStatusEvent['message'];
 
-export function messageOf({ id, timestamp, content, status, sender, attachment, ...rest }: Told): Message {
+export function toMessage({ id, timestamp, content, status, sender, attachment, ...rest }: ApiMessage): Message {
   const from = sender.type === 'visitor' ? 'visitor' : 'operator';
   const subEngagementId = rest.sub_engagement_id;
   return { id, timestamp, content, status, from, subEngagementId, attachment: attachment as Attachment | null };
 }
 
-/** Each message once, in the order the server received them. What was delivered stays so, and a file is not forgotten. */
-export function merge(known: readonly Message[], more: readonly Message[]): Message[] {
-  const byId = new Map(known.map((message) => [message.id, message]));
+/**
+ * Merges messages by id, in the order the server received them. A delivered message stays delivered, and an attachment stays when an
+ * update leaves it out.
+ */
+export function mergeMessages(current: readonly Message[], more: readonly Message[]): Message[] {
+  const byId = new Map(current.map((message) => [message.id, message]));
   for (const message of more) {
     const before = byId.get(message.id);
     const status = before?.status === 'delivered' ? 'delivered' : message.status;
@@ -48,14 +51,14 @@ export function merge(known: readonly Message[], more: readonly Message[]): Mess
   return [...byId.values()].toSorted((one, other) => (one.timestamp < other.timestamp ? -1 : 1));
 }
 
-/** How many of the messages are from an operator and neither known nor delivered. */
-export function newsAmong(more: readonly Message[], known: readonly Message[]): number {
-  const ids = new Set(known.map(({ id }) => id));
+/** Counts the operator's messages that are new here and not delivered yet. */
+export function countNew(more: readonly Message[], current: readonly Message[]): number {
+  const ids = new Set(current.map(({ id }) => id));
   return more.filter(({ id, from, status }) => from === 'operator' && status === 'sent' && !ids.has(id)).length;
 }
 
-/** With the file shown as deleted wherever it was sent. */
-export function withDeleted(messages: readonly Message[], fileId: string): Message[] {
+/** Marks the file as deleted in every message that contains it. */
+export function markFileDeleted(messages: readonly Message[], fileId: string): Message[] {
   return messages.map((message) => {
     const { attachment } = message;
     if (attachment?.type !== 'files' || !attachment.files.some((file) => fileIdOf(file) === fileId)) return message;
@@ -65,10 +68,10 @@ export function withDeleted(messages: readonly Message[], fileId: string): Messa
 }
 
 /**
- * What was chosen of a card: the first answer behind it that is one of its options, unless another card that offers the
- * same came between. `null`: nothing yet.
+ * The chosen option of a card: the first later answer that is one of its options, unless another card with the same option comes
+ * before that answer. `null`: none yet.
  */
-export function chosenOf(card: Message, messages: readonly Message[]): string | null {
+export function chosenOption(card: Message, messages: readonly Message[]): string | null {
   const values = optionsOf(card);
   if (values.length === 0) return null;
   for (const { attachment } of messages.slice(messages.indexOf(card) + 1)) {
@@ -84,7 +87,7 @@ function optionsOf({ attachment }: Message): string[] {
   return attachment?.type === 'single_choice' ? attachment.options.map(({ value }) => value) : [];
 }
 
-/** The address names the file at its end. The rest of it is not used: our token goes to nobody but Usher. */
+/** The id is the last part of the URL. The rest is ignored, so that our token is sent to no other server. */
 export function fileIdOf({ url }: SentFile): string {
   return url.slice(url.lastIndexOf('/') + 1);
 }

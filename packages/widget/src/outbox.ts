@@ -1,29 +1,29 @@
 import { ProblemError } from '@usher/client/problem';
 import { newId } from '@usher/client/new-id';
-import { reasonOf } from './reasons.ts';
+import { describeError } from './describe-error.ts';
 import type { Storage } from './storage.ts';
-import { words } from './words.ts';
+import { texts } from './texts.ts';
 
-/** A message that the server has not acknowledged. It is kept in the browser under an id of its own, so that it may be sent again. */
-export interface Unsent {
+/** A message that the server has not acknowledged. Stored in the browser under its id, so that it can be sent again after a reload. */
+export interface UnsentMessage {
   readonly id: string;
   readonly engagementId: string;
   /** As `Date.now()`. */
   readonly at: number;
   readonly content: string;
-  /** The value of an option that was chosen. */
+  /** The value of the option that the visitor chose on a card. */
   readonly chosen?: string;
   readonly file?: UnsentFile;
-  /** Why it was refused: it will not be sent again by itself. */
+  /** Why the message was refused. A refused message is not retried. */
   readonly refused?: string;
 }
 
-/** On its way, being scanned, or ready to go with the message. */
+/** `pending`: being scanned. A `clean` file can be sent with its message. */
 export interface UnsentFile {
   readonly name: string;
   readonly bytes: number;
   readonly state: 'uploading' | 'pending' | 'clean' | 'infected';
-  /** Once it has arrived. */
+  /** Set when the upload is complete. */
   readonly id?: string;
 }
 
@@ -34,56 +34,56 @@ export interface Content {
     | { readonly type: 'files'; readonly files: readonly { readonly id: string }[] };
 }
 
-function isUnsent(value: unknown): value is Unsent {
-  const { id, engagementId, content } = (value ?? {}) as Partial<Record<keyof Unsent, unknown>>;
+function isUnsentMessage(value: unknown): value is UnsentMessage {
+  const { id, engagementId, content } = (value ?? {}) as Partial<Record<keyof UnsentMessage, unknown>>;
   return typeof id === 'string' && typeof engagementId === 'string' && typeof content === 'string';
 }
 
-interface Parts {
+interface OutboxOptions {
   readonly storage: Storage;
-  readonly changed: (unsent: readonly Unsent[]) => void;
-  /** Sends it, and resolves when it has been taken. */
-  readonly put: (unsent: Unsent, content: Content) => Promise<void>;
+  readonly onChange: (unsent: readonly UnsentMessage[]) => void;
+  /** Sends a message and resolves when the server has accepted it. */
+  readonly send: (unsent: UnsentMessage, content: Content) => Promise<void>;
 }
 
-/** After a failure that may pass. */
-const againMs = 2_000;
+/** The delay after a temporary failure. */
+const retryMs = 2_000;
 
 /**
- * Messages go out one after the other, in the order they were written; each is tried until it is taken or refused. Under its
- * id it is the same message however often it comes, so that a reload, another tab or a lost answer doubles nothing.
+ * Sends messages one at a time, in the order they were written. Each is retried until the server accepts or refuses it. The server
+ * identifies a message by its id, so a reload, another tab or a lost response creates no duplicate.
  */
 export class Outbox {
-  readonly #parts: Parts;
-  #unsent: readonly Unsent[] = [];
+  readonly #options: OutboxOptions;
+  #unsent: readonly UnsentMessage[] = [];
   #isSending = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(options: OutboxOptions) {
+    this.#options = options;
   }
 
-  /** What an earlier page left behind; a file that had not arrived is gone with that page. */
+  /** Restores the messages of an earlier page. A file whose upload was not complete is lost with that page. */
   restore(engagementId: string): void {
-    const { storage } = this.#parts;
-    const kept = storage.names('unsent.').flatMap((name) => storage.get(name, isUnsent) ?? []);
-    const ours = kept.filter((each) => each.engagementId === engagementId);
-    for (const each of kept) if (!ours.includes(each)) storage.remove(`unsent.${each.id}`);
-    const known = new Set(this.#unsent.map(({ id }) => id));
-    const more = ours.filter(({ id }) => !known.has(id)).toSorted((one, other) => one.at - other.at);
-    this.#show([...more, ...this.#unsent.filter((each) => each.engagementId === engagementId)]);
+    const { storage } = this.#options;
+    const stored = storage.names('unsent.').flatMap((name) => storage.get(name, isUnsentMessage) ?? []);
+    const ours = stored.filter((each) => each.engagementId === engagementId);
+    for (const each of stored) if (!ours.includes(each)) storage.remove(`unsent.${each.id}`);
+    const currentIds = new Set(this.#unsent.map(({ id }) => id));
+    const more = ours.filter(({ id }) => !currentIds.has(id)).toSorted((one, other) => one.at - other.at);
+    this.#update([...more, ...this.#unsent.filter((each) => each.engagementId === engagementId)]);
     this.flush();
   }
 
-  add(engagementId: string, given: Pick<Unsent, 'content' | 'chosen' | 'file'>): Unsent {
-    const unsent: Unsent = { id: newId(), engagementId, at: Date.now(), ...given };
-    this.#keep(unsent);
-    this.#show([...this.#unsent, unsent]);
+  add(engagementId: string, fields: Pick<UnsentMessage, 'content' | 'chosen' | 'file'>): UnsentMessage {
+    const unsent: UnsentMessage = { id: newId(), engagementId, at: Date.now(), ...fields };
+    this.#store(unsent);
+    this.#update([...this.#unsent, unsent]);
     this.flush();
     return unsent;
   }
 
-  /** A file has come further, or was refused. */
+  /** Updates the file of a message; `refused`: why the file was refused. */
   changeFile(id: string, changes: Partial<UnsentFile>, refused?: string): void {
     const unsent = this.#unsent.find((each) => each.id === id);
     if (unsent?.file === undefined) return;
@@ -91,28 +91,28 @@ export class Outbox {
     this.flush();
   }
 
-  /** What scans have shown of files that were sent from here. */
-  scanned(fileId: string, state: 'pending' | 'clean' | 'infected'): void {
+  /** Applies the result of a virus scan. */
+  applyScan(fileId: string, state: 'pending' | 'clean' | 'infected'): void {
     const unsent = this.#unsent.find(({ file }) => file?.id === fileId);
     if (unsent === undefined || state === 'pending') return;
-    const refused = state === 'infected' ? words.virus : undefined;
+    const refused = state === 'infected' ? texts.virus : undefined;
     this.changeFile(unsent.id, { state }, refused);
   }
 
-  /** The server has it. */
+  /** Removes a message that the server has, or that the visitor dismissed. */
   remove(id: string): void {
     if (!this.#unsent.some((each) => each.id === id)) return;
-    this.#parts.storage.remove(`unsent.${id}`);
-    this.#show(this.#unsent.filter((each) => each.id !== id));
+    this.#options.storage.remove(`unsent.${id}`);
+    this.#update(this.#unsent.filter((each) => each.id !== id));
   }
 
   clear(): void {
     clearTimeout(this.#timer);
-    for (const { id } of this.#unsent) this.#parts.storage.remove(`unsent.${id}`);
-    this.#show([]);
+    for (const { id } of this.#unsent) this.#options.storage.remove(`unsent.${id}`);
+    this.#update([]);
   }
 
-  /** Sends what can be sent. */
+  /** Sends all messages that are ready. */
   flush(): void {
     clearTimeout(this.#timer);
     if (!this.#isSending) void this.#send();
@@ -123,20 +123,20 @@ export class Outbox {
     for (let next = this.#next(); next !== null; next = this.#next()) {
       const { unsent, content } = next;
       try {
-        await this.#parts.put(unsent, content);
+        await this.#options.send(unsent, content);
         this.remove(unsent.id);
       } catch (error) {
         if (!isFinal(error)) {
-          this.#timer = setTimeout(() => this.flush(), againMs);
+          this.#timer = setTimeout(() => this.flush(), retryMs);
           break;
         }
-        this.#replace({ ...unsent, refused: reasonOf(error) });
+        this.#replace({ ...unsent, refused: describeError(error) });
       }
     }
     this.#isSending = false;
   }
 
-  #next(): { readonly unsent: Unsent; readonly content: Content } | null {
+  #next(): { readonly unsent: UnsentMessage; readonly content: Content } | null {
     for (const unsent of this.#unsent) {
       const content = unsent.refused === undefined ? contentOf(unsent) : null;
       if (content !== null) return { unsent, content };
@@ -144,32 +144,32 @@ export class Outbox {
     return null;
   }
 
-  #replace(unsent: Unsent): void {
+  #replace(unsent: UnsentMessage): void {
     if (!this.#unsent.some(({ id }) => id === unsent.id)) return;
-    if (unsent.refused === undefined) this.#keep(unsent);
-    else this.#parts.storage.remove(`unsent.${unsent.id}`);
-    this.#show(this.#unsent.map((each) => (each.id === unsent.id ? unsent : each)));
+    if (unsent.refused === undefined) this.#store(unsent);
+    else this.#options.storage.remove(`unsent.${unsent.id}`);
+    this.#update(this.#unsent.map((each) => (each.id === unsent.id ? unsent : each)));
   }
 
-  #keep(unsent: Unsent): void {
-    if (unsent.file?.state !== 'uploading') this.#parts.storage.set(`unsent.${unsent.id}`, unsent);
+  #store(unsent: UnsentMessage): void {
+    if (unsent.file?.state !== 'uploading') this.#options.storage.set(`unsent.${unsent.id}`, unsent);
   }
 
-  #show(unsent: readonly Unsent[]): void {
+  #update(unsent: readonly UnsentMessage[]): void {
     this.#unsent = unsent;
-    this.#parts.changed(unsent);
+    this.#options.onChange(unsent);
   }
 }
 
-/** As it is to be sent; `null`: not yet. */
-function contentOf({ content, chosen, file }: Unsent): Content | null {
+/** The body of the request; `null`: the file is not ready. */
+function contentOf({ content, chosen, file }: UnsentMessage): Content | null {
   if (chosen !== undefined) return { content, attachment: { type: 'single_choice_response', selected_option: chosen } };
   if (file === undefined) return { content };
   if (file.state !== 'clean' || file.id === undefined) return null;
   return { content, attachment: { type: 'files', files: [{ id: file.id }] } };
 }
 
-/** Trying again would be answered the same. */
+/** Whether a retry would get the same answer. */
 function isFinal(error: unknown): error is ProblemError {
   return error instanceof ProblemError && error.status < 500 && ![401, 408, 429].includes(error.status);
 }

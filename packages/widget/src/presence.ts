@@ -1,25 +1,25 @@
 import type { Api } from '@usher/client/api';
 
-/** A tab that is not looked at may be stopped by the system, on phones above all: its place is kept for so long. */
+/** The lease while the tab is hidden. Phones suspend hidden tabs, so the place in line is kept longer. */
 const hiddenLeaseSec = 120;
-/** As the feed renews it: whoever closes the tab is gone after that. */
+/** The lease while the tab is visible, as long as the feed's. A visitor who closes the tab is gone after it. */
 const leaseSec = 30;
 
-interface Parts {
+interface PresenceOptions {
   readonly api: Api;
-  /** `null`: nothing is under way, so that there is nothing to keep. */
+  /** `null`: there is no conversation, so no lease is needed. */
   readonly visitorId: () => string | null;
-  /** Somebody looks at the page again, or the network is back. */
+  /** The page is visible again, or the network is back. */
   readonly onBack: () => void;
 }
 
 /**
- * The open feed holds the visitor's presence, and half a minute after the tab is closed it is over: a reload is quicker than
- * that, and keeps the place in the line. Only who looks at something else for a while is given longer.
+ * Extends the visitor's presence while the tab is hidden. The open feed holds the presence, which expires half a minute after the tab
+ * is closed. A reload is faster than that, so it keeps the place in line.
  */
-export function watchPresence({ api, visitorId, onBack }: Parts): void {
+export function watchPresence({ api, visitorId, onBack }: PresenceOptions): void {
   let isLeaving = false;
-  // Comes first when a page is closed: its lease is not to be made longer.
+  // When a page is closed, `pagehide` comes before `visibilitychange`. The lease of a closed page must not be extended.
   window.addEventListener('pagehide', () => {
     isLeaving = true;
   });
@@ -31,14 +31,14 @@ export function watchPresence({ api, visitorId, onBack }: Parts): void {
     const isHidden = document.visibilityState === 'hidden';
     if (!isHidden) onBack();
     const id = visitorId();
-    if (!isLeaving && id !== null) void lease(api, id, isHidden ? hiddenLeaseSec : leaseSec);
+    if (!isLeaving && id !== null) void renewLease(api, id, isHidden ? hiddenLeaseSec : leaseSec);
   });
 }
 
-async function lease(api: Api, visitorId: string, seconds: number): Promise<void> {
+async function renewLease(api: Api, visitorId: string, seconds: number): Promise<void> {
   const body = JSON.stringify({ expires_in_sec: seconds });
   const headers = { 'content-type': 'application/json' };
-  // The page may be stopped at any moment from now on.
+  // The page may be suspended at any moment now.
   const init = { method: 'PUT', headers, body, keepalive: true };
   await api.send(`/visitors/${visitorId}/presence`, init).catch(() => undefined);
 }

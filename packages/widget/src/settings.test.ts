@@ -4,7 +4,7 @@ import { readSettings } from './settings.ts';
 
 const source = 'https://usher.example.com/widget.js?v=1';
 
-test('a site and a token are enough, and Usher is where the script came from', () => {
+test('a site and a token are enough, and the origin of the script is the origin of Usher', () => {
   const settings = readSettings({ site: ' s ', token: 'pub_t' }, source);
   assert.deepEqual(settings, {
     site: 's',
@@ -20,13 +20,13 @@ test('a site and a token are enough, and Usher is where the script came from', (
   });
 });
 
-test('without one of them there is no widget', () => {
+test('there is no widget without a site and a token', () => {
   assert.equal(readSettings({ site: 's' }, source), null);
   assert.equal(readSettings({ token: 't', site: ' ' }, source), null);
 });
 
-test('what the tag says is taken where it makes sense, and else left', () => {
-  const given = {
+test('valid attributes are used, and invalid ones are replaced by the defaults', () => {
+  const dataset = {
     site: 's',
     token: 't',
     queues: 'a, b  c',
@@ -35,13 +35,13 @@ test('what the tag says is taken where it makes sense, and else left', () => {
     theme: 'dark',
     name: 'off',
   };
-  const settings = readSettings({ ...given, title: '' }, source);
+  const settings = readSettings({ ...dataset, title: '' }, source);
   assert.deepEqual(settings?.queues, ['a', 'b', 'c']);
   assert.equal(settings?.colour, '#00ff00');
   assert.equal(settings?.side, 'left');
   assert.equal(settings?.theme, 'dark');
   assert.equal(settings?.asksName, false);
   assert.equal(settings?.title, 'Chat with us');
-  const odd = readSettings({ site: 's', token: 't', color: 'url(x)', position: 'top', theme: 'pink' }, source);
-  assert.deepEqual([odd?.colour, odd?.side, odd?.theme], ['#1f5fbf', 'right', 'auto']);
+  const invalid = readSettings({ site: 's', token: 't', color: 'url(x)', position: 'top', theme: 'pink' }, source);
+  assert.deepEqual([invalid?.colour, invalid?.side, invalid?.theme], ['#1f5fbf', 'right', 'auto']);
 });

@@ -1,45 +1,45 @@
-import { colourOf } from './colour.ts';
-import { words } from './words.ts';
+import { parseColour } from './colour.ts';
+import { texts } from './texts.ts';
 
-/** What the script tag says. */
+/** The settings in the attributes of the script tag. */
 export interface Settings {
   readonly site: string;
   readonly token: string;
-  /** Where Usher is: where the script itself came from. */
+  /** The origin of Usher: where the script was loaded from. */
   readonly origin: string;
-  /** None: any queue of the site. */
+  /** Ids of queues. Empty: all queues of the site. */
   readonly queues: readonly string[];
   readonly title: string;
   readonly greeting: string;
   readonly colour: string;
   readonly side: 'left' | 'right';
   readonly theme: 'auto' | 'light' | 'dark';
-  /** Whether the visitor is asked for a name before. */
+  /** Whether visitors are asked for their name. */
   readonly asksName: boolean;
 }
 
-const usualColour = '#1f5fbf';
+const defaultColour = '#1f5fbf';
 
-/** `null`: the tag does not say whose widget it is. */
-export function readSettings(given: Readonly<Record<string, string | undefined>>, source: string): Settings | null {
-  const { site = '', token = '' } = given;
+/** `null`: the tag has no site or no token. */
+export function readSettings(dataset: Readonly<Record<string, string | undefined>>, source: string): Settings | null {
+  const { site = '', token = '' } = dataset;
   if (site.trim() === '' || token.trim() === '') return null;
-  const queues = (given['queues'] ?? given['queue'] ?? '').split(/[\s,]+/).filter((id) => id !== '');
-  const { theme } = given;
+  const queues = (dataset['queues'] ?? dataset['queue'] ?? '').split(/[\s,]+/).filter((id) => id !== '');
+  const { theme } = dataset;
   return {
     site: site.trim(),
     token: token.trim(),
     origin: new URL(source).origin,
     queues,
-    title: orElse(given['title'], words.title),
-    greeting: orElse(given['greeting'], words.greeting),
-    colour: colourOf(given['color'] ?? given['colour'] ?? '') ?? usualColour,
-    side: given['position'] === 'left' ? 'left' : 'right',
+    title: textOr(dataset['title'], texts.title),
+    greeting: textOr(dataset['greeting'], texts.greeting),
+    colour: parseColour(dataset['color'] ?? dataset['colour'] ?? '') ?? defaultColour,
+    side: dataset['position'] === 'left' ? 'left' : 'right',
     theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
-    asksName: given['name'] !== 'off',
+    asksName: dataset['name'] !== 'off',
   };
 }
 
-function orElse(text: string | undefined, other: string): string {
-  return text === undefined || text.trim() === '' ? other : text.trim();
+function textOr(text: string | undefined, fallback: string): string {
+  return text === undefined || text.trim() === '' ? fallback : text.trim();
 }

@@ -4,12 +4,12 @@ import type { FeedState } from '@usher/client/feed';
 import type { Media } from '@usher/call/media';
 import type { Medium } from './media.ts';
 import type { Message } from './messages.ts';
-import type { Unsent } from './outbox.ts';
-import { reasonOf } from './reasons.ts';
+import type { UnsentMessage } from './outbox.ts';
+import { describeError } from './describe-error.ts';
 import type { Store } from './store.ts';
 
-/** A request for a call, as the event that asks says it: without times. */
-export type Upgrade = Omit<
+/** A media upgrade request with the fields of its event, which has no times. */
+export type UpgradeRequest = Omit<
   MediaUpgradeRequest,
   'created_at' | 'updated_at' | 'audio_type' | 'phone_number' | 'phone_extension'
 >;
@@ -20,16 +20,16 @@ interface Notice {
 }
 
 /**
- * Where the visitor is:
+ * The stage of the conversation:
  *
- *   idle      has asked for nobody;
- *   starting  is asking;
- *   waiting   has a ticket; `null`: after a reload it could not be read yet;
- *   engaged   is talking; `null`: after a reload the engagement could not be read yet;
- *   ended     was talking. The transcript stays until something new begins.
+ *   idle      no conversation;
+ *   starting  the ticket is being created;
+ *   waiting   the visitor has a ticket; `null`: the ticket has not been read yet after a reload;
+ *   engaged   the visitor is in an engagement; `null`: the engagement has not been read yet after a reload;
+ *   ended     the engagement has ended. The transcript stays until the next conversation starts.
  *
- * idle → starting → waiting → engaged → ended → idle. From starting and waiting back to idle, with a notice that says why, and
- * from any stage to idle when nobody knows the visitor any more. After a reload from idle to whichever stage the visitor is in.
+ * idle → starting → waiting → engaged → ended → idle. From starting and waiting back to idle, with a notice that says why. From any
+ * stage to idle when the server no longer knows the visitor. After a reload from idle to the stage that the server reports.
  */
 export type Stage =
   | { readonly name: 'idle' | 'starting' }
@@ -40,37 +40,37 @@ export type Stage =
 export interface Engaged {
   readonly name: 'engaged';
   readonly engagement: Engagement | null;
-  /** Asked for and not answered yet, by either side. */
-  readonly upgrade: Upgrade | null;
-  /** What is to be heard and seen; `null`: the engagement is a chat. */
+  /** The pending request of either side. */
+  readonly upgrade: UpgradeRequest | null;
+  /** The media of the call; `null`: the engagement is a chat. */
   readonly callMedia: Media | null;
 }
 
-/** What is shown. Messages, files and typing may be known before their engagement has been read: they are no part of its stage. */
+/** Everything that is shown. Messages, files and typing are not part of the stage: they may arrive before the engagement is read. */
 export interface State {
   readonly stage: Stage;
-  /** What the queues let in; `null`: not known yet. */
-  readonly open: readonly Medium[] | null;
-  /** By what somebody who is online could serve a visitor; `null`: not known yet. While waiting, in the queues of the ticket. */
-  readonly staffed: readonly Medium[] | null;
-  /** When the hours begin; `null`: they have begun, or that is not known. */
+  /** The media for which a queue is open; `null`: not read yet. */
+  readonly openMedia: readonly Medium[] | null;
+  /** The media in which an online operator could serve a visitor; `null`: not read yet. While waiting: in the queues of the ticket. */
+  readonly staffedMedia: readonly Medium[] | null;
+  /** When the opening hours begin; `null`: they have begun, or that is unknown. */
   readonly opensAt: string | null;
   readonly connection: FeedState;
   readonly messages: readonly Message[];
-  readonly unsent: readonly Unsent[];
-  /** What may be sent in this conversation; `null`: no files, or that is not known yet. */
+  readonly unsent: readonly UnsentMessage[];
+  /** The files that this conversation accepts; `null`: none, or not read yet. */
   readonly fileRules: FileRules | null;
   readonly isOperatorTyping: boolean;
   readonly notice: Notice | null;
-  /** Messages that came while nobody looked. */
+  /** The number of messages that came while the panel was closed or the page hidden. */
   readonly unread: number;
   readonly isPanelOpen: boolean;
 }
 
 export const initialState: State = {
   stage: { name: 'idle' },
-  open: null,
-  staffed: null,
+  openMedia: null,
+  staffedMedia: null,
   opensAt: null,
   connection: 'connecting',
   messages: [],
@@ -82,21 +82,21 @@ export const initialState: State = {
   isPanelOpen: false,
 };
 
-/** Whether there is anything to show on the page: an open queue, or something under way. */
-export function isShown({ stage, open, isPanelOpen }: State): boolean {
-  return stage.name !== 'idle' || isPanelOpen || (open ?? []).length > 0;
+/** Whether the button is shown: a queue is open, or there is a conversation. */
+export function isShown({ stage, openMedia, isPanelOpen }: State): boolean {
+  return stage.name !== 'idle' || isPanelOpen || (openMedia ?? []).length > 0;
 }
 
 export function engagementOf(stage: Stage): Engagement | null {
   return stage.name === 'engaged' || stage.name === 'ended' ? stage.engagement : null;
 }
 
-/** Does what the visitor asks for, and says why if it fails. */
-export async function attempt(store: Store<State>, work: () => Promise<void>): Promise<void> {
+/** Runs an action of the visitor. If it fails, a notice says why. */
+export async function runWithNotice(store: Store<State>, action: () => Promise<void>): Promise<void> {
   try {
     store.set({ notice: null });
-    await work();
+    await action();
   } catch (error) {
-    store.set({ notice: { kind: 'problem', text: reasonOf(error) } });
+    store.set({ notice: { kind: 'problem', text: describeError(error) } });
   }
 }

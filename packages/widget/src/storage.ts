@@ -1,6 +1,6 @@
 /**
- * What is kept in the visitor's browser, under names of the site's own. Where pages may keep nothing, it is kept for as long
- * as the page lasts.
+ * A storage area of the browser, under a prefix of the site. If the browser allows no storage, values are kept in memory until the
+ * page is closed.
  */
 export class Storage {
   readonly #area: globalThis.Storage | Map<string, string>;
@@ -8,7 +8,7 @@ export class Storage {
 
   constructor(prefix: string, area: () => globalThis.Storage) {
     this.#prefix = prefix;
-    this.#area = usable(area) ?? new Map();
+    this.#area = openArea(area) ?? new Map();
   }
 
   get<T>(name: string, isValid: (value: unknown) => value is T): T | null {
@@ -29,7 +29,7 @@ export class Storage {
       if (this.#area instanceof Map) this.#area.set(key, text);
       else this.#area.setItem(key, text);
     } catch {
-      // It is full: a reload will have forgotten.
+      // The area is full. The value is lost after a reload.
     }
   }
 
@@ -39,14 +39,14 @@ export class Storage {
     else this.#area.removeItem(key);
   }
 
-  /** Names that begin so. */
-  names(beginning: string): string[] {
-    const start = this.#prefix + beginning;
+  /** The stored names with this prefix. */
+  names(prefix: string): string[] {
+    const start = this.#prefix + prefix;
     const keys = this.#area instanceof Map ? [...this.#area.keys()] : Object.keys(this.#area);
     return keys.filter((key) => key.startsWith(start)).map((key) => key.slice(this.#prefix.length));
   }
 
-  /** Calls `changed` with the name of what another tab has changed; `null`: everything. */
+  /** Calls `changed` with the name of a value that another tab changed; `null`: the tab cleared everything. */
   watch(changed: (name: string | null) => void): void {
     window.addEventListener('storage', ({ key, storageArea }) => {
       if (storageArea !== this.#area) return;
@@ -56,12 +56,13 @@ export class Storage {
   }
 }
 
-function usable(area: () => globalThis.Storage): globalThis.Storage | null {
+/** `null`: the browser allows no storage. */
+function openArea(area: () => globalThis.Storage): globalThis.Storage | null {
   try {
-    const found = area();
-    found.setItem('usher', 'usher');
-    found.removeItem('usher');
-    return found;
+    const opened = area();
+    opened.setItem('usher', 'usher');
+    opened.removeItem('usher');
+    return opened;
   } catch {
     return null;
   }

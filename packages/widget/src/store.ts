@@ -1,4 +1,4 @@
-/** A value that changes, and those who want to know. */
+/** An observable value. `set` merges changes and notifies the subscribers. */
 export class Store<T extends object> {
   #value: T;
   readonly #listeners = new Set<() => void>();
@@ -13,11 +13,11 @@ export class Store<T extends object> {
 
   set(changes: Partial<T>): void {
     this.#value = { ...this.#value, ...changes };
-    for (const changed of this.#listeners) changed();
+    for (const listener of this.#listeners) listener();
   }
 
-  subscribe(changed: () => void): () => void {
-    this.#listeners.add(changed);
-    return () => void this.#listeners.delete(changed);
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 }

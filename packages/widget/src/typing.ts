@@ -1,23 +1,24 @@
-/** Said again so often while somebody types. */
-const againMs = 3_000;
-/** Whoever has written nothing for so long has stopped. */
+/** While the visitor types, this is reported at most once per interval. */
+const reportMs = 3_000;
+/** A visitor who has written nothing for this long has stopped typing. */
 const stopMs = 4_000;
 
-/** Tells the other side that the visitor is typing: seldom, and not after what was typed has been sent. */
+/** Reports to the operator that the visitor is typing: throttled, and not after the message has been sent. */
 export class Typing {
-  readonly #tell: (isTyping: boolean) => void;
-  #toldAt = 0;
+  readonly #report: (isTyping: boolean) => void;
+  /** When typing was last reported, as `performance.now()`; 0: the visitor is not typing. */
+  #reportedAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(tell: (isTyping: boolean) => void) {
-    this.#tell = tell;
+  constructor(report: (isTyping: boolean) => void) {
+    this.#report = report;
   }
 
-  stroke(): void {
+  keyPressed(): void {
     const now = performance.now();
-    if (this.#toldAt === 0 || now - this.#toldAt >= againMs) {
-      this.#toldAt = now;
-      this.#tell(true);
+    if (this.#reportedAt === 0 || now - this.#reportedAt >= reportMs) {
+      this.#reportedAt = now;
+      this.#report(true);
     }
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.stop(), stopMs);
@@ -25,22 +26,22 @@ export class Typing {
 
   stop(): void {
     clearTimeout(this.#timer);
-    if (this.#toldAt === 0) return;
-    this.#toldAt = 0;
-    this.#tell(false);
+    if (this.#reportedAt === 0) return;
+    this.#reportedAt = 0;
+    this.#report(false);
   }
 }
 
 export interface TypingIndicator {
   readonly typing: boolean;
-  /** Grows with each one, so that one that was overtaken is known. */
+  /** Grows with each indicator, so that a late one can be ignored. */
   readonly clock: number;
 }
 
-/** An operator who said so and nothing since is not typing any more. */
-const typingMs = 8_000;
+/** An indicator that is not repeated within this time expires. */
+const expiryMs = 8_000;
 
-/** Whether the operator is typing, by what the feed brings. */
+/** Whether the operator is typing, by the indicators on the feed. */
 export class OperatorTyping {
   readonly #show: (isTyping: boolean) => void;
   #clock = 0;
@@ -50,11 +51,11 @@ export class OperatorTyping {
     this.#show = show;
   }
 
-  take({ typing, clock }: TypingIndicator): void {
+  apply({ typing, clock }: TypingIndicator): void {
     if (clock < this.#clock) return;
     this.#clock = clock;
     clearTimeout(this.#timer);
     this.#show(typing);
-    if (typing) this.#timer = setTimeout(() => this.#show(false), typingMs);
+    if (typing) this.#timer = setTimeout(() => this.#show(false), expiryMs);
   }
 }

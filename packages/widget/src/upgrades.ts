@@ -2,79 +2,79 @@ import type { Api } from '@usher/client/api';
 import type { Engagement, MediaUpgradeRequest } from '@usher/client/api-types';
 import { mergeUpgrades } from '@usher/client/overtaken-reads';
 import { callMediaOf } from './call-media.ts';
-import { attempt, type Engaged, type State, type Upgrade } from './state.ts';
+import { runWithNotice, type Engaged, type State, type UpgradeRequest } from './state.ts';
 import type { Store } from './store.ts';
-import { words } from './words.ts';
+import { texts } from './texts.ts';
 
-interface Parts {
+interface UpgradesOptions {
   readonly api: Api;
   readonly store: Store<State>;
   readonly engagementId: () => string | null;
 }
 
-/** Requests of either side to go on by a call. */
+/** The media upgrade requests of both sides: to continue a chat as a call, or a call with video. */
 export class Upgrades {
-  readonly #parts: Parts;
-  /** Newest first. Some may be known before the engagement has been read. */
-  #requests: readonly Upgrade[] = [];
+  readonly #options: UpgradesOptions;
+  /** Newest first. Requests may arrive before the engagement is read. */
+  #requests: readonly UpgradeRequest[] = [];
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(options: UpgradesOptions) {
+    this.#options = options;
   }
 
-  async ask(media: Pick<MediaUpgradeRequest, 'audio' | 'video'>): Promise<void> {
-    const { api, store, engagementId } = this.#parts;
+  async request(media: Pick<MediaUpgradeRequest, 'audio' | 'video'>): Promise<void> {
+    const { api, store, engagementId } = this.#options;
     const path = { engagement_id: engagementId() ?? '' };
     const operation = 'POST /engagements/{engagement_id}/media_upgrade_requests';
-    await attempt(store, async () => this.take(await api.call(operation, { path, body: media })));
+    await runWithNotice(store, async () => this.apply(await api.call(operation, { path, body: media })));
   }
 
-  /** Whether it was accepted. */
-  async answer({ id, engagement_id }: Upgrade, action: 'accept' | 'decline' | 'cancel'): Promise<boolean> {
-    const { api, store } = this.#parts;
+  /** Accepts, declines or cancels a request. Returns whether it was accepted. */
+  async answer({ id, engagement_id }: UpgradeRequest, action: 'accept' | 'decline' | 'cancel'): Promise<boolean> {
+    const { api, store } = this.#options;
     let isAccepted = false;
-    await attempt(store, async () => {
+    await runWithNotice(store, async () => {
       const operation = 'PATCH /engagements/{engagement_id}/media_upgrade_requests/{upgrade_id}';
       const answered = await api.call(operation, { path: { engagement_id, upgrade_id: id }, body: { action } });
-      this.take(answered);
+      this.apply(answered);
       isAccepted = answered.state === 'accepted';
     });
     return isAccepted;
   }
 
-  /** The stage of an engagement that goes on, with what was asked and agreed on. */
+  /** The stage of an active engagement, with its pending request and its media. */
   stageOf(engagement: Engagement): Engaged {
     return { name: 'engaged', engagement, upgrade: this.#pending, callMedia: this.#callMediaOf(engagement) };
   }
 
-  /** Takes all that were read of an engagement. */
-  takeAll(engagementId: string, read: readonly Upgrade[]): void {
-    const known = this.#requests.filter(({ engagement_id }) => engagement_id === engagementId);
-    this.#requests = mergeUpgrades<Upgrade>(known, read);
+  /** Merges all requests that were read for an engagement. */
+  applyAll(engagementId: string, read: readonly UpgradeRequest[]): void {
+    const current = this.#requests.filter(({ engagement_id }) => engagement_id === engagementId);
+    this.#requests = mergeUpgrades<UpgradeRequest>(current, read);
   }
 
-  /** Takes one that the feed or an answer brought. */
-  take(upgrade: Upgrade): void {
-    const { store, engagementId } = this.#parts;
+  /** Applies a request from the feed or from a response. */
+  apply(upgrade: UpgradeRequest): void {
+    const { store, engagementId } = this.#options;
     if (upgrade.engagement_id !== engagementId()) return;
     const isAnswered = this.#requests.some(({ id, state }) => id === upgrade.id && state !== 'pending');
     if (isAnswered) return;
     this.#requests = [upgrade, ...this.#requests.filter(({ id }) => id !== upgrade.id)];
     const { stage } = store.value;
     if (stage.name !== 'engaged') return;
-    // That the engagement is a call now follows, or was told before.
-    const isAgreed = upgrade.state === 'accepted' && stage.engagement !== null;
-    const callMedia = isAgreed ? this.#callMediaOf(stage.engagement) : stage.callMedia;
+    // The feed reports the new medium of the engagement separately, before or after this.
+    const isAccepted = upgrade.state === 'accepted' && stage.engagement !== null;
+    const callMedia = isAccepted ? this.#callMediaOf(stage.engagement) : stage.callMedia;
     store.set({ stage: { ...stage, upgrade: this.#pending, callMedia } });
     const isOurs = upgrade.target === 'operator' && upgrade.id === stage.upgrade?.id;
-    if (isOurs && upgrade.state === 'declined') store.set({ notice: { kind: 'info', text: words.callDeclined } });
+    if (isOurs && upgrade.state === 'declined') store.set({ notice: { kind: 'info', text: texts.callDeclined } });
   }
 
   clear(): void {
     this.#requests = [];
   }
 
-  get #pending(): Upgrade | null {
+  get #pending(): UpgradeRequest | null {
     return this.#requests.find(({ state }) => state === 'pending') ?? null;
   }
 

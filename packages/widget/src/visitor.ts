@@ -3,23 +3,23 @@ import type { VisitorToken } from '@usher/client/api-types';
 import type { Settings } from './settings.ts';
 import type { Storage } from './storage.ts';
 
-interface Kept {
+interface StoredVisitor {
   readonly id: string;
   readonly token: string;
   /** As `Date.now()`. */
   readonly expiresAt: number;
 }
 
-function isKept(value: unknown): value is Kept {
-  const { id, token, expiresAt } = (value ?? {}) as Partial<Record<keyof Kept, unknown>>;
+function isStoredVisitor(value: unknown): value is StoredVisitor {
+  const { id, token, expiresAt } = (value ?? {}) as Partial<Record<keyof StoredVisitor, unknown>>;
   return typeof id === 'string' && typeof token === 'string' && typeof expiresAt === 'number';
 }
 
-/** A token is renewed when it has less than this left, so that none ends in the middle of a sentence. */
+/** A token is renewed when it expires within this time, so that no token expires during a conversation. */
 const renewBeforeMs = 6 * 60 * 60 * 1000;
 
 /**
- * Who this browser is to the site: made when somebody asks to talk and not before, kept from then on, the same in all tabs.
+ * The visitor of this browser. Created when the person first asks to talk, then stored and shared by all tabs.
  */
 export class Visitor {
   readonly #settings: Settings;
@@ -32,33 +32,33 @@ export class Visitor {
   }
 
   get id(): string | null {
-    return this.#kept?.id ?? null;
+    return this.#stored?.id ?? null;
   }
 
-  /** Resolves when there is one. */
+  /** Creates the visitor unless there is one. */
   async ensure(name: string | null): Promise<void> {
-    if (this.#kept !== null) return;
+    if (this.#stored !== null) return;
     const body = { site_id: this.#settings.site, ...(name === null ? {} : { name }) };
-    this.#keep(await this.#post('/visitors', `ApplicationToken ${this.#settings.token}`, body));
+    this.#store(await this.#post('/visitors', `ApplicationToken ${this.#settings.token}`, body));
   }
 
   async authorization(): Promise<string> {
-    const kept = this.#kept;
-    if (kept === null) throw new ProblemError({ status: 401, error: 'unauthenticated', detail: '', details: [] });
-    if (kept.expiresAt - Date.now() < renewBeforeMs) await this.renew(`Bearer ${kept.token}`);
-    return `Bearer ${this.#kept?.token ?? kept.token}`;
+    const stored = this.#stored;
+    if (stored === null) throw new ProblemError({ status: 401, error: 'unauthenticated', detail: '', details: [] });
+    if (stored.expiresAt - Date.now() < renewBeforeMs) await this.renew(`Bearer ${stored.token}`);
+    return `Bearer ${this.#stored?.token ?? stored.token}`;
   }
 
-  /** Whether there is another token than the one that was refused, or is about to end. */
+  /** Replaces a token that was refused or is about to expire. Returns whether there is another token now. */
   async renew(refused: string): Promise<boolean> {
-    const kept = this.#kept;
-    if (kept === null) return false;
-    // Another tab was quicker.
-    if (`Bearer ${kept.token}` !== refused) return true;
-    this.#renewing ??= this.#post(`/visitors/${kept.id}/token`, refused)
+    const stored = this.#stored;
+    if (stored === null) return false;
+    // Another tab has renewed the token already.
+    if (`Bearer ${stored.token}` !== refused) return true;
+    this.#renewing ??= this.#post(`/visitors/${stored.id}/token`, refused)
       .then(
-        (answer) => {
-          this.#keep(answer);
+        (token) => {
+          this.#store(token);
           return true;
         },
         () => false,
@@ -73,13 +73,13 @@ export class Visitor {
     this.#storage.remove('visitor');
   }
 
-  get #kept(): Kept | null {
-    const kept = this.#storage.get('visitor', isKept);
-    return kept === null || kept.expiresAt <= Date.now() ? null : kept;
+  get #stored(): StoredVisitor | null {
+    const stored = this.#storage.get('visitor', isStoredVisitor);
+    return stored === null || stored.expiresAt <= Date.now() ? null : stored;
   }
 
-  #keep({ id, access_token: token, expires_in: seconds }: VisitorToken): void {
-    this.#storage.set('visitor', { id, token, expiresAt: Date.now() + seconds * 1000 } satisfies Kept);
+  #store({ id, access_token: token, expires_in: seconds }: VisitorToken): void {
+    this.#storage.set('visitor', { id, token, expiresAt: Date.now() + seconds * 1000 } satisfies StoredVisitor);
   }
 
   async #post(path: string, authorization: string, body?: object): Promise<VisitorToken> {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { textOn } from '../colour.ts';
+import { textColourOn } from '../colour.ts';
 import type { Calls } from '../calls.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Settings } from '../settings.ts';
@@ -8,27 +8,26 @@ import type { Store } from '../store.ts';
 import { Announcer } from './announcer.tsx';
 import { Launcher } from './launcher.tsx';
 import { Panel } from './panel.tsx';
-import { Sound } from './sound.tsx';
+import { RemoteAudio } from './remote-audio.tsx';
 import { useMediaQuery } from './use-media-query.ts';
 import { useStore } from './use-store.ts';
-import { words } from '../words.ts';
+import { texts } from '../texts.ts';
 
-/** All that the parts of the widget need. */
-export interface Parts {
+export interface AppProps {
   readonly settings: Settings;
   readonly store: Store<State>;
   readonly conversation: Conversation;
   readonly calls: Calls;
 }
 
-export function App(parts: Parts) {
-  const { settings, store, conversation, calls } = parts;
+export function App(props: AppProps) {
+  const { settings, store, conversation, calls } = props;
   const state = useStore(store);
   const isDark = useMediaQuery('(prefers-color-scheme: dark)');
   const launcher = useRef<HTMLButtonElement>(null);
   const wasOpen = useRef(state.isPanelOpen);
   useEffect(() => {
-    // Whoever closes the panel is back where it was opened.
+    // Closing the panel returns the focus to the button that opened it.
     if (wasOpen.current && !state.isPanelOpen) launcher.current?.focus();
     wasOpen.current = state.isPanelOpen;
   }, [state.isPanelOpen]);
@@ -37,13 +36,13 @@ export function App(parts: Parts) {
     <div
       class={`root ${settings.side}`}
       data-theme={theme}
-      lang={words.locale}
-      style={{ '--accent': settings.colour, '--on-accent': textOn(settings.colour) }}
+      lang={texts.locale}
+      style={{ '--accent': settings.colour, '--on-accent': textColourOn(settings.colour) }}
     >
-      {/* Somebody who hides the panel goes on talking. */}
-      <Sound calls={calls} />
+      {/* Outside the panel: a call continues while the panel is minimized. */}
+      <RemoteAudio calls={calls} />
       <Announcer store={store} />
-      {state.isPanelOpen && <Panel {...parts} state={state} />}
+      {state.isPanelOpen && <Panel {...props} state={state} />}
       {!state.isPanelOpen && isShown(state) && (
         <Launcher element={launcher} state={state} title={settings.title} onOpen={() => conversation.open()} />
       )}

@@ -2,20 +2,20 @@ import type { EngagedOperator } from '@usher/client/api-types';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { initialsOf } from '../initials.ts';
 
-/** Drawn larger than shown, for screens with small pixels. */
-const pixels = 96;
+/** The canvas is larger than its size on the page, for high-resolution screens. */
+const canvasSize = 96;
 
-/** Pictures by their address, so that every line of an operator shares one. `null`: it cannot be had. */
-const pictures = new Map<string, Promise<ImageBitmap | null>>();
+/** Cached pictures by URL. `null`: loading failed. */
+const cache = new Map<string, Promise<ImageBitmap | null>>();
 
 /**
- * The picture is fetched and drawn rather than put into an `<img>`: a page whose policy lets our requests through
- * (`connect-src`) need not allow our images as well (`img-src`).
+ * Fetches the picture, to draw it on a canvas. An `<img>` would need another permission in the page's content security policy
+ * (`img-src` besides `connect-src`).
  */
 async function pictureAt(url: string): Promise<ImageBitmap | null> {
-  const known = pictures.get(url) ?? load(url).catch(() => null);
-  pictures.set(url, known);
-  return known;
+  const picture = cache.get(url) ?? load(url).catch(() => null);
+  cache.set(url, picture);
+  return picture;
 }
 
 async function load(url: string): Promise<ImageBitmap> {
@@ -24,11 +24,11 @@ async function load(url: string): Promise<ImageBitmap> {
   return createImageBitmap(await response.blob());
 }
 
-/** Fills the canvas, and cuts off what is left over at the longer sides. */
+/** Fills the canvas with the centre of the picture. */
 function draw(canvas: HTMLCanvasElement, picture: ImageBitmap): void {
   const side = Math.min(picture.width, picture.height);
   const [x, y] = [(picture.width - side) / 2, (picture.height - side) / 2];
-  canvas.getContext('2d')?.drawImage(picture, x, y, side, side, 0, 0, pixels, pixels);
+  canvas.getContext('2d')?.drawImage(picture, x, y, side, side, 0, 0, canvasSize, canvasSize);
 }
 
 interface Props {
@@ -36,7 +36,7 @@ interface Props {
   readonly origin: string;
 }
 
-/** The picture of an operator; initials until it is there, and where there is none. The name stands beside it. */
+/** The picture of an operator, or their initials while there is none. Hidden from screen readers: the name is beside it. */
 export function Avatar({ operator: { display_name: name, picture_url: path }, origin }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [shown, setShown] = useState<string | null>(null);
@@ -56,7 +56,7 @@ export function Avatar({ operator: { display_name: name, picture_url: path }, or
   return (
     <span class="avatar" aria-hidden="true">
       {!isShown && initialsOf(name)}
-      {path !== null && <canvas ref={canvas} width={pixels} height={pixels} hidden={!isShown} />}
+      {path !== null && <canvas ref={canvas} width={canvasSize} height={canvasSize} hidden={!isShown} />}
     </span>
   );
 }

@@ -1,74 +1,75 @@
 import type { CallView } from '@usher/call/call-view';
-import type { Media } from '@usher/call/media';
+import { describeDeviceProblem } from '@usher/call/device-problem';
+import { joinLabel, type Media } from '@usher/call/media';
 import { useState } from 'preact/hooks';
 import type { Calls } from '../calls.ts';
 import { Devices } from './devices.tsx';
 import { Duration } from './duration.tsx';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './panel.tsx';
-import { Picture } from './picture.tsx';
-import { useFocusHeir } from './use-focus-heir.ts';
+import { Video } from './video.tsx';
+import { useFocusFallback } from './use-focus-fallback.ts';
 import { useStore } from './use-store.ts';
-import { words } from '../words.ts';
+import { texts } from '../texts.ts';
 
 export function CallArea({ calls }: PanelProps) {
   const { media, view } = useStore(calls.state);
   if (media === null) return null;
-  if (view === null || view.state.name === 'ended') return <Joinable calls={calls} media={media} view={view} />;
-  return <Running calls={calls} view={view} />;
+  if (view === null || view.state.name === 'ended') return <JoinBar calls={calls} media={media} view={view} />;
+  return <ActiveCall calls={calls} view={view} />;
 }
 
-interface JoinableProps {
+interface JoinBarProps {
   readonly calls: Calls;
   readonly media: Media;
   readonly view: CallView | null;
 }
 
-/** A call that goes on without this tab: either it was not joined yet, or it has ended here. */
-function Joinable({ calls, media, view }: JoinableProps) {
-  const controls = useFocusHeir();
+/** Shown while the engagement has a call that this tab is not in: the visitor has not joined here, or the call ended here. */
+function JoinBar({ calls, media, view }: JoinBarProps) {
+  const controls = useFocusFallback();
   return (
     <div ref={controls} class="bar" role="status">
-      <p>{view?.state.name === 'ended' ? words.callEnds[view.state.reason] : progressInWords(media)}</p>
+      <p>{view?.state.name === 'ended' ? texts.callEnds[view.state.reason] : describeMedia(media)}</p>
       <button type="button" class="button small main" onClick={() => calls.join()}>
-        {view === null ? words.join(media) : words.joinAgain}
+        {view === null ? joinLabel('visitor', media, texts) : texts.joinAgain}
       </button>
       <button type="button" class="button small" onClick={() => calls.decline()}>
-        {words.backToChat}
+        {texts.backToChat}
       </button>
     </div>
   );
 }
 
-function Running({ calls, view }: { readonly calls: Calls; readonly view: CallView }) {
-  const [choosesDevices, setChoosesDevices] = useState(false);
-  const controls = useFocusHeir();
+function ActiveCall({ calls, view }: { readonly calls: Calls; readonly view: CallView }) {
+  const [isChoosingDevices, setIsChoosingDevices] = useState(false);
+  const controls = useFocusFallback();
   const { media, microphone, camera, other, problems } = view;
-  const isSeen = media.video === 'two_way';
+  const sendsVideo = media.video === 'two_way';
   return (
-    <div ref={controls} class="call" role="group" aria-label={words.call}>
+    <div ref={controls} class="call" role="group" aria-label={texts.call}>
       {media.video !== null && (
         <div class="stage">
-          <Picture stream={view.remote} label={words.otherSide} />
-          {isSeen && camera && <Picture stream={view.local} label={words.yourself} class="self" />}
+          <Video stream={view.remote} label={texts.otherPerson} />
+          {sendsVideo && camera && <Video stream={view.local} label={texts.yourself} class="self" />}
         </div>
       )}
       <div class="controls">
         <p role="status">
           {progressOf(view)}
-          {view.state.name === 'connected' && !other.microphone && ` · ${words.otherMuted}`}
-          {isSeen && !camera && ` · ${words.cameraOff}`}
+          {view.state.name === 'connected' && !other.microphone && ` · ${texts.otherMuted}`}
+          {sendsVideo && !camera && ` · ${texts.cameraOff}`}
         </p>
         <Toggle
           isOn={microphone}
-          names={[words.mute, words.unmute]}
+          labels={[texts.mute, texts.unmute]}
           icons={['microphone', 'muted']}
           onClick={() => void calls.call?.setMicrophone(!microphone)}
         />
-        {isSeen && (
+        {sendsVideo && (
           <Toggle
             isOn={camera}
-            names={[words.turnCameraOff, words.turnCameraOn]}
+            labels={[texts.turnCameraOff, texts.turnCameraOn]}
             icons={['video', 'noVideo']}
             onClick={() => void calls.call?.setCamera(!camera)}
           />
@@ -76,27 +77,27 @@ function Running({ calls, view }: { readonly calls: Calls; readonly view: CallVi
         <button
           type="button"
           class="icon"
-          title={words.chooseDevices}
-          aria-label={words.chooseDevices}
-          aria-expanded={choosesDevices}
-          onClick={() => setChoosesDevices(!choosesDevices)}
+          title={texts.chooseDevices}
+          aria-label={texts.chooseDevices}
+          aria-expanded={isChoosingDevices}
+          onClick={() => setIsChoosingDevices(!isChoosingDevices)}
         >
           <Icon name="devices" />
         </button>
         <button
           type="button"
           class="icon hang"
-          title={words.hangUp}
-          aria-label={words.hangUp}
+          title={texts.hangUp}
+          aria-label={texts.hangUp}
           onClick={() => calls.call?.hangUp()}
         >
           <Icon name="hangUp" />
         </button>
       </div>
-      {choosesDevices && <Devices calls={calls} hasCamera={isSeen} />}
+      {isChoosingDevices && <Devices calls={calls} hasCamera={sendsVideo} />}
       {problems.map((problem) => (
         <p key={problem.device} class="bar problem" role="alert">
-          {words.deviceProblemInWords(problem)}
+          {describeDeviceProblem(problem, texts)}
         </p>
       ))}
     </div>
@@ -107,38 +108,38 @@ type IconName = Parameters<typeof Icon>[0]['name'];
 
 interface ToggleProps {
   readonly isOn: boolean;
-  /** While it is on, and while it is off. */
-  readonly names: readonly [string, string];
+  /** The labels while the device is on and while it is off. */
+  readonly labels: readonly [string, string];
   readonly icons: readonly [IconName, IconName];
   readonly onClick: () => void;
 }
 
-function Toggle({ isOn, names, icons, onClick }: ToggleProps) {
-  const [name, icon] = isOn ? [names[0], icons[0]] : [names[1], icons[1]];
+function Toggle({ isOn, labels, icons, onClick }: ToggleProps) {
+  const [label, icon] = isOn ? [labels[0], icons[0]] : [labels[1], icons[1]];
   return (
-    <button type="button" class={isOn ? 'icon' : 'icon off'} title={name} aria-label={name} onClick={onClick}>
+    <button type="button" class={isOn ? 'icon' : 'icon off'} title={label} aria-label={label} onClick={onClick}>
       <Icon name={icon} />
     </button>
   );
 }
 
-function progressInWords({ video }: Media): string {
-  return video === null ? words.callInProgress : words.videoInProgress;
+function describeMedia({ video }: Media): string {
+  return video === null ? texts.callInProgress : texts.videoCallInProgress;
 }
 
 function progressOf({ state, other }: CallView) {
-  if (other.isGone && state.name !== 'ended') return words.otherLeft;
+  if (other.isGone && state.name !== 'ended') return texts.otherLeft;
   switch (state.name) {
     case 'idle':
     case 'preparing':
-      return words.askingMicrophone;
+      return texts.waitingForPermission;
     case 'connecting':
-      return words.connectingCall;
+      return texts.connectingCall;
     case 'reconnecting':
-      return words.reconnectingCall;
+      return texts.reconnectingCall;
     case 'connected':
       return <Duration since={state.since} />;
     case 'ended':
-      return words.callEnds[state.reason];
+      return texts.callEnds[state.reason];
   }
 }

@@ -1,15 +1,15 @@
+import { callKindOf } from '../call-media.ts';
 import { canCall } from '../can-call.ts';
-import { operatorOf } from '../speakers.ts';
-import type { Stage, Upgrade as UpgradeRequest } from '../state.ts';
-import { endInWords } from '../texts.ts';
-import { words } from '../words.ts';
+import { operatorOf } from '../operator-headings.ts';
+import type { Stage, UpgradeRequest } from '../state.ts';
+import { describeEnd } from '../descriptions.ts';
+import { texts } from '../texts.ts';
 import { Avatar } from './avatar.tsx';
 import { CallArea } from './call-area.tsx';
 import { Composer } from './composer.tsx';
 import { Log } from './log.tsx';
 import type { PanelProps } from './panel.tsx';
 
-/** An engagement that goes on, or has ended. */
 type Props = PanelProps & { readonly stage: Extract<Stage, { readonly name: 'engaged' | 'ended' }> };
 
 export function Chat(props: Props) {
@@ -20,18 +20,18 @@ export function Chat(props: Props) {
   return (
     <>
       {operator !== null && (
-        <div class="bar with" role="group" aria-label={words.chattingWith}>
+        <div class="bar with" role="group" aria-label={texts.chattingWith}>
           <Avatar operator={operator} origin={settings.origin} />
           <bdi>{operator.display_name}</bdi>
         </div>
       )}
       {stage.name === 'engaged' && <CallArea {...props} />}
-      {stage.name === 'engaged' && stage.upgrade !== null && <Upgrade {...props} upgrade={stage.upgrade} />}
+      {stage.name === 'engaged' && stage.upgrade !== null && <UpgradeBar {...props} upgrade={stage.upgrade} />}
       {notice !== null && (
         <div class={`bar ${notice.kind}`} role="status">
           <p>{notice.text}</p>
           <button type="button" class="button small" onClick={() => conversation.dismissNotice()}>
-            {words.ok}
+            {texts.ok}
           </button>
         </div>
       )}
@@ -45,9 +45,9 @@ export function Chat(props: Props) {
         />
       ) : (
         <div class="foot">
-          <p class="event">{endInWords(stage.engagement.end_reason)}</p>
+          <p class="event">{describeEnd(stage.engagement.end_reason)}</p>
           <button type="button" class="button" onClick={() => conversation.leave()}>
-            {words.startAgain}
+            {texts.startAgain}
           </button>
         </div>
       )}
@@ -55,8 +55,8 @@ export function Chat(props: Props) {
   );
 }
 
-/** One side would like to see or hear the other. */
-function Upgrade({ conversation, calls, upgrade }: PanelProps & { readonly upgrade: UpgradeRequest }) {
+/** The pending request of either side for a call. */
+function UpgradeBar({ conversation, calls, upgrade }: PanelProps & { readonly upgrade: UpgradeRequest }) {
   const { upgrades } = conversation;
   const accept = async (): Promise<void> => {
     if (await upgrades.answer(upgrade, 'accept')) calls.accept(upgrade);
@@ -64,24 +64,22 @@ function Upgrade({ conversation, calls, upgrade }: PanelProps & { readonly upgra
   if (upgrade.target === 'operator')
     return (
       <div class="bar" role="status">
-        <p>{words.asked(words.mediaInWords(upgrade))}</p>
+        <p>{texts.callRequested[callKindOf(upgrade)]}</p>
         <button type="button" class="button small" onClick={() => void upgrades.answer(upgrade, 'cancel')}>
-          {words.neverMind}
+          {texts.cancelRequest}
         </button>
       </div>
     );
   return (
-    <div class="bar" role="alertdialog" aria-label={words.invitation}>
-      <p>
-        {words.invited(words.mediaInWords(upgrade))} {canCall ? words.isAllRight : words.cannotCall}
-      </p>
+    <div class="bar" role="alertdialog" aria-label={texts.callInvitation}>
+      <p>{canCall ? texts.joinQuestion[callKindOf(upgrade)] : texts.cannotCall}</p>
       {canCall && (
         <button type="button" class="button small main" onClick={() => void accept()}>
-          {words.accept}
+          {texts.accept}
         </button>
       )}
       <button type="button" class="button small" onClick={() => void upgrades.answer(upgrade, 'decline')}>
-        {words.decline}
+        {texts.decline}
       </button>
     </div>
   );

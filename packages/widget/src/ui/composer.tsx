@@ -4,9 +4,9 @@ import type { Chat } from '../chat.ts';
 import { pastedFiles } from '@usher/client/transferred-files';
 import type { FileRules } from '../file-rules.ts';
 import { Icon } from './icons.tsx';
-import { words } from '../words.ts';
+import { texts } from '../texts.ts';
 
-/** What is being written while the panel is hidden, and in which engagement. */
+/** The draft survives while the panel is minimized. It belongs to one engagement. */
 let draft = { engagementId: '', text: '' };
 
 interface Props {
@@ -16,16 +16,16 @@ interface Props {
 }
 
 export function Composer({ chat, engagementId, fileRules }: Props) {
-  const [text, setShown] = useState(draft.engagementId === engagementId ? draft.text : '');
-  const setText = (written: string): void => {
-    draft = { engagementId, text: written };
-    setShown(written);
+  const [text, setShownText] = useState(draft.engagementId === engagementId ? draft.text : '');
+  const setText = (newText: string): void => {
+    draft = { engagementId, text: newText };
+    setShownText(newText);
   };
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  // A phone would cover half of the panel with its keyboard, and somebody may be writing in the page.
+  // No focus on phones, where the keyboard would cover half of the panel, or while the visitor is typing in the page.
   useEffect(() => {
-    if (matchMedia('(pointer: fine)').matches && !isPageWrittenIn()) field.current?.focus();
+    if (matchMedia('(pointer: fine)').matches && !isTypingInPage()) field.current?.focus();
   }, []);
   useLayoutEffect(() => {
     if (field.current !== null && !CSS.supports('field-sizing', 'content')) fitToText(field.current);
@@ -37,7 +37,7 @@ export function Composer({ chat, engagementId, fileRules }: Props) {
     field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    // Enter that chooses a character, in Japanese say, is none that sends.
+    // While composing, for example in Japanese, Enter chooses a character and does not send.
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     send();
@@ -56,7 +56,7 @@ export function Composer({ chat, engagementId, fileRules }: Props) {
     <div class="composer">
       {fileRules !== null && (
         <>
-          {/* Hidden from everybody: the button is its name and its place. */}
+          {/* Hidden, because the button below opens the file dialog. */}
           <input
             ref={picker}
             type="file"
@@ -68,8 +68,8 @@ export function Composer({ chat, engagementId, fileRules }: Props) {
           <button
             type="button"
             class="icon"
-            title={words.sendFile}
-            aria-label={words.sendFile}
+            title={texts.sendFile}
+            aria-label={texts.sendFile}
             onClick={() => picker.current?.click()}
           >
             <Icon name="clip" />
@@ -81,13 +81,13 @@ export function Composer({ chat, engagementId, fileRules }: Props) {
         rows={1}
         value={text}
         maxLength={maxMessageLength}
-        placeholder={words.writeMessage}
-        aria-label={words.message}
+        placeholder={texts.writeMessage}
+        aria-label={texts.message}
         dir="auto"
         enterkeyhint="send"
         onInput={(event) => {
           setText(event.currentTarget.value);
-          chat.typing.stroke();
+          chat.typing.keyPressed();
         }}
         onKeyDown={onKeyDown}
         onPaste={onPaste}
@@ -95,8 +95,8 @@ export function Composer({ chat, engagementId, fileRules }: Props) {
       <button
         type="button"
         class="icon"
-        title={words.send}
-        aria-label={words.send}
+        title={texts.send}
+        aria-label={texts.send}
         disabled={text.trim() === ''}
         onClick={send}
       >
@@ -106,14 +106,14 @@ export function Composer({ chat, engagementId, fileRules }: Props) {
   );
 }
 
-/** As tall as its text, within what the styles allow; not every browser does that by itself. */
+/** Makes the field as tall as its text, for browsers without `field-sizing`. The styles limit the height. */
 function fitToText(field: HTMLTextAreaElement): void {
   field.style.blockSize = 'auto';
   const borders = field.offsetHeight - field.clientHeight;
   field.style.blockSize = `${field.scrollHeight + borders}px`;
 }
 
-function isPageWrittenIn(): boolean {
+function isTypingInPage(): boolean {
   const { activeElement } = document;
   return activeElement instanceof HTMLElement && activeElement.matches('input, textarea, select, [contenteditable]');
 }

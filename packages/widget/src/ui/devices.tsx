@@ -1,39 +1,45 @@
-import { chooseSpeaker, listDevices, watchDevices, type Device, type Devices as Found } from '@usher/call/devices';
+import {
+  chooseSpeaker,
+  listDevices,
+  watchDevices,
+  type Device,
+  type Devices as DeviceLists,
+} from '@usher/call/devices';
 import { useEffect, useState } from 'preact/hooks';
 import type { Calls } from '../calls.ts';
-import { words } from '../words.ts';
+import { texts } from '../texts.ts';
 
 export function Devices({ calls, hasCamera }: { readonly calls: Calls; readonly hasCamera: boolean }) {
-  const [found, setFound] = useState<Found>({ microphones: [], cameras: [], speakers: [] });
+  const [lists, setLists] = useState<DeviceLists>({ microphones: [], cameras: [], speakers: [] });
   useEffect(() => {
-    const look = (): void => void listDevices().then(setFound);
-    look();
-    return watchDevices(look);
+    const refresh = (): void => void listDevices().then(setLists);
+    refresh();
+    return watchDevices(refresh);
   }, []);
   const { call, speaker } = calls;
   const local = call?.view.local.getTracks() ?? [];
-  const used = (kind: string) => local.find((track) => track.kind === kind)?.getSettings().deviceId;
+  const usedId = (kind: string) => local.find((track) => track.kind === kind)?.getSettings().deviceId;
   return (
     <div class="devices">
       <Choice
-        label={words.microphone}
-        devices={found.microphones}
-        used={used('audio')}
+        label={texts.microphone}
+        devices={lists.microphones}
+        usedId={usedId('audio')}
         onChoose={(id) => void call?.chooseMicrophone(id)}
       />
       {hasCamera && (
         <Choice
-          label={words.camera}
-          devices={found.cameras}
-          used={used('video')}
+          label={texts.camera}
+          devices={lists.cameras}
+          usedId={usedId('video')}
           onChoose={(id) => void call?.chooseCamera(id)}
         />
       )}
-      {found.speakers.length > 0 && speaker !== null && (
+      {lists.speakers.length > 0 && speaker !== null && (
         <Choice
-          label={words.speaker}
-          devices={found.speakers}
-          used={speaker.sinkId === '' ? 'default' : speaker.sinkId}
+          label={texts.speaker}
+          devices={lists.speakers}
+          usedId={speaker.sinkId === '' ? 'default' : speaker.sinkId}
           onChoose={(id) => void chooseSpeaker(speaker, id)}
         />
       )}
@@ -44,15 +50,15 @@ export function Devices({ calls, hasCamera }: { readonly calls: Calls; readonly 
 interface ChoiceProps {
   readonly label: string;
   readonly devices: readonly Device[];
-  readonly used: string | undefined;
+  readonly usedId: string | undefined;
   readonly onChoose: (id: string) => void;
 }
 
-function Choice({ label, devices, used, onChoose }: ChoiceProps) {
+function Choice({ label, devices, usedId, onChoose }: ChoiceProps) {
   return (
     <label class="field">
       {label}
-      <select value={used} disabled={devices.length === 0} onChange={(event) => onChoose(event.currentTarget.value)}>
+      <select value={usedId} disabled={devices.length === 0} onChange={(event) => onChoose(event.currentTarget.value)}>
         {devices.map((device) => (
           <option key={device.id} value={device.id}>
             {device.label}

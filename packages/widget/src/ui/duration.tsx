@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import { words } from '../words.ts';
+import { texts } from '../texts.ts';
 
-/** Minutes and seconds, as they pass. A screen reader is told once that it runs, not every second. */
+/** The running time of a call. Screen readers announce once that the call is connected, not every second. */
 export function Duration({ since }: { readonly since: number }) {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -12,7 +12,7 @@ export function Duration({ since }: { readonly since: number }) {
   const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
   return (
     <>
-      <span class="unseen">{words.callConnected}</span>
+      <span class="visually-hidden">{texts.callConnected}</span>
       <span class="number" aria-hidden="true">
         {text}
       </span>

@@ -1,8 +1,8 @@
 import type { RefObject } from 'preact';
 import type { State } from '../state.ts';
-import { positionInWords } from '../texts.ts';
+import { describePosition } from '../descriptions.ts';
 import { Icon } from './icons.tsx';
-import { words } from '../words.ts';
+import { texts } from '../texts.ts';
 
 interface Props {
   readonly element: RefObject<HTMLButtonElement | null>;
@@ -19,8 +19,8 @@ export function Launcher({ element, state, title, onOpen }: Props) {
       <span dir="auto">{labelOf(state, title)}</span>
       {unread > 0 && (
         <b class="badge">
-          {unread}
-          <span class="unseen"> {words.unread(unread)}</span>
+          <span aria-hidden="true">{unread}</span>
+          <span class="visually-hidden">{texts.unreadMessages(unread)}</span>
         </b>
       )}
     </button>
@@ -28,8 +28,8 @@ export function Launcher({ element, state, title, onOpen }: Props) {
 }
 
 function labelOf(state: State, title: string): string {
-  const { stage, staffed } = state;
-  if (stage.name === 'waiting') return positionInWords({ ticket: stage.ticket, staffed });
-  if (stage.name === 'engaged') return words.backToConversation;
+  const { stage, staffedMedia } = state;
+  if (stage.name === 'waiting') return describePosition({ ticket: stage.ticket, staffedMedia });
+  if (stage.name === 'engaged') return texts.backToConversation;
   return title;
 }

@@ -5,10 +5,10 @@ import { MessageLine } from './message-line.tsx';
 import { engagementOf } from '../state.ts';
 import type { PanelProps } from './panel.tsx';
 import { UnsentLine } from './unsent-line.tsx';
-import { words } from '../words.ts';
+import { texts } from '../texts.ts';
 
-/** Whoever has scrolled up by more than this is reading there, and is left alone. */
-const nearEnd = 80;
+/** The log scrolls to new messages only if the visitor has scrolled up by less than this, in pixels. */
+const nearEndPx = 80;
 
 export function Log(props: PanelProps) {
   const { state } = props;
@@ -21,30 +21,30 @@ export function Log(props: PanelProps) {
   }, [state.messages, state.unsent, state.isOperatorTyping, state.stage.name, engagement?.calls]);
   useEffect(() => {
     if (body.current === null) return;
-    // A call that takes half of the panel, or a keyboard, does not hide what was said last.
-    const watcher = new ResizeObserver(() => {
+    // When a call or a keyboard shrinks the log, the last message stays visible.
+    const observer = new ResizeObserver(() => {
       if (isAtEnd.current && body.current !== null) body.current.scrollTop = body.current.scrollHeight;
     });
-    watcher.observe(body.current);
-    return () => watcher.disconnect();
+    observer.observe(body.current);
+    return () => observer.disconnect();
   }, []);
   const onScroll = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }: { currentTarget: HTMLElement }) => {
-    isAtEnd.current = scrollHeight - scrollTop - clientHeight < nearEnd;
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight < nearEndPx;
   };
   return (
-    // A region that scrolls can be reached by keys.
+    // A region that scrolls must be reachable by keyboard.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div ref={body} class="body" tabIndex={0} role="log" aria-label={words.conversation} onScroll={onScroll}>
+    <div ref={body} class="body" tabIndex={0} role="log" aria-label={texts.conversation} onScroll={onScroll}>
       <div class="log">
         {lines.map((line) => (
-          // Visitors know what they wrote: it would be read out while it is sent, and once more when it has arrived.
+          // The visitor's own messages are not announced: they would be read out twice, when sent and when delivered.
           <div key={line.id} class="entry" aria-live={isOwn(line) ? 'off' : undefined}>
-            <LineOf {...props} line={line} messages={state.messages} />
+            <LogLine {...props} line={line} messages={state.messages} />
           </div>
         ))}
         {state.isOperatorTyping && (
           <div class="line">
-            <div class="bubble typing" role="img" aria-label={words.typing}>
+            <div class="bubble typing" role="img" aria-label={texts.typing}>
               <i />
               <i />
               <i />
@@ -60,7 +60,7 @@ function isOwn(line: Line): boolean {
   return line.kind === 'unsent' || (line.kind === 'message' && line.message.from === 'visitor');
 }
 
-function LineOf({ line, ...props }: PanelProps & { readonly line: Line; readonly messages: readonly Message[] }) {
+function LogLine({ line, ...props }: PanelProps & { readonly line: Line; readonly messages: readonly Message[] }) {
   switch (line.kind) {
     case 'message':
       return <MessageLine {...props} message={line.message} isLastOwn={line.isLastOwn} operator={line.operator} />;

@@ -1,12 +1,12 @@
 import type { EngagedOperator } from '@usher/client/api-types';
 import { useState } from 'preact/hooks';
 import type { Chat } from '../chat.ts';
-import { chosenOf, fileIdOf, type Message, type SentFile } from '../messages.ts';
+import { chosenOption, fileIdOf, type Message, type SentFile } from '../messages.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './panel.tsx';
 import { Text } from './text.tsx';
-import { words } from '../words.ts';
+import { texts } from '../texts.ts';
 
 interface Props extends PanelProps {
   readonly message: Message;
@@ -22,7 +22,7 @@ export function MessageLine(props: Props) {
   return (
     <div class={isOwn ? 'line own' : 'line'}>
       {operator === null ? (
-        <span class="unseen">{isOwn ? words.you : words.us}</span>
+        <span class="visually-hidden">{isOwn ? texts.ownMessage : texts.operatorMessage}</span>
       ) : (
         <span class="who">
           <Avatar operator={operator} origin={settings.origin} />
@@ -39,25 +39,25 @@ export function MessageLine(props: Props) {
       )}
       {attachment?.type === 'single_choice' && <Options {...props} />}
       {attachment?.type === 'files' &&
-        attachment.files.map((file) => <SentFileOf key={file.url} file={file} chat={conversation.chat} />)}
+        attachment.files.map((file) => <FileLine key={file.url} file={file} chat={conversation.chat} />)}
       <span class="meta">
         <time dateTime={timestamp} title={new Date(timestamp).toLocaleString()}>
           {new Date(timestamp).toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' })}
         </time>
-        {isLastOwn && ` · ${status === 'delivered' ? words.delivered : words.sent}`}
+        {isLastOwn && ` · ${status === 'delivered' ? texts.delivered : texts.sent}`}
       </span>
     </div>
   );
 }
 
-/** The buttons of a card; what was chosen stays, and nothing can be chosen twice. */
+/** The options of a card. The visitor can choose once; the chosen option stays marked. */
 function Options({ message, messages, conversation, state }: Props) {
   if (message.attachment?.type !== 'single_choice') return null;
   const { options } = message.attachment;
-  const onItsWay = state.unsent.find(({ chosen }) => options.some(({ value }) => value === chosen))?.chosen;
-  const chosen = chosenOf(message, messages) ?? onItsWay ?? null;
+  const unsentChoice = state.unsent.find(({ chosen }) => options.some(({ value }) => value === chosen))?.chosen;
+  const chosen = chosenOption(message, messages) ?? unsentChoice ?? null;
   return (
-    <div class="options" role="group" aria-label={words.answers}>
+    <div class="options" role="group" aria-label={texts.answerOptions}>
       {options.map((option) => (
         <button
           key={option.value}
@@ -75,24 +75,24 @@ function Options({ message, messages, conversation, state }: Props) {
   );
 }
 
-/** Not shown where the page's own policy does not let it in. */
+/** Hidden if the page's content security policy blocks the image. */
 function CardImage({ url }: { readonly url: string }) {
   const [isBroken, setIsBroken] = useState(false);
   if (isBroken || !/^https:\/\//i.test(url)) return null;
   return <img class="card-image" src={url} alt="" referrerpolicy="no-referrer" onError={() => setIsBroken(true)} />;
 }
 
-function SentFileOf({ file, chat }: { readonly file: SentFile; readonly chat: Chat }) {
+function FileLine({ file, chat }: { readonly file: SentFile; readonly chat: Chat }) {
   if (file.deleted)
     return (
       <div class="file quiet">
         <Icon name="file" />
-        <span>{words.deletedFile(file.name)}</span>
+        <span>{texts.deletedFile(file.name)}</span>
       </div>
     );
   const onClick = (): void => void chat.download(fileIdOf(file), file.name);
   return (
-    <button type="button" class="file" aria-label={words.downloadFile(file.name)} onClick={onClick}>
+    <button type="button" class="file" aria-label={texts.downloadFile(file.name)} onClick={onClick}>
       <Icon name="file" />
       <span>{file.name}</span>
     </button>

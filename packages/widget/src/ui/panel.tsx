@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { canCall } from '../can-call.ts';
 import type { State } from '../state.ts';
-import type { Parts } from './app.tsx';
-import { AskForCall } from './ask-for-call.tsx';
+import type { AppProps } from './app.tsx';
+import { RequestCall } from './request-call.tsx';
 import { Chat } from './chat.tsx';
 import { useDropTarget } from './use-drop-target.ts';
 import { Icon } from './icons.tsx';
@@ -11,50 +11,52 @@ import { trapFocus } from './trap-focus.ts';
 import { useMediaQuery } from './use-media-query.ts';
 import { useVisibleHeight } from './use-visible-height.ts';
 import { Waiting } from './waiting.tsx';
-import { words } from '../words.ts';
+import { texts } from '../texts.ts';
 
-export interface PanelProps extends Parts {
+export interface PanelProps extends AppProps {
   readonly state: State;
 }
 
-/** A window on a corner of the page; on a phone all of it. */
+/** The window of the widget: in a corner of the page, on small screens over the whole page. */
 export function Panel(props: PanelProps) {
   const { settings, conversation, state } = props;
   const { stage } = state;
-  const isWhole = useMediaQuery('(max-width: 480px), (max-height: 420px)');
+  const isFullScreen = useMediaQuery('(max-width: 480px), (max-height: 420px)');
   const panel = useRef<HTMLDivElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const [isEnding, setIsEnding] = useState(false);
-  // Whether what is about to be replaced has the focus: the browser forgets it with the element.
+  // Whether the panel had the focus before this render. The browser loses the focus together with a removed element.
   const hadFocus = useRef(true);
-  // oxlint-disable-next-line react/refs -- only now are the old elements still there.
+  // oxlint-disable-next-line react/refs -- the old elements exist only until this render ends.
   if (panel.current !== null) hadFocus.current = hasFocus(panel.current);
   useEffect(() => {
-    // Where there is something to write into, that has taken the focus already.
+    // A message field has already taken the focus in its own effect.
     if (hadFocus.current && panel.current !== null && !hasFocus(panel.current)) heading.current?.focus();
   });
   useEffect(() => setIsEnding(false), [stage.name]);
-  useVisibleHeight(panel, isWhole);
-  const takesFiles = stage.name === 'engaged' && state.fileRules !== null;
-  const { isOver, ...dropping } = useDropTarget(takesFiles ? (files) => conversation.chat.attach(files) : null);
+  useVisibleHeight(panel, isFullScreen);
+  const acceptsFiles = stage.name === 'engaged' && state.fileRules !== null;
+  const { isDraggedOver, ...dropHandlers } = useDropTarget(
+    acceptsFiles ? (files) => conversation.chat.attach(files) : null,
+  );
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') conversation.close();
-    else if (isWhole) trapFocus(event);
+    else if (isFullScreen) trapFocus(event);
   };
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape closes it, as people expect.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape closes the panel, as in any dialog.
     <div
       ref={panel}
       class={`panel ${stage.name}`}
       role="dialog"
-      aria-modal={isWhole}
+      aria-modal={isFullScreen}
       aria-label={settings.title}
       onKeyDown={onKeyDown}
-      {...dropping}
+      {...dropHandlers}
     >
-      {isOver && (
+      {isDraggedOver && (
         <div class="drop" aria-hidden="true">
-          {words.dropFiles}
+          {texts.dropFiles}
         </div>
       )}
       <div class="head">
@@ -62,19 +64,19 @@ export function Panel(props: PanelProps) {
           {settings.title}
         </h2>
         {canCall && stage.name === 'engaged' && stage.callMedia?.video !== 'two_way' && (
-          <AskForCall upgrades={conversation.upgrades} stage={stage} />
+          <RequestCall upgrades={conversation.upgrades} stage={stage} />
         )}
         {stage.name === 'engaged' && (
           <button type="button" class="icon labelled" aria-expanded={isEnding} onClick={() => setIsEnding(!isEnding)}>
             <Icon name="leave" />
-            {words.endChat}
+            {texts.endChat}
           </button>
         )}
         <button
           type="button"
           class="icon"
-          title={words.hideWindow}
-          aria-label={words.hideWindow}
+          title={texts.minimize}
+          aria-label={texts.minimize}
           onClick={() => conversation.close()}
         >
           <Icon name="down" />
@@ -92,16 +94,16 @@ function hasFocus(panel: HTMLElement): boolean {
 }
 
 function ConfirmEnd({ conversation, onClose }: PanelProps & { readonly onClose: () => void }) {
-  const keep = useRef<HTMLButtonElement>(null);
-  useEffect(() => keep.current?.focus(), []);
+  const keepButton = useRef<HTMLButtonElement>(null);
+  useEffect(() => keepButton.current?.focus(), []);
   return (
-    <div class="bar" role="alertdialog" aria-label={words.confirmEnd}>
-      <p>{words.confirmEnd}</p>
+    <div class="bar" role="alertdialog" aria-label={texts.confirmEnd}>
+      <p>{texts.confirmEnd}</p>
       <button type="button" class="button small main" onClick={() => void conversation.end()}>
-        {words.endChat}
+        {texts.endChat}
       </button>
-      <button ref={keep} type="button" class="button small" onClick={onClose}>
-        {words.keepChatting}
+      <button ref={keepButton} type="button" class="button small" onClick={onClose}>
+        {texts.keepChatting}
       </button>
     </div>
   );
@@ -113,7 +115,7 @@ function Connection({ state: { stage, connection } }: { readonly state: State })
     <div role="status">
       {isLost && (
         <div class="bar offline">
-          <p>{words.connectionLost}</p>
+          <p>{texts.connectionLost}</p>
         </div>
       )}
     </div>

@@ -1,15 +1,15 @@
 import { maxNameLength } from '@usher/contract/limits';
 import { useState } from 'preact/hooks';
 import type { Medium } from '../media.ts';
-import { offlineInWords } from '../texts.ts';
-import { words } from '../words.ts';
+import { describeOffline } from '../descriptions.ts';
+import { texts } from '../texts.ts';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './panel.tsx';
 
 const icons = { text: 'chat', audio: 'audio', video: 'video' } as const;
 
 export function Start({ settings, conversation, state }: PanelProps) {
-  const { open, opensAt, notice, stage } = state;
+  const { openMedia, opensAt, notice, stage } = state;
   const [name, setName] = useState('');
   const start = (medium: Medium): void => {
     if (stage.name !== 'starting') void conversation.start(medium, name);
@@ -17,8 +17,8 @@ export function Start({ settings, conversation, state }: PanelProps) {
   return (
     <div class="body center">
       <div role="status">{notice !== null && <p class={`note ${notice.kind}`}>{notice.text}</p>}</div>
-      {(open ?? []).length === 0 ? (
-        <p class="quiet">{open === null ? words.oneMoment : offlineInWords(opensAt)}</p>
+      {(openMedia ?? []).length === 0 ? (
+        <p class="quiet">{openMedia === null ? texts.oneMoment : describeOffline(opensAt)}</p>
       ) : (
         <>
           <p class="large" dir="auto">
@@ -26,7 +26,7 @@ export function Start({ settings, conversation, state }: PanelProps) {
           </p>
           {settings.asksName && (
             <label class="field">
-              {words.yourName}
+              {texts.yourName}
               <input
                 value={name}
                 maxLength={maxNameLength}
@@ -37,17 +37,17 @@ export function Start({ settings, conversation, state }: PanelProps) {
             </label>
           )}
           <div class="choices">
-            {open?.map((medium) => (
+            {openMedia?.map((medium) => (
               <button
                 key={medium}
                 type="button"
                 class={medium === 'text' ? 'button main' : 'button'}
-                // A button that is disabled loses the focus.
+                // `aria-disabled`, because a disabled button loses the focus.
                 aria-disabled={stage.name === 'starting'}
                 onClick={() => start(medium)}
               >
                 <Icon name={icons[medium]} />
-                {words.media[medium]}
+                {texts.media[medium]}
               </button>
             ))}
           </div>

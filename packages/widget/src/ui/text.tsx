@@ -1,6 +1,6 @@
 import { piecesOf } from '@usher/client/links';
 
-/** What somebody wrote, as text: nothing in it is markup but the web addresses, which can be followed. */
+/** The text of a message. Only web addresses become links; nothing else is interpreted as markup. */
 export function Text({ content }: { readonly content: string }) {
   return (
     <>

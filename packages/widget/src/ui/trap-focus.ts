@@ -1,8 +1,8 @@
 const focusable = 'button:not(:disabled), a[href], input:not(:disabled), textarea, select, [tabindex]';
 
 /**
- * In a panel that takes the whole screen, Tab goes round and round. Inside, the browser decides: it also stops at regions that
- * scroll, which no selector finds.
+ * Keeps Tab inside a full-screen panel: after the last element comes the first. Between them the browser moves the focus, because it
+ * also stops at regions that scroll, which no selector finds.
  */
 export function trapFocus(event: KeyboardEvent): void {
   if (event.key !== 'Tab' || !(event.currentTarget instanceof HTMLElement)) return;

@@ -1,12 +1,12 @@
 import type { Chat } from '../chat.ts';
-import type { Unsent } from '../outbox.ts';
-import { bytesInWords } from '../texts.ts';
+import type { UnsentMessage } from '../outbox.ts';
+import { formatBytes } from '../descriptions.ts';
 import { Icon } from './icons.tsx';
 import { Text } from './text.tsx';
-import { words } from '../words.ts';
+import { texts } from '../texts.ts';
 
-/** What is on its way, or was refused. */
-export function UnsentLine({ chat, unsent }: { readonly chat: Chat; readonly unsent: Unsent }) {
+/** A message or file that is not sent yet, or was refused. */
+export function UnsentLine({ chat, unsent }: { readonly chat: Chat; readonly unsent: UnsentMessage }) {
   const { id, content, file, refused } = unsent;
   return (
     <div class="line own">
@@ -18,22 +18,20 @@ export function UnsentLine({ chat, unsent }: { readonly chat: Chat; readonly uns
       {file !== undefined && (
         <div class="file">
           <Icon name="file" />
-          <span>
-            {file.name} ({bytesInWords(file.bytes)})
-          </span>
+          <span>{texts.fileWithSize(file.name, formatBytes(file.bytes))}</span>
         </div>
       )}
       {refused === undefined ? (
         <span class="meta">{progressOf(unsent)}</span>
       ) : (
         <span class="meta problem">
-          <span role="alert">{words.notSent(refused)}</span>{' '}
+          <span role="alert">{texts.notSent(refused)}</span>{' '}
           <button
             type="button"
-            aria-label={file === undefined ? words.removeMessage : words.removeFile(file.name)}
+            aria-label={file === undefined ? texts.removeMessage : texts.removeFile(file.name)}
             onClick={() => chat.dismiss(id)}
           >
-            {words.remove}
+            {texts.remove}
           </button>
         </span>
       )}
@@ -41,8 +39,8 @@ export function UnsentLine({ chat, unsent }: { readonly chat: Chat; readonly uns
   );
 }
 
-function progressOf({ file }: Unsent): string {
-  if (file?.state === 'uploading') return words.uploading;
-  if (file?.state === 'pending') return words.scanning;
-  return words.sending;
+function progressOf({ file }: UnsentMessage): string {
+  if (file?.state === 'uploading') return texts.uploading;
+  if (file?.state === 'pending') return texts.scanning;
+  return texts.sending;
 }

@@ -1,37 +1,37 @@
 import { useState } from 'preact/hooks';
 
 interface DropTarget {
-  /** Whether files are being dragged over it. */
-  readonly isOver: boolean;
+  /** Whether files are being dragged over the element. */
+  readonly isDraggedOver: boolean;
   readonly onDragOver: (event: DragEvent) => void;
   readonly onDragLeave: (event: DragEvent) => void;
   readonly onDrop: (event: DragEvent) => void;
 }
 
-/** Files may be dropped on the element. `drop` is `null` while none are taken: the browser must not open them in place of the page. */
-export function useDropTarget(drop: ((files: FileList) => void) | null): DropTarget {
-  const [isOver, setIsOver] = useState(false);
+/** Lets files be dropped on the element. While `onFiles` is `null`, a drop does nothing; by default the browser would open the file. */
+export function useDropTarget(onFiles: ((files: FileList) => void) | null): DropTarget {
+  const [isDraggedOver, setIsDraggedOver] = useState(false);
   return {
-    isOver,
+    isDraggedOver,
     onDragOver: (event) => {
-      const { dataTransfer: dragged } = event;
-      if (dragged?.types.includes('Files') !== true) return;
+      const { dataTransfer } = event;
+      if (dataTransfer?.types.includes('Files') !== true) return;
       event.preventDefault();
-      if (drop === null) dragged.dropEffect = 'none';
-      setIsOver(drop !== null);
+      if (onFiles === null) dataTransfer.dropEffect = 'none';
+      setIsDraggedOver(onFiles !== null);
     },
     onDragLeave: ({ currentTarget, relatedTarget }) => {
-      // Also told when the pointer goes from one element inside to another.
+      // The event also fires when the pointer moves between elements inside.
       const isInside =
         relatedTarget instanceof Node && (currentTarget as Node | null)?.contains(relatedTarget) === true;
-      if (!isInside) setIsOver(false);
+      if (!isInside) setIsDraggedOver(false);
     },
     onDrop: (event) => {
       const files = event.dataTransfer?.files;
       if (files === undefined || files.length === 0) return;
       event.preventDefault();
-      setIsOver(false);
-      drop?.(files);
+      setIsDraggedOver(false);
+      onFiles?.(files);
     },
   };
 }

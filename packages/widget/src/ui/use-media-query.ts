@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
 
 export function useMediaQuery(query: string): boolean {
-  const [isTrue, setIsTrue] = useState(() => matchMedia(query).matches);
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
   useEffect(() => {
     const list = matchMedia(query);
-    const look = (): void => setIsTrue(list.matches);
-    look();
-    list.addEventListener('change', look);
-    return () => list.removeEventListener('change', look);
+    const update = (): void => setMatches(list.matches);
+    update();
+    list.addEventListener('change', update);
+    return () => list.removeEventListener('change', update);
   }, [query]);
-  return isTrue;
+  return matches;
 }

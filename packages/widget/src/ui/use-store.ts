@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Store } from '../store.ts';
 
-/** The value now, and again with every change. */
+/** The current value of a store. Renders again with every change. */
 export function useStore<T extends object>(store: Store<T>): T {
   const [value, setValue] = useState(store.value);
   useEffect(() => {

@@ -1,11 +1,11 @@
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-/** Some phones lay their keyboard over the page instead of making it smaller: what is written must stay in sight. */
-export function useVisibleHeight(element: RefObject<HTMLElement | null>, isWanted: boolean): void {
+/** Fits the panel to the visible part of the page. Some phones lay the keyboard over the page instead of shrinking it. */
+export function useVisibleHeight(element: RefObject<HTMLElement | null>, isEnabled: boolean): void {
   useEffect(() => {
     const { visualViewport: viewport } = window;
-    if (!isWanted || viewport === null) return;
+    if (!isEnabled || viewport === null) return;
     const fit = (): void => {
       element.current?.style.setProperty('--height', `${viewport.height}px`);
       element.current?.style.setProperty('top', `${viewport.offsetTop}px`);
@@ -20,5 +20,5 @@ export function useVisibleHeight(element: RefObject<HTMLElement | null>, isWante
       current?.style.removeProperty('--height');
       current?.style.removeProperty('top');
     };
-  }, [element, isWanted]);
+  }, [element, isEnabled]);
 }

@@ -1,27 +1,27 @@
 import type { QueueTicket } from '@usher/client/api-types';
-import { isStaffed, offlineInWords, positionInWords, waitInWords } from '../texts.ts';
+import { isStaffed, describeOffline, describePosition, describeWait } from '../descriptions.ts';
 import type { PanelProps } from './panel.tsx';
-import { words } from '../words.ts';
+import { texts } from '../texts.ts';
 
 export function Waiting({ conversation, state, ticket }: PanelProps & { readonly ticket: QueueTicket | null }) {
-  const { staffed, opensAt, notice } = state;
+  const { staffedMedia, opensAt, notice } = state;
   const isOffered = ticket?.state === 'offered';
-  const isOffline = ticket !== null && staffed !== null && !isStaffed(staffed, ticket);
-  const wait = isOffline ? offlineInWords(opensAt) : waitInWords(ticket?.estimated_wait_sec ?? null);
+  const isOffline = ticket !== null && staffedMedia !== null && !isStaffed(staffedMedia, ticket);
+  const wait = isOffline ? describeOffline(opensAt) : describeWait(ticket?.estimated_wait_sec ?? null);
   return (
     <>
       <div class="body center middle">
         <div class="spinner" aria-hidden="true" />
         <div role="status">
-          <p class="large number">{isOffered ? words.connectingYou : positionInWords({ ticket, staffed })}</p>
+          <p class="large number">{isOffered ? texts.connectingYou : describePosition({ ticket, staffedMedia })}</p>
           {!isOffered && wait !== null && <p class="quiet number">{wait}</p>}
         </div>
-        <p class="quiet">{words.keepOpen}</p>
+        <p class="quiet">{texts.keepSiteOpen}</p>
         {notice !== null && <p class={`note ${notice.kind}`}>{notice.text}</p>}
       </div>
       <div class="foot">
         <button type="button" class="button" onClick={() => void conversation.cancel()}>
-          {words.stopWaiting}
+          {texts.stopWaiting}
         </button>
       </div>
     </>

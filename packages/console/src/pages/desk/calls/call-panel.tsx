@@ -1,8 +1,8 @@
 import { Button, Group, Text } from '@mantine/core';
 import type { CallView } from '@usher/call/call-view';
-import { joinInWords, type Media } from '@usher/call/media';
+import { joinLabel, type Media } from '@usher/call/media';
 import { notifications } from '@mantine/notifications';
-import { inWords as problemInWords } from '@usher/call/problem';
+import { describeDeviceProblem } from '@usher/call/device-problem';
 import { useEffect, useRef, useSyncExternalStore, type ReactElement } from 'react';
 import { inWords } from '../../../components/in-words.ts';
 import { inClock } from '../../../components/duration.ts';
@@ -45,7 +45,7 @@ function Panel({ chat, known }: { readonly chat: Conversation; readonly known: D
       </Group>
       {view.problems.map((problem) => (
         <Text key={problem.device} size="sm" c="var(--mantine-color-error)" role="alert">
-          {problemInWords(problem)}
+          {describeDeviceProblem(problem)}
         </Text>
       ))}
     </section>
@@ -72,7 +72,7 @@ function Joinable({ chat, isNew, media }: JoinableProps): ReactElement {
   return (
     <Group ref={controls} gap={6}>
       <Button size="compact-sm" onClick={() => calls.join(chat.id, media)}>
-        {isNew ? joinInWords('operator', media) : 'Call again'}
+        {isNew ? joinLabel('operator', media) : 'Call again'}
       </Button>
       <Button size="compact-sm" variant="default" onClick={decline}>
         Back to chat

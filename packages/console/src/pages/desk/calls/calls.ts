@@ -90,7 +90,7 @@ export class Calls {
   accept(id: string, media: Media): void {
     const click = new AcceptingClick();
     this.#clicks.set(id, click);
-    click.note(sentBy('operator', media));
+    click.record(sentBy('operator', media));
     this.#useClick(id);
   }
 
@@ -98,8 +98,8 @@ export class Calls {
     const [click, known] = [this.#clicks.get(id), this.#state.get(id)];
     if (click === undefined || known === undefined) return;
     const { state, media } = known.call.view;
-    if (state.name !== 'idle') void known.call.startDevices(click.take(known.call.awaitsClick));
-    else if (click.takeJoining()) this.join(id, media, click.take(sentBy('operator', media)));
+    if (state.name !== 'idle') void known.call.startDevices(click.consumeDevices(known.call.awaitsClick));
+    else if (click.consumeJoin()) this.join(id, media, click.consumeDevices(sentBy('operator', media)));
   }
 
   closeAll(): void {

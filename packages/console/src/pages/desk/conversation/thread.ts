@@ -1,4 +1,4 @@
-import { endedCallInWords } from '@usher/call/ended-call';
+import { describeEndedCall } from '@usher/call/ended-call';
 import type { CompletedTransfer } from '@usher/client/api-types';
 import type { Conversation, Message } from './conversation.ts';
 
@@ -25,7 +25,7 @@ export function threadOf({
 
 function callsOf({ calls }: Conversation['engagement']): ThreadEntry[] {
   return calls.flatMap((call) => {
-    const [at, text] = [call.ended_at, endedCallInWords(call)];
+    const [at, text] = [call.ended_at, describeEndedCall(call)];
     return at === null || text === null ? [] : [{ kind: 'call', id: call.id, at, text }];
   });
 }

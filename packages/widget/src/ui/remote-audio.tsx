@@ -2,8 +2,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Calls } from '../calls.ts';
 import { useStore } from './use-store.ts';
 
-/** What the other side says. Its picture is shown elsewhere, without sound, and only while the panel is open. */
-export function Sound({ calls }: { readonly calls: Calls }) {
+/** Plays the sound of the other side, also while the panel is closed. `Video` shows the picture without sound. */
+export function RemoteAudio({ calls }: { readonly calls: Calls }) {
   const { view } = useStore(calls.state);
   const element = useRef<HTMLAudioElement>(null);
   const stream = view === null || view.state.name === 'ended' ? null : view.remote;
@@ -12,6 +12,6 @@ export function Sound({ calls }: { readonly calls: Calls }) {
     element.current.srcObject = stream;
     calls.speaker = element.current;
   }, [calls, stream]);
-  // oxlint-disable-next-line jsx-a11y/media-has-caption -- somebody who speaks now has none.
+  // oxlint-disable-next-line jsx-a11y/media-has-caption -- there are no captions for live speech.
   return <audio ref={element} autoplay />;
 }

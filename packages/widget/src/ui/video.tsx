@@ -6,7 +6,8 @@ interface Props {
   readonly class?: string;
 }
 
-export function Picture({ stream, label, class: name = '' }: Props) {
+/** Shows a stream without sound: `RemoteAudio` plays it. */
+export function Video({ stream, label, class: name = '' }: Props) {
   const element = useRef<HTMLVideoElement>(null);
   useEffect(() => {
     if (element.current !== null) element.current.srcObject = stream;
