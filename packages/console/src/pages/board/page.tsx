@@ -5,6 +5,7 @@ import { lazily } from '../../components/lazily.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { NowView } from './now/now-view.tsx';
+import { texts } from './texts.ts';
 import { BoardContext, useBoard, useManagedSites, useNewBoard, useTopic } from './use-board.ts';
 
 /** Charts are large: they come when they are asked for. */
@@ -16,8 +17,8 @@ export function BoardPage(): ReactElement {
   if (siteIds.length === 0)
     return (
       <>
-        <PageTitle title="Live board" />
-        <Text c="dimmed">You supervise no queues on this site. Choose another one above.</Text>
+        <PageTitle title={texts.liveBoard} />
+        <Text c="dimmed">{texts.youDoNotSuperviseQueuesOn}</Text>
       </>
     );
   return <Board siteIds={siteIds} />;
@@ -29,15 +30,15 @@ function Board({ siteIds }: { readonly siteIds: readonly string[] }): ReactEleme
   const [, go] = useLocation();
   return (
     <BoardContext value={board}>
-      <PageTitle title="Live board">
+      <PageTitle title={texts.liveBoard}>
         <Tabs value={ofDay ? 'day' : 'now'} onChange={(value) => go(value === 'day' ? '/board/day' : '/board')}>
-          <Tabs.List aria-label="When">
-            <Tabs.Tab value="now">Now</Tabs.Tab>
-            <Tabs.Tab value="day">Today</Tabs.Tab>
+          <Tabs.List aria-label={texts.period}>
+            <Tabs.Tab value="now">{texts.now}</Tabs.Tab>
+            <Tabs.Tab value="day">{texts.today}</Tabs.Tab>
           </Tabs.List>
         </Tabs>
       </PageTitle>
-      <ProblemNote error={error} title="The board could not be read" />
+      <ProblemNote error={error} title={texts.couldNotLoadBoard} />
       {ofDay ? (
         <Suspense fallback={<Wait />}>
           <DayView siteIds={siteIds} />
@@ -58,7 +59,7 @@ function Now(): ReactElement {
 function Wait(): ReactElement {
   return (
     <Center mih="40vh">
-      <Loader aria-label="Loading" />
+      <Loader aria-label={texts.loading} />
     </Center>
   );
 }

@@ -3,10 +3,11 @@ import type { Medium } from '@usher/contract/media';
 import { mediumName } from '../../components/medium.ts';
 import { visitorName } from '../../components/visitor-name.ts';
 import type { Load } from './store/staffing.ts';
+import { texts } from './texts.ts';
 
 /** What goes on by the medium: `Chat`, `Phone`. */
 export function activityName(medium: Medium): string {
-  return medium === 'text' ? 'Chat' : mediumName(medium);
+  return medium === 'text' ? texts.chat : mediumName(medium);
 }
 
 /** `null`: nothing is known of the visitor, or not yet. */
@@ -22,16 +23,16 @@ export function stateOf({ available, max_engagement_count: most }: Operator, loa
   return load.speaking || load.engagements >= most ? 'full' : 'busy';
 }
 
-/** `Available`, `Busy 2 of 3`, `Away, 1 engagement`. */
+/** `Available`, `Busy 2 of 3`, `Away, 1 conversation`. */
 export function operatorInWords(operator: Operator, load: Load): string {
   const { engagements } = load;
   switch (stateOf(operator, load)) {
     case 'free':
-      return 'Available';
+      return texts.available;
     case 'away':
-      return engagements === 0 ? 'Away' : `Away, ${engagements === 1 ? '1 engagement' : `${engagements} engagements`}`;
+      return engagements === 0 ? texts.away : texts.awayWith(engagements);
     default:
-      return load.speaking ? 'Busy, in a call' : `Busy ${engagements} of ${operator.max_engagement_count}`;
+      return load.speaking ? texts.busyInCall : texts.busy(engagements, operator.max_engagement_count);
   }
 }
 

@@ -7,6 +7,7 @@ import { ProblemNote } from '../../../components/problem.tsx';
 import { LinkedText } from '../../../components/linked-text.tsx';
 import { keyOf, useRead } from '../../../data/use-api.ts';
 import { useLive } from '../../../live/use-live.ts';
+import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { visitorInWords } from '../words.ts';
 
@@ -41,7 +42,7 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
     engagement === undefined ? '' : visitorInWords(names.nameOf(engagement.visitor_id), engagement.visitor_id);
   const nameOf = ({ sender }: ChatMessage): string => {
     if (sender.type === 'visitor') return visitor;
-    return sender.type === 'operator' ? (store.operator(sender.id ?? '')?.name ?? 'Operator') : 'System';
+    return sender.type === 'operator' ? (store.operator(sender.id ?? '')?.name ?? texts.operator) : texts.system;
   };
   const count = messages.data?.data.length ?? 0;
   return (
@@ -50,23 +51,23 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
       onClose={close}
       position="right"
       size="md"
-      title={<bdi>{visitor === '' ? 'Chat' : `Chat with ${visitor}`}</bdi>}
+      title={<bdi>{visitor === '' ? texts.chat : texts.chatWith(visitor)}</bdi>}
       // Locking the page behind it takes a style that the security policy does not let in; it may well scroll.
       lockScroll={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeButtonProps={{ 'aria-label': texts.close }}
       scrollAreaComponent={ScrollArea.Autosize}
     >
-      <ProblemNote error={messages.error} title="The conversation could not be read" />
-      {messages.isPending ? <Loader aria-label="Loading" /> : null}
-      {messages.isSuccess && count === 0 ? <Text c="dimmed">No messages yet</Text> : null}
-      <Stack gap="sm" role="log" aria-label="Messages">
+      <ProblemNote error={messages.error} title={texts.couldNotLoadConversation} />
+      {messages.isPending ? <Loader aria-label={texts.loading} /> : null}
+      {messages.isSuccess && count === 0 ? <Text c="dimmed">{texts.noMessagesYet}</Text> : null}
+      <Stack gap="sm" role="log" aria-label={texts.messages}>
         {messages.data?.data.map((message) => (
           <Said key={message.id} message={message} by={nameOf(message)} />
         ))}
       </Stack>
       {goesOn ? null : (
         <Text c="dimmed" mt="md">
-          Conversation ended
+          {texts.conversationEnded}
         </Text>
       )}
       <div key={count} ref={showEnd} />
@@ -99,9 +100,9 @@ function Attached({ attachment }: Pick<ChatMessage, 'attachment'>): ReactElement
     readonly selected_option?: string;
   };
   const words = [
-    ...(files ?? []).map(({ name, deleted }) => `File: ${name}${deleted ? ' (deleted)' : ''}`),
-    ...(options ?? []).map(({ text }) => `Choice: ${text}`),
-    ...(selected_option === undefined ? [] : [`Chose: ${selected_option}`]),
+    ...(files ?? []).map(({ name, deleted }) => (deleted ? texts.deletedFile(name) : texts.file(name))),
+    ...(options ?? []).map(({ text }) => texts.choice(text)),
+    ...(selected_option === undefined ? [] : [texts.chose(selected_option)]),
   ];
   return (
     <>

@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 import { inClock } from '../../../components/duration.ts';
 import { Since, useNow } from '../../../components/since.tsx';
 import { useServiceLevel } from '../service-level.ts';
+import { texts } from '../texts.ts';
 import classes from './now.module.css';
 
 /** How long somebody has waited, counting on; marked by colour and by a sign once it is longer than the service level target. */
@@ -11,7 +12,7 @@ export function WaitTime({ since }: { readonly since: string }): ReactElement {
   const isLong = (useNow() - Date.parse(since)) / 1_000 > levelSec;
   if (!isLong) return <Since at={since} />;
   return (
-    <Warning title={`Longer than the service level target of ${inClock(levelSec)}`} text="Long wait:">
+    <Warning title={texts.overTarget(inClock(levelSec))} text={texts.longWait}>
       <Since at={since} />
     </Warning>
   );
