@@ -19,6 +19,7 @@ import { isOpen, transferOf } from './conversation/reading.ts';
 import { newId } from '@usher/client/new-id';
 import { Typing } from './composer/typing.ts';
 import { Uploads } from './composer/uploads.ts';
+import { texts } from './texts.ts';
 
 interface DeskParts {
   readonly api: Api;
@@ -261,10 +262,7 @@ export class Desk {
       return true;
     } catch (error) {
       const isRefused = error instanceof ProblemError && error.status < 500 && error.status !== 429;
-      become(
-        isRefused ? 'refused' : 'waiting',
-        error instanceof Unreachable ? 'The server cannot be reached.' : inWords(error),
-      );
+      become(isRefused ? 'refused' : 'waiting', error instanceof Unreachable ? texts.cantReachServer : inWords(error));
       if (!isRefused) this.#resendLater();
       return isRefused;
     }

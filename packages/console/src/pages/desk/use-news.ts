@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent, useState } from 'react';
+import { texts } from './texts.ts';
 import { play, useSound } from '../../live/sound.ts';
 import type { Conversations, Message } from './conversation/conversation.ts';
 
@@ -18,7 +19,7 @@ export function useNews({ isRead, byId }: Conversations, openId: string | null):
   useEffect(() => {
     if (newsId !== null) ring();
   }, [newsId]);
-  return news === null ? '' : `New message: ${news.content || 'a file'}`;
+  return news === null ? '' : news.content === '' ? texts.newFile : texts.newMessage(news.content);
 }
 
 function lastOf(byId: Conversations['byId']): Message | null {

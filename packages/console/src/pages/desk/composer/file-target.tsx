@@ -5,6 +5,7 @@ import { useMe } from '../../../data/use-me.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { isOpen } from '../conversation/reading.ts';
 import classes from '../desk.module.css';
+import { texts } from '../texts.ts';
 import { useDesk } from '../use-desk.ts';
 
 interface Props {
@@ -51,7 +52,7 @@ export function FileTarget({ chat, children }: Props): ReactElement {
       {children}
       {isOver ? (
         <div className={classes['drop']} aria-hidden>
-          Drop files to attach
+          {texts.dropFilesToAttach}
         </div>
       ) : null}
     </div>
@@ -69,7 +70,11 @@ function useAddFiles({ id, engagement }: Conversation): (files: readonly globalT
   const site = sites.find((each) => each.id === engagement.site_id);
   return (files) => {
     if (site?.allowed_file_senders.operator === false)
-      notifications.show({ color: 'red', title: 'Not attached', message: 'This site takes no files from operators.' });
+      notifications.show({
+        color: 'red',
+        title: texts.couldNotAttachFile,
+        message: texts.fileSharingOffSentence,
+      });
     else desk.uploads.add(id, files);
   };
 }

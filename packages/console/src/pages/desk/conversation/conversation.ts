@@ -89,7 +89,7 @@ export type Change =
   | { readonly type: 'listed' }
   /** `isRead`: it comes from a read, and is on the desk even if it has ended. Otherwise the feed brought it. */
   | { readonly type: 'engagement'; readonly engagement: Engagement; readonly me: string; readonly isRead?: boolean }
-  | { readonly type: 'passed on'; readonly id: string; readonly at: string }
+  | { readonly type: 'transferred'; readonly id: string; readonly at: string }
   | { readonly type: 'dismissed'; readonly id: string }
   | { readonly type: 'transcript'; readonly id: string; readonly messages: readonly Message[] }
   | { readonly type: 'message'; readonly message: Message }
@@ -144,7 +144,7 @@ type OfOne = Exclude<
 
 function changed(before: Conversation, change: OfOne): Conversation {
   switch (change.type) {
-    case 'passed on':
+    case 'transferred':
       return {
         ...before,
         engagement: { ...before.engagement, updated_at: change.at },

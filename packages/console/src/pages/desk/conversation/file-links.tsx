@@ -4,6 +4,7 @@ import { DownloadIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
 import { inWords } from '../../../components/in-words.ts';
 import { useSession } from '../../../session/use-session.ts';
+import { texts } from '../texts.ts';
 
 interface Props {
   readonly engagementId: string;
@@ -20,7 +21,7 @@ export function FileLinks({ engagementId, files }: Props): ReactElement {
       const response = await api.send(`/engagements/${engagementId}/files/${id}`);
       save(await response.blob(), name);
     } catch (error) {
-      notifications.show({ color: 'red', title: 'Not downloaded', message: inWords(error) });
+      notifications.show({ color: 'red', title: texts.couldNotDownloadFile, message: inWords(error) });
     } finally {
       setLoading(null);
     }

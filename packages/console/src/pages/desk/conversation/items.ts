@@ -87,7 +87,7 @@ interface Asked {
 
 function passedOn({ dispatched_at: at, engagement }: Passing, me: string): Change | null {
   const { operator_id: to } = engagement.current_sub_engagement;
-  return to === me ? null : { type: 'passed on', id: engagement.id, at };
+  return to === me ? null : { type: 'transferred', id: engagement.id, at };
 }
 
 function asked({ dispatched_at: at, media_upgrade_request: request }: Asked): MediaUpgradeRequest {

@@ -10,6 +10,7 @@ import { useVisitorName } from '../../../data/use-visitor.ts';
 import { useLive } from '../../../live/use-live.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { MessageView } from '../conversation/message.tsx';
+import { texts } from '../texts.ts';
 
 /** So many are listed, newest first. */
 const mostShown = 20;
@@ -31,12 +32,12 @@ export function PastEngagements({ chat }: { readonly chat: Conversation }): Reac
   const past = (data?.data.engagements ?? []).filter(
     ({ id, started_at: at }) => id !== chat.id && at <= chat.engagement.started_at,
   );
-  if (isPending) return <Loader size="sm" aria-label="Loading" />;
+  if (isPending) return <Loader size="sm" aria-label={texts.loading} />;
   if (error !== null) return <ProblemNote error={error} />;
   if (past.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        First conversation
+        {texts.firstConversation}
       </Text>
     );
   return (
@@ -62,8 +63,8 @@ function Past({ engagement, close }: { readonly engagement: Engagement; readonly
   return (
     <Modal opened onClose={close} title={new Date(engagement.started_at).toLocaleString()} size="lg">
       <ProblemNote error={error} />
-      {isPending ? <Loader aria-label="Loading" /> : null}
-      {data !== undefined && messages.length === 0 ? <Text c="dimmed">No messages</Text> : null}
+      {isPending ? <Loader aria-label={texts.loading} /> : null}
+      {data !== undefined && messages.length === 0 ? <Text c="dimmed">{texts.noMessages}</Text> : null}
       <Stack gap={6}>
         {messages.map((message) => (
           <MessageView

@@ -6,12 +6,13 @@ import { maxAttributeNameLength, maxAttributeValueLength, maxVisitorNoteLength }
 import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useChange } from '../../../data/use-api.ts';
+import { texts } from '../texts.ts';
 import { changesOf, fieldsOf, type VisitorFields } from './visitor-changes.ts';
 
 const lines = [
-  ['name', 'Name'],
-  ['email', 'E-mail'],
-  ['phone', 'Phone'],
+  ['name', texts.name],
+  ['email', texts.email],
+  ['phone', texts.phone],
 ] as const;
 
 interface Edit {
@@ -49,7 +50,7 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
     if (changes !== null) save.mutate({ path: { site_id: visitor.site_id, visitor_id: visitor.id }, body: changes });
   };
   return (
-    <form onSubmit={submit} aria-label="Visitor details">
+    <form onSubmit={submit} aria-label={texts.visitorDetails}>
       <Stack gap="xs">
         {lines.map(([field, label]) => (
           <TextInput
@@ -62,8 +63,8 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
           />
         ))}
         <Textarea
-          label="Note"
-          description="For operators only"
+          label={texts.note}
+          description={texts.forOperatorsOnly}
           size="xs"
           autosize
           minRows={2}
@@ -77,10 +78,10 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
         {changes === null ? null : (
           <Group gap="xs">
             <Button type="submit" size="xs" loading={save.isPending}>
-              Save
+              {texts.save}
             </Button>
             <Button size="xs" variant="default" onClick={() => setTyped(null)}>
-              Undo
+              {texts.discard}
             </Button>
           </Group>
         )}
@@ -101,25 +102,25 @@ function Attributes({ fields, change }: AttributesProps): ReactElement {
     change({ ...fields, attributes: attributes.with(index, { ...before, ...part }) });
   };
   return (
-    <Stack gap={6} component="section" aria-label="Attributes">
+    <Stack gap={6} component="section" aria-label={texts.attributes}>
       <Text size="xs" fw={500}>
-        Attributes
+        {texts.attributes}
       </Text>
       {attributes.map(({ name, value }, index) => (
         // oxlint-disable-next-line react/no-array-index-key -- its place is all that is sure of it while it is typed.
         <Group key={index} gap={4} wrap="nowrap">
           <TextInput
             size="xs"
-            aria-label="Attribute"
-            placeholder="Attribute"
+            aria-label={texts.attribute}
+            placeholder={texts.attribute}
             maxLength={maxAttributeNameLength}
             value={name}
             onChange={({ currentTarget }) => put(index, { name: currentTarget.value })}
           />
           <TextInput
             size="xs"
-            aria-label={`Value of ${name}`}
-            placeholder="Value"
+            aria-label={texts.valueOf(name)}
+            placeholder={texts.value}
             maxLength={maxAttributeValueLength}
             value={value}
             onChange={({ currentTarget }) => put(index, { value: currentTarget.value })}
@@ -128,7 +129,7 @@ function Attributes({ fields, change }: AttributesProps): ReactElement {
             variant="subtle"
             color="gray"
             size="sm"
-            aria-label={`Remove ${name}`}
+            aria-label={texts.remove(name)}
             onClick={() => change({ ...fields, attributes: attributes.toSpliced(index, 1) })}
           >
             <Cross2Icon aria-hidden />
@@ -141,7 +142,7 @@ function Attributes({ fields, change }: AttributesProps): ReactElement {
         w="fit-content"
         onClick={() => change({ ...fields, attributes: [...attributes, { name: '', value: '' }] })}
       >
-        Add an attribute
+        {texts.addAttribute}
       </Button>
     </Stack>
   );
