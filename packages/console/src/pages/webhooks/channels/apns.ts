@@ -1,3 +1,4 @@
+import { texts } from '../texts.ts';
 import type { Channel } from './channel.ts';
 
 interface PushTarget {
@@ -16,24 +17,24 @@ export interface PushDraft {
 export const apns = {
   kind: 'apns',
   schemes: ['apns'],
-  label: 'Apple push notification',
+  label: texts.applePushNotification,
   isSigned: false,
-  whyEnded: 'Apple says that the device token has ended',
+  whyEnded: texts.deviceTokenEnded,
   empty: { push: { deviceToken: '', topic: '', environment: 'sandbox', silent: false } },
   inputs: [
     [
       {
         type: 'text',
         pointer: '/device_token',
-        label: 'Device token',
+        label: texts.deviceToken,
         get: ({ push }) => push.deviceToken,
         set: (deviceToken, { push }) => ({ push: { ...push, deviceToken } }),
       },
       {
         type: 'text',
         pointer: '/topic',
-        label: 'Topic',
-        description: "The application's bundle id",
+        label: texts.topic,
+        description: texts.bundleId,
         placeholder: 'com.example.App',
         get: ({ push }) => push.topic,
         set: (topic, { push }) => ({ push: { ...push, topic } }),
@@ -41,10 +42,10 @@ export const apns = {
       {
         type: 'choice',
         pointer: '/environment',
-        label: "Environment of Apple's service",
+        label: texts.apnsEnvironment,
         options: () => [
-          { value: 'sandbox', label: 'Sandbox' },
-          { value: 'production', label: 'Production' },
+          { value: 'sandbox', label: texts.sandbox },
+          { value: 'production', label: texts.production },
         ],
         get: ({ push }) => push.environment,
         set: (value, { push }) => ({
@@ -54,14 +55,14 @@ export const apns = {
       {
         type: 'checkbox',
         pointer: '/silent',
-        label: 'Silent',
-        description: 'The application is woken, and nothing is shown',
+        label: texts.silent,
+        description: texts.silentHelp,
         get: ({ push }) => push.silent,
         set: (silent, { push }) => ({ push: { ...push, silent } }),
       },
     ],
   ],
-  views: { push: { label: 'Device', show: pushUrl } },
+  views: { push: { label: texts.device, show: pushUrl } },
   draftOf: ({ url }) => ({ push: pushTarget(url) }),
   bodyOf: ({ push }) => ({ url: pushUrl(push) }),
   faultsOf: ({ push }) => [
@@ -69,8 +70,8 @@ export const apns = {
     ['/topic', topicFault(push.topic)],
   ],
   urlOf: ({ push }) => (push.deviceToken === '' && push.topic === '' ? '' : pushUrl(push)),
-  badgeOf: () => 'Apple push',
-  requestOf: ({ url }) => ({ line: 'A push notification by Apple', headers: [['to', url]] }),
+  badgeOf: () => texts.applePush,
+  requestOf: ({ url }) => ({ line: texts.applePushNotification, headers: [['to', url]] }),
 } satisfies Channel<PushDraft>;
 
 /**
@@ -106,9 +107,9 @@ function pushTarget(url: string): PushTarget {
 }
 
 function deviceTokenFault(token: string): string | null {
-  return /^[\w-]{1,200}$/.test(token) ? null : 'has letters, digits, _ and - only, 200 at most';
+  return /^[\w-]{1,200}$/.test(token) ? null : texts.invalidDeviceToken;
 }
 
 function topicFault(topic: string): string | null {
-  return /^[A-Za-z0-9._-]{1,255}$/.test(topic) ? null : 'is a bundle id: letters, digits, dots, _ and - only';
+  return /^[A-Za-z0-9._-]{1,255}$/.test(topic) ? null : texts.invalidBundleId;
 }

@@ -1,4 +1,5 @@
 import type { Operations, Webhook } from '@usher/client/api-types';
+import { texts } from '../texts.ts';
 import type { Header } from './headers.ts';
 
 export type WebhookBody = Operations['PUT /webhooks/{webhook_id}']['body'];
@@ -76,6 +77,6 @@ export function signatureHeaders({ id, sentSec }: SentEvent): SentRequest['heade
   return [
     ['webhook-id', id],
     ['webhook-timestamp', String(sentSec)],
-    ['webhook-signature', 'v1,… (made for each attempt, not kept)'],
+    ['webhook-signature', texts.signatureNotStored],
   ];
 }

@@ -1,4 +1,5 @@
 import { headerFaults, headerLimits, headerPointer, headerSizeFault } from '@usher/contract/webhook-headers';
+import { texts } from '../texts.ts';
 import type { Found } from './channel.ts';
 
 export interface Header {
@@ -20,10 +21,10 @@ export function headersFaults(all: readonly Header[]): Found[] {
 function headerFault(header: Header, all: readonly Header[]): string | null {
   const [fault] = headerFaults(entryOf(header), all.map(entryOf));
   if (fault !== undefined) return fault;
-  return all.filter(({ name }) => name === header.name).length > 1 ? 'is there twice' : null;
+  return all.filter(({ name }) => name === header.name).length > 1 ? texts.listedTwice : null;
 }
 
 function togetherFault(all: readonly Header[]): string | null {
-  if (all.length > headerLimits.count) return `must not have more than ${headerLimits.count}`;
+  if (all.length > headerLimits.count) return texts.atMostHeaders(headerLimits.count);
   return headerSizeFault(all.map(entryOf));
 }

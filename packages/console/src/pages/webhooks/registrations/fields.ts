@@ -1,6 +1,7 @@
 import type { Webhook } from '@usher/client/api-types';
 import type { Found, WebhookBody } from '../channels/channel.ts';
 import { channelNamed, channelOf, emptyDrafts, type ChannelDrafts } from '../channels/channels.ts';
+import { texts } from '../texts.ts';
 
 export type EventName = Webhook['events'][number];
 
@@ -61,8 +62,8 @@ interface Violation {
 export function violationsOf(fields: WebhookFields): readonly Violation[] {
   const found: readonly Found[] = [
     ...channelNamed(fields.kind).faultsOf(fields),
-    ['/events', fields.events.length === 0 ? 'choose one or more' : null],
-    ['/site_ids', fields.siteIds?.length === 0 ? 'choose one or more, or all sites' : null],
+    ['/events', fields.events.length === 0 ? texts.selectAtLeastOne : null],
+    ['/site_ids', fields.siteIds?.length === 0 ? texts.selectSitesOrAll : null],
   ];
   return found.flatMap(([attribute, detail]) => (detail === null ? [] : [{ attribute, detail }]));
 }

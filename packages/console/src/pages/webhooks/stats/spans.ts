@@ -1,8 +1,10 @@
+import { texts } from '../texts.ts';
+
 /** How far back the chart looks, how finely, and how far apart its ticks are. */
 export const spans = {
-  hour: { label: '1 hour', ms: 3_600_000, stepSec: 60, everyMin: 10, tick: 'time' },
-  day: { label: '24 hours', ms: 86_400_000, stepSec: 900, everyMin: 180, tick: 'time' },
-  week: { label: '7 days', ms: 604_800_000, stepSec: 7_200, everyMin: 1_440, tick: 'day' },
+  hour: { label: texts.oneHour, ms: 3_600_000, stepSec: 60, everyMin: 10, tick: 'time' },
+  day: { label: texts.oneDay, ms: 86_400_000, stepSec: 900, everyMin: 180, tick: 'time' },
+  week: { label: texts.sevenDays, ms: 604_800_000, stepSec: 7_200, everyMin: 1_440, tick: 'day' },
 } as const;
 export type SpanName = keyof typeof spans;
 
