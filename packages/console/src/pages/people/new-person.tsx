@@ -10,6 +10,7 @@ import { useMe } from '../../data/use-me.ts';
 import { useSession } from '../../session/use-session.ts';
 import { newDraft, type PersonDraft } from './person.ts';
 import { PersonForm } from './person-form.tsx';
+import { texts } from './texts.ts';
 
 /** Somebody new. How they get in is on their own page, which follows. */
 export function NewPerson(): ReactElement {
@@ -42,13 +43,13 @@ export function NewPerson(): ReactElement {
       }}
     >
       <Anchor component={Link} href="/people" size="sm">
-        ← People
+        {texts.backToPeople}
       </Anchor>
-      <PageTitle title="New operator" />
+      <PageTitle title={texts.newOperator} />
       <PersonForm draft={editing.draft} set={editing.set} faults={faults} readOnly={false} />
       <Group mt="md" maw={640}>
         <Button type="submit" loading={editing.saving}>
-          Create
+          {texts.create}
         </Button>
       </Group>
       {isAtFields(error) || faults('/email') !== undefined ? null : <ProblemNote error={error} />}
