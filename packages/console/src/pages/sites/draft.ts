@@ -1,6 +1,7 @@
 import type { Site } from '@usher/client/api-types';
 import { contentTypePattern } from '@usher/contract/content-type';
 import { isOrigin } from '@usher/contract/origin';
+import { texts } from './texts.ts';
 
 /** Everything that is edited of a site. */
 export type SiteDraft = Omit<Site, 'id' | 'created_at' | 'updated_at'>;
@@ -51,11 +52,11 @@ export function faultsIn(draft: SiteDraft): Violation[] {
   return [
     ...origins.map((origin) => ({
       attribute: '/allowed_origins',
-      detail: `“${origin}” is no origin: write it like https://www.example.com, without a path.`,
+      detail: texts.notAnOrigin(origin),
     })),
     ...types.map((type) => ({
       attribute: '/allowed_file_content_types',
-      detail: `“${type}” is no content type: write it like image/png, or image/* for all of a kind.`,
+      detail: texts.notAContentType(type),
     })),
   ];
 }

@@ -9,6 +9,7 @@ import { useEditing } from '../../components/use-editing.ts';
 import { useSession } from '../../session/use-session.ts';
 import { faultsIn, newDraft, type SiteDraft } from './draft.ts';
 import { SiteForm } from './settings-form.tsx';
+import { texts } from './texts.ts';
 
 export function NewSite(): ReactElement {
   const { api } = useSession();
@@ -38,13 +39,13 @@ export function NewSite(): ReactElement {
       }}
     >
       <Anchor component={Link} href="/sites" size="sm">
-        ← Sites
+        {texts.backToSites}
       </Anchor>
-      <PageTitle title="New site" />
+      <PageTitle title={texts.newSite} />
       <SiteForm draft={draft} set={editing.set} faults={faultsOf(wrong, error)} readOnly={false} />
       {isAtFields(error) ? null : <ProblemNote error={error} />}
       <Button type="submit" mt="md" loading={editing.saving} disabled={wrong.length > 0}>
-        Create
+        {texts.create}
       </Button>
     </form>
   );
