@@ -1,3 +1,5 @@
+import { texts } from './texts.ts';
+
 /** Dates that are not as the week says: closed, or with hours of their own. Several hours on one date are several entries. */
 export interface Exception {
   readonly date: string;
@@ -39,8 +41,8 @@ export function datesOf(exceptions: readonly Exception[]): string[] {
 }
 
 export function planInWords(plan: DayPlan): string {
-  if (plan === 'usual') return 'as usual';
-  if (plan === 'closed') return 'closed all day';
+  if (plan === 'usual') return texts.regularHoursValue;
+  if (plan === 'closed') return texts.closedAllDay;
   return plan.map(({ opens_at, closes_at }) => `${opens_at}–${closes_at}`).join(', ');
 }
 

@@ -1,6 +1,7 @@
 import type { HoursOutlook } from '@usher/client/api-types';
 import { minutesOfDay } from '@usher/contract/opening-times';
 import { inUnits } from '../../components/duration.ts';
+import { texts } from './texts.ts';
 import { timeOf } from './week.ts';
 
 /** A part of a day that is open, as fractions of the longest day there is. */
@@ -77,9 +78,7 @@ export function describeChange({ at, bySec, offsetBeforeSec }: ClockChange): str
   const wall = (offsetSec: number): string => timeOf(Math.floor((at / 1_000 + offsetSec) / 60) % minutesOfDay);
   const [before, after] = [wall(offsetBeforeSec), wall(offsetBeforeSec + bySec)];
   const by = inUnits(Math.abs(bySec));
-  return bySec < 0
-    ? `DST change: clocks go back ${by} at ${before}, so ${after}–${before} occurs twice`
-    : `DST change: clocks go forward ${by} at ${before}, so ${before}–${after} is skipped`;
+  return bySec < 0 ? texts.clocksGoBack(by, before, after) : texts.clocksGoForward(by, before, after);
 }
 
 /** Times as the clock on the wall of the zone shows them; of a zone this browser does not know, in UTC. */

@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { minutesOfDay } from '@usher/contract/opening-times';
 import { useRef, useState, type KeyboardEvent, type PointerEvent, type ReactElement } from 'react';
 import classes from './hours.module.css';
+import { texts } from './texts.ts';
 import {
   blocksOf,
   dayNames,
@@ -96,7 +97,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
   const shown = gesture?.span ?? null;
   return (
     <div>
-      <section className={classes['week']} aria-label="Week">
+      <section className={classes['week']} aria-label={texts.week}>
         <Axis />
         <div
           ref={ground}
@@ -123,13 +124,11 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
       </section>
       <Group gap="xs" mt={6} mih={30}>
         <Text size="xs" c="dimmed" aria-live="polite">
-          {selected === null
-            ? 'Drag to add hours. Drag into the next day for overnight. Arrow keys move a selected block; with Shift they change its end.'
-            : inWords(selected)}
+          {selected === null ? texts.weekGridHelp : inWords(selected)}
         </Text>
         {selected === null ? null : (
           <Button size="compact-xs" variant="default" onClick={() => remove(selected)}>
-            Remove
+            {texts.remove}
           </Button>
         )}
       </Group>

@@ -1,7 +1,8 @@
 import { minutesOf, minutesOfDay, spanOf, weekdays, type OpeningTimes, type Span } from '@usher/contract/opening-times';
+import { texts } from './texts.ts';
 
 /** A week of opening hours as rows of a list and as blocks on a grid; the rows are what is stored. */
-export const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
+export const dayNames = [texts.mon, texts.tue, texts.wed, texts.thu, texts.fri, texts.sat, texts.sun] as const;
 /** What the grid snaps to. */
 export const stepMinutes = 15;
 
@@ -158,7 +159,9 @@ export function lengthened<Sized extends DaySpan>(span: Sized, byMinutes: number
 export function inWords(span: DaySpan): string {
   const { opens_at, closes_at } = timesOf(span);
   const name = dayNames[span.day] ?? '';
-  return `${name} ${opens_at}–${closes_at}${span.closes > minutesOfDay ? ' (next day)' : ''}`;
+  return span.closes > minutesOfDay
+    ? texts.dayTimesOvernight(name, opens_at, closes_at)
+    : texts.dayTimes(name, opens_at, closes_at);
 }
 
 /** `Mon–Fri 09:00–17:00, Sat 10:00–14:00`. */
