@@ -1,13 +1,14 @@
 import type { PresenceInterval } from '@usher/client/api-types';
 import { formatTime } from '../../components/time.ts';
+import { texts } from './texts.ts';
 
 /** What an operator did, as the timeline colours it. */
 export type Kind = 'engaged' | 'available' | 'away';
 
 export const kinds: readonly { readonly kind: Kind; readonly label: string }[] = [
-  { kind: 'engaged', label: 'In a conversation' },
-  { kind: 'available', label: 'Available' },
-  { kind: 'away', label: 'Away' },
+  { kind: 'engaged', label: texts.inConversation },
+  { kind: 'available', label: texts.available },
+  { kind: 'away', label: texts.away },
 ];
 
 /** An interval cut to the day. */
@@ -36,11 +37,11 @@ interface Day {
 const media: Readonly<Record<string, string>> = { chat: 'chat', audio: 'audio', video: 'video' };
 
 function describe({ type, reason }: PresenceInterval): Pick<Piece, 'kind' | 'label'> {
-  if (type === 'engaged') return { kind: 'engaged', label: 'In a conversation' };
+  if (type === 'engaged') return { kind: 'engaged', label: texts.inConversation };
   const medium = reason === null ? media[type] : undefined;
-  if (medium !== undefined) return { kind: 'available', label: `Available: ${medium}` };
-  if (type === 'missed_call') return { kind: 'away', label: 'Away: missed an offer' };
-  return { kind: 'away', label: reason === null ? 'Away' : `Away: ${reason}` };
+  if (medium !== undefined) return { kind: 'available', label: texts.availableFor(medium) };
+  if (type === 'missed_call') return { kind: 'away', label: texts.awayMissedOffer };
+  return { kind: 'away', label: reason === null ? texts.away : texts.awayWithReason(reason) };
 }
 
 /** One line for each operator who was online on the day. */
