@@ -2,6 +2,7 @@ import { Button, Group, Modal, Stack, type ButtonProps } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactElement, ReactNode } from 'react';
 import { ProblemNote } from './problem.tsx';
+import { texts } from './texts.ts';
 
 interface Props extends Pick<ButtonProps, 'size' | 'variant' | 'color'> {
   /** What the button says, and the one that does it. */
@@ -23,7 +24,7 @@ interface Props extends Pick<ButtonProps, 'size' | 'variant' | 'color'> {
 
 /** What cannot be undone is asked once, with what it leads to, and says there why it was refused. */
 export function AskFirst(props: Props): ReactElement {
-  const { label, name = label, question, children, keep = 'Cancel', busy, error, dangerous = true } = props;
+  const { label, name = label, question, children, keep = texts.cancel, busy, error, dangerous = true } = props;
   const [opened, { open, close }] = useDisclosure();
   const leave = (): void => {
     close();
@@ -40,7 +41,7 @@ export function AskFirst(props: Props): ReactElement {
       >
         {label}
       </Button>
-      <Modal opened={opened} onClose={leave} title={question} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Modal opened={opened} onClose={leave} title={question} closeButtonProps={{ 'aria-label': texts.close }}>
         <Stack>
           {children}
           <ProblemNote error={error} />

@@ -1,6 +1,7 @@
 import { Button, Code, Group } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import type { ReactElement } from 'react';
+import { texts } from './texts.ts';
 
 interface Props {
   readonly id: string;
@@ -14,8 +15,8 @@ export function CopyId({ id, of }: Props): ReactElement {
   return (
     <Group gap={4}>
       <Code>{id}</Code>
-      <Button variant="subtle" size="compact-xs" aria-label={`Copy the id of ${of}`} onClick={() => clipboard.copy(id)}>
-        {clipboard.copied ? 'Copied' : clipboard.error === null ? 'Copy' : 'Press Ctrl+C'}
+      <Button variant="subtle" size="compact-xs" aria-label={texts.copyIdOf(of)} onClick={() => clipboard.copy(id)}>
+        {clipboard.copied ? texts.copied : clipboard.error === null ? texts.copy : texts.pressCtrlC}
       </Button>
     </Group>
   );

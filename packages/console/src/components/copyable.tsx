@@ -1,6 +1,7 @@
 import { Button, Group, Textarea, TextInput } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { useRef, type ReactElement } from 'react';
+import { texts } from './texts.ts';
 
 interface Props {
   readonly label: string;
@@ -33,8 +34,8 @@ export function Copyable({ label, value, description, long = false }: Props): Re
   return (
     <Group align="flex-end" gap="xs">
       {long ? <Textarea autosize minRows={2} {...shared} /> : <TextInput {...shared} />}
-      <Button variant="default" onClick={copy} aria-label={`Copy: ${label}`}>
-        {clipboard.copied ? 'Copied' : clipboard.error === null ? 'Copy' : 'Press Ctrl+C'}
+      <Button variant="default" onClick={copy} aria-label={texts.copyLabel(label)}>
+        {clipboard.copied ? texts.copied : clipboard.error === null ? texts.copy : texts.pressCtrlC}
       </Button>
     </Group>
   );

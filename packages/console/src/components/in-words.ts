@@ -1,4 +1,5 @@
 import { ProblemError } from '@usher/client/problem';
+import { texts } from './texts.ts';
 
 /** What went wrong, as it is shown: the server's own words, with each field that was wrong. */
 export function inWords(error: unknown): string {
@@ -7,5 +8,5 @@ export function inWords(error: unknown): string {
       .map(({ attribute, detail }) => `${attribute.slice(1).replaceAll('/', ' › ')} ${detail}`)
       .join('; ');
   }
-  return error instanceof Error ? error.message : 'Something went wrong.';
+  return error instanceof Error ? error.message : texts.somethingWentWrong;
 }

@@ -1,9 +1,10 @@
 import { lazy, type ComponentType } from 'react';
+import { texts } from './texts.ts';
 
 /** A part of the console did not come: the server was away, or is a newer one, which has it under another name. */
 export class NotLoaded extends Error {
   constructor(cause: unknown) {
-    super('This part of the console could not be loaded: the server was away, or has been renewed.', { cause });
+    super(texts.pageNotLoaded, { cause });
     this.name = 'NotLoaded';
   }
 }

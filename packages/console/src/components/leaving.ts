@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import type { AroundNavHandler } from 'wouter';
+import { texts } from './texts.ts';
 
 /** Places on the page where something is typed and not saved. */
 const unsavedPlaces = new Set<object>();
@@ -19,7 +20,7 @@ export function isHeld(): boolean {
 
 function mayLeave(): boolean {
   // The browser's own question, as when the tab is closed: it holds everything else still until it is answered.
-  return unsavedPlaces.size === 0 || confirm('Leave without saving? What you have changed here would be lost.');
+  return unsavedPlaces.size === 0 || confirm(texts.confirmLeave);
 }
 
 /** For the router: a link leads away only if nothing is lost by it, or if that is wanted. */

@@ -1,4 +1,5 @@
 import type { Queue } from '@usher/client/api-types';
+import { texts } from './texts.ts';
 
 /*
  * What the console means by open and by waiting, on every page (docs/glossary.md).
@@ -15,10 +16,10 @@ type Status = Queue['self_status'];
 export type QueueFacts = Pick<Queue, 'status' | 'self_status' | 'capacity' | 'visitors_count' | 'staffed'>;
 
 export const statusNames: Readonly<Record<Status, string>> = {
-  opened: 'Open',
-  closed: 'Closed',
-  full: 'Full',
-  unstaffed: 'Unstaffed',
+  opened: texts.open,
+  closed: texts.closed,
+  full: texts.full,
+  unstaffed: texts.unstaffed,
 };
 
 export function isOpen({ self_status }: Pick<Queue, 'self_status'>): boolean {
@@ -42,24 +43,24 @@ export function isUnattended(queue: Pick<Queue, 'visitors_count' | 'staffed'>): 
 export function reasonOf({ self_status, capacity, staffed }: QueueFacts): string {
   switch (self_status) {
     case 'closed':
-      return 'Outside its hours';
+      return texts.outsideOpeningHours;
     case 'unstaffed':
-      return 'No operators online';
+      return texts.noOperatorsOnline;
     case 'full':
-      if (capacity > 0) return 'At capacity';
-      return staffed ? 'Capacity is 0' : 'Capacity is 0: no operators online';
+      if (capacity > 0) return texts.atCapacity;
+      return staffed ? texts.capacityIsZero : texts.capacityIsZeroUnstaffed;
     case 'opened':
-      return staffed ? '' : 'No operators online; visitors can still join';
+      return staffed ? '' : texts.unstaffedButOpen;
   }
 }
 
-/** The reason, who waits, and where visitors go instead: `Outside its hours · 2 waiting · overflows to Night desk`. */
+/** The reason, who waits, and where visitors go instead: `Outside opening hours · 2 waiting · overflows to Night desk`. */
 export function describeQueue(queue: QueueFacts, overflowsTo: string | null): string {
   const waiting = waitingIn(queue);
   return [
     reasonOf(queue),
-    waiting === 0 ? (isOpen(queue) ? 'Empty' : '') : `${waiting} waiting`,
-    overflows(queue) ? `overflows to ${overflowsTo ?? 'its fallback'}` : '',
+    waiting === 0 ? (isOpen(queue) ? texts.empty : '') : texts.waiting(waiting),
+    overflows(queue) ? (overflowsTo === null ? texts.overflowsToFallback : texts.overflowsTo(overflowsTo)) : '',
   ]
     .filter((part) => part !== '')
     .join(' · ');

@@ -1,6 +1,7 @@
 import { Button, Group, Paper, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import classes from './save-bar.module.css';
+import { texts } from './texts.ts';
 import type { Editing } from './use-editing.ts';
 
 interface Props<Fields> {
@@ -18,11 +19,11 @@ export function SaveBar<Fields>({ editing, label, blocked = false }: Props<Field
     <Paper withBorder shadow="sm" px="md" py="xs" mt="lg" className={classes['bar']}>
       <Group justify="space-between" wrap="nowrap">
         <Text size="sm" c="dimmed" component="output">
-          Not saved yet
+          {texts.unsavedChanges}
         </Text>
         <Group gap="xs" wrap="nowrap">
           <Button variant="default" onClick={editing.discard}>
-            Discard
+            {texts.discard}
           </Button>
           <Button disabled={blocked} loading={editing.saving} onClick={editing.submit}>
             {label}

@@ -1,4 +1,5 @@
 import type { Visitor } from '@usher/client/api-types';
+import { texts } from './texts.ts';
 
 type Named = Partial<Pick<Visitor, 'name' | 'email' | 'phone'>>;
 
@@ -8,5 +9,5 @@ type Named = Partial<Pick<Visitor, 'name' | 'email' | 'phone'>>;
  */
 export function visitorName(visitor: Named | null | undefined, id: string): string {
   const known = [visitor?.name, visitor?.email, visitor?.phone].find((each) => typeof each === 'string' && each !== '');
-  return known ?? `Visitor ${id.slice(-4)}`;
+  return known ?? texts.anonymousVisitor(id.slice(-4));
 }

@@ -1,6 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Medium } from '@usher/contract/media';
+import { texts } from '../components/texts.ts';
 import { inWords } from '../components/in-words.ts';
 import { leaseSeconds } from '../live/lease.ts';
 import { keyOf, useChange } from './use-api.ts';
@@ -34,7 +35,7 @@ export function usePresence(): { setPresence: (presence: Presence) => void; isSa
           reason: available ? null : reason,
         },
       },
-      { onError: (error) => notifications.show({ color: 'red', title: 'Not changed', message: inWords(error) }) },
+      { onError: (error) => notifications.show({ color: 'red', title: texts.couldNotChangeAvailability, message: inWords(error) }) },
     );
   return { setPresence, isSaving: change.isPending };
 }

@@ -1,6 +1,7 @@
 import { Modal, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { SignInForm } from './sign-in-form.tsx';
+import { texts } from './texts.ts';
 import { useSessionState } from './use-session.ts';
 
 /** Over the page as it is: what was typed stays, and what was asked for goes on after. */
@@ -10,13 +11,13 @@ export function SignInAgain(): ReactElement {
     <Modal
       opened={kind === 'expired'}
       onClose={() => undefined}
-      title="Sign in again"
+      title={texts.signInAgain}
       withCloseButton={false}
       closeOnEscape={false}
       closeOnClickOutside={false}
     >
       <Text size="sm" c="dimmed" mb="md">
-        Your session has ended. Nothing you have typed is lost.
+        {texts.sessionExpired}
       </Text>
       <SignInForm />
     </Modal>

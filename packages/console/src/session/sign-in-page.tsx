@@ -1,8 +1,10 @@
 import { Alert, Anchor, Center, Group, Image, Loader, Paper, Stack, Text, Title } from '@mantine/core';
 import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
+import { RichText } from '../components/rich-text.tsx';
 import { inWords } from '../components/in-words.ts';
 import icon from '../icon.svg';
 import { SignInForm } from './sign-in-form.tsx';
+import { texts } from './texts.ts';
 import { useSession, useSessionState } from './use-session.ts';
 
 /** A sheet in the middle of an otherwise empty page. */
@@ -26,16 +28,15 @@ export function Entrance({ title, children }: { readonly title: string; readonly
 
 export function SignInPage(): ReactElement {
   return (
-    <Entrance title="Sign in to Usher">
+    <Entrance title={texts.signInToUsher}>
       {!navigator.cookieEnabled && (
-        <Alert color="yellow" title="Your browser blocks cookies">
-          You can sign in and work, but reloading the page signs you out. Allow cookies for this site to stay signed in.
+        <Alert color="yellow" title={texts.cookiesBlocked}>
+          {texts.cookiesBlockedHelp}
         </Alert>
       )}
       <SignInForm />
       <Text size="sm" c="dimmed">
-        The first link is printed when Usher starts. Others are invited under “People”. The API is described at{' '}
-        <Anchor href="/docs">/docs</Anchor>.
+        <RichText text={texts.signInHelp} values={{ link: <Anchor href="/docs">{texts.apiReference}</Anchor> }} />
       </Text>
     </Entrance>
   );
@@ -60,11 +61,11 @@ export function LinkPage({ link, leave }: { readonly link: string; readonly leav
   if (failure === null)
     return (
       <Center mih="100vh">
-        <Loader aria-label="Signing in" />
+        <Loader aria-label={texts.signingIn} />
       </Center>
     );
   return (
-    <Entrance title="Sign in to Usher">
+    <Entrance title={texts.signInToUsher}>
       <Alert color="red" role="alert">
         {failure}
       </Alert>

@@ -2,6 +2,7 @@ import { Alert, Button } from '@mantine/core';
 import { Component, type ComponentType, type ReactElement, type ReactNode } from 'react';
 import { inWords } from '../components/in-words.ts';
 import { NotLoaded } from '../components/lazily.ts';
+import { texts } from './texts.ts';
 import { WhenBack } from './when-back.tsx';
 
 interface Props {
@@ -33,16 +34,16 @@ export function Nothing(): null {
 export function FailedPage({ error }: { readonly error: unknown }): ReactElement {
   if (error instanceof NotLoaded)
     return (
-      <Alert color="orange" title="Not loaded yet" role="alert">
+      <Alert color="orange" title={texts.couldNotLoadPage} role="alert">
         {inWords(error)}
         <WhenBack />
       </Alert>
     );
   return (
-    <Alert color="red" title="This page has failed" role="alert">
+    <Alert color="red" title={texts.somethingWentWrong} role="alert">
       {inWords(error)}
       <Button mt="sm" display="block" onClick={() => location.reload()}>
-        Load again
+        {texts.reload}
       </Button>
     </Alert>
   );

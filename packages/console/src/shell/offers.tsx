@@ -12,6 +12,7 @@ import { useSession } from '../session/use-session.ts';
 import { secondsLeft, type Offer } from './offer.ts';
 import classes from './offers.module.css';
 import { useWaiting } from './tab-title.ts';
+import { texts } from './texts.ts';
 import { useOffers } from './use-offers.ts';
 
 type Answer = 'accept' | 'decline';
@@ -38,10 +39,10 @@ export function Offers({ onHeight }: Props): ReactElement {
   return (
     <>
       <VisuallyHidden component="output">
-        {offers.length === 0 ? '' : `${offers.length} waiting for your answer. Alt A accepts, Alt D declines.`}
+        {offers.length === 0 ? '' : texts.offersWaiting(offers.length)}
       </VisuallyHidden>
       {offers.length === 0 ? null : (
-        <section ref={dock} className={classes['dock']} aria-label="Offers">
+        <section ref={dock} className={classes['dock']} aria-label={texts.offers}>
           {offers.map((offer, index) => (
             <OfferCard
               key={offer.id}
@@ -68,27 +69,27 @@ function OfferCard({ offer, isFirst, isAnswering, answer }: CardProps): ReactEle
   const name = useVisitorName(offer.siteId, offer.visitorId);
   const queue = useQueueName(offer.siteId, offer.queueId);
   const left = secondsLeft(offer, useNow());
-  const how = offer.kind === 'transfer' ? 'Handed on by a colleague' : (queue ?? 'Asks for you');
+  const how = offer.kind === 'transfer' ? texts.transferredByColleague : (queue ?? texts.directRequest);
   return (
-    <article className={classes['offer']} aria-label={`Offer: ${name}`}>
+    <article className={classes['offer']} aria-label={texts.offer(name)}>
       {/* At the start: what was at the end of the foot before, Send or Save say, may be under the pointer this very moment. */}
       <Group gap="xs" wrap="nowrap" flex="none">
         <Button
           size="xs"
           loading={isAnswering}
           onClick={() => answer('accept')}
-          rightSection={isFirst ? <Hint keys="Alt A" /> : null}
+          rightSection={isFirst ? <Hint keys={texts.altA} /> : null}
         >
-          Accept
+          {texts.accept}
         </Button>
         <Button
           size="xs"
           variant="default"
           disabled={isAnswering}
           onClick={() => answer('decline')}
-          rightSection={isFirst ? <Hint keys="Alt D" /> : null}
+          rightSection={isFirst ? <Hint keys={texts.altD} /> : null}
         >
-          Decline
+          {texts.decline}
         </Button>
       </Group>
       <div className={classes['who']}>
@@ -115,10 +116,10 @@ function OfferCard({ offer, isFirst, isAnswering, answer }: CardProps): ReactEle
           flex={1}
           size="sm"
           color={left <= 5 ? 'red' : 'blue'}
-          aria-label="Time left to answer"
+          aria-label={texts.timeLeftToAnswer}
         />
         <Text size="sm" className="tabular" miw={40} ta="end">
-          {left} s
+          {texts.secondsLeft(left)}
         </Text>
       </Group>
     </article>
@@ -149,7 +150,7 @@ function useAnswer(): { answer: (offer: Offer, how: Answer) => Promise<void>; an
           : await api.call('PATCH /engagement_requests/{request_id}', request);
       if (action === 'accept' && answered.engagement_id !== null) go(`/desk/${answered.engagement_id}`);
     } catch (error) {
-      notifications.show({ color: 'red', title: 'Not answered', message: inWords(error) });
+      notifications.show({ color: 'red', title: texts.couldNotAnswerOffer, message: inWords(error) });
     } finally {
       setAnswering(null);
     }

@@ -12,6 +12,7 @@ import { LiveContext, useLive, useLiveFeed } from '../live/use-live.ts';
 import { SignInAgain } from '../session/sign-in-again.tsx';
 import { useSession } from '../session/use-session.ts';
 import { Frame } from './frame.tsx';
+import { texts } from './texts.ts';
 import { WhenBack } from './when-back.tsx';
 
 /** Sites are few: one page of the largest size has all of them. */
@@ -42,7 +43,7 @@ function Known({ operatorId, children }: { readonly operatorId: string; readonly
   if (failed !== undefined)
     return (
       <Center mih="100vh" p="md">
-        <Alert color="red" title="This could not be read" role="alert">
+        <Alert color="red" title={texts.couldNotLoadPage} role="alert">
           {inWords(failed.error)}
           <WhenBack />
         </Alert>
@@ -51,7 +52,7 @@ function Known({ operatorId, children }: { readonly operatorId: string; readonly
   if (operator.data === undefined || session.data === undefined || sites.data === undefined)
     return (
       <Center mih="100vh">
-        <Loader aria-label="Loading" />
+        <Loader aria-label={texts.loading} />
       </Center>
     );
   return (

@@ -1,5 +1,6 @@
 import type { MouseEvent, ReactElement } from 'react';
 import classes from './skip-link.module.css';
+import { texts } from './texts.ts';
 
 export const mainId = 'main';
 
@@ -14,7 +15,7 @@ export function SkipLink(): ReactElement {
   };
   return (
     <a href={`#${mainId}`} className={classes['skip']} onClick={skip}>
-      Skip to content
+      {texts.skipToContent}
     </a>
   );
 }

@@ -2,6 +2,7 @@ import { Button, Text } from '@mantine/core';
 import { useEffect, type ReactElement } from 'react';
 import { isHeld } from '../components/leaving.ts';
 import { shelfOf } from '../data/browser-storage.ts';
+import { texts } from './texts.ts';
 
 const askMs = 1_500;
 /** What fails again at once is not tried by itself again and again. */
@@ -29,10 +30,10 @@ export function WhenBack(): ReactElement {
   return (
     <>
       <Text size="sm" mt="xs">
-        It is loaded again as soon as the server answers, unless a call or something unsaved would be lost by it.
+        {texts.reloadsWhenBack}
       </Text>
       <Button mt="sm" display="block" onClick={() => location.reload()}>
-        Load again
+        {texts.reload}
       </Button>
     </>
   );
