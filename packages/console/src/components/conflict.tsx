@@ -4,7 +4,7 @@ import { ProblemNote } from './problem.tsx';
 import { texts } from './texts.ts';
 import { allFrom, differences, firstChoices, mergeVersions, type Choices, type Side } from './versions.ts';
 
-/** How a field is called, and how its values are shown. */
+/** The label of a field, and how its values are shown. */
 export type FieldViews<Fields> = {
   readonly [Key in keyof Fields]: { readonly label: string; readonly show: (value: Fields[Key]) => ReactNode };
 };
@@ -23,7 +23,7 @@ interface Props<Fields> {
 
 const changers = { me: texts.changedByYou, them: texts.changedByThem, both: texts.changedByBoth } as const;
 
-/** Two people have edited the same: both versions, field by field, and whose is taken. */
+/** Resolves a conflict of two edits: shows both versions field by field, to choose from. */
 export function ConflictDialog<Fields extends object>(props: Props<Fields>): ReactElement {
   const { what, base, mine, theirs, onClose, onSave, saving, error } = props;
   const found = differences(base, mine, theirs);

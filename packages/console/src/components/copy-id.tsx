@@ -5,11 +5,11 @@ import { texts } from './texts.ts';
 
 interface Props {
   readonly id: string;
-  /** Whose id it is, for the button's accessible name: `site Shop`. */
+  /** The owner of the id, for the accessible name: `site Shop`. */
   readonly of: string;
 }
 
-/** An id to be used elsewhere: readable, selectable and copied by a button. */
+/** An id that can be read, selected and copied. */
 export function CopyId({ id, of }: Props): ReactElement {
   const clipboard = useClipboard({ timeout: 2_000 });
   return (

@@ -11,12 +11,12 @@ interface Props {
   readonly long?: boolean;
 }
 
-/** Text to be taken elsewhere: selected when it is reached, copied by a button. */
+/** A text to copy: selected on focus, copied by a button. */
 export function Copyable({ label, value, description, long = false }: Props): ReactElement {
   const clipboard = useClipboard({ timeout: 2_000 });
   const field = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   const copy = (): void => {
-    // For where a page may not write to the clipboard: what is selected is copied by hand.
+    // Where the page cannot write to the clipboard, the selected text is copied by hand.
     field.current?.select();
     clipboard.copy(value);
   };

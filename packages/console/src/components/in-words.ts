@@ -1,7 +1,7 @@
 import { ProblemError } from '@usher/client/problem';
 import { texts } from './texts.ts';
 
-/** What went wrong, as it is shown: the server's own words, with each field that was wrong. */
+/** The text of an error: the server's message, with each invalid field. */
 export function inWords(error: unknown): string {
   if (error instanceof ProblemError && error.details.length > 0) {
     return error.details

@@ -3,7 +3,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { useTabTitle } from '../shell/tab-title.ts';
 import { texts } from './texts.ts';
 
-/** The heading of a page, with what can be done there at its right. */
+/** The heading of a page, with its actions at the right. */
 export function PageTitle({
   title,
   children,

@@ -11,7 +11,7 @@ import { texts } from './texts.ts';
 const reads = ['GET /operators', 'GET /operators/{operator_id}'] as const;
 const types = 'image/png,image/jpeg,image/webp';
 
-/** The picture of an operator, as visitors see it beside the display name. */
+/** The picture of an operator, which visitors see beside the display name. */
 export function PictureField({ operator }: { readonly operator: Operator }): ReactElement {
   const { api } = useSession();
   const client = useQueryClient();

@@ -12,7 +12,7 @@ import { texts } from './texts.ts';
 
 type Status = Queue['self_status'];
 
-/** As much of a queue, stored or previewed, as its status follows from. */
+/** The fields of a queue, stored or previewed, that decide its status. */
 export type QueueFacts = Pick<Queue, 'status' | 'self_status' | 'capacity' | 'visitors_count' | 'staffed'>;
 
 export const statusNames: Readonly<Record<Status, string>> = {
@@ -34,12 +34,12 @@ export function waitingIn({ visitors_count }: Pick<Queue, 'visitors_count'>): nu
   return visitors_count;
 }
 
-/** Visitors wait, and nobody who could serve them is on duty. */
+/** Visitors wait, and no operator who could serve them is online. */
 export function isUnattended(queue: Pick<Queue, 'visitors_count' | 'staffed'>): boolean {
   return waitingIn(queue) > 0 && !queue.staffed;
 }
 
-/** What keeps visitors out of the queue, or what they meet in it; empty for an open queue with operators online. */
+/** Why visitors cannot join, or what they meet; empty for an open queue with operators online. */
 export function reasonOf({ self_status, capacity, staffed }: QueueFacts): string {
   switch (self_status) {
     case 'closed':
@@ -54,7 +54,7 @@ export function reasonOf({ self_status, capacity, staffed }: QueueFacts): string
   }
 }
 
-/** The reason, who waits, and where visitors go instead: `Outside opening hours · 2 waiting · overflows to Night desk`. */
+/** Reason, waiting visitors and overflow: `Outside opening hours · 2 waiting · overflows to Night desk`. */
 export function describeQueue(queue: QueueFacts, overflowsTo: string | null): string {
   const waiting = waitingIn(queue);
   return [

@@ -6,7 +6,7 @@ import { useSampleData } from '../data/use-sample-data.ts';
 import { ProblemNote } from './problem.tsx';
 import { texts } from './texts.ts';
 
-/** For whoever has just begun: something to look at. Nothing as soon as there is a queue, or sample data already. */
+/** Offers sample data to new accounts; hidden once there is a queue or sample data. */
 export function SampleDataOffer(): ReactElement | null {
   const me = useMe();
   const mine = me.sites.map(({ id }) => id).filter((id) => me.can('super_manager', id));

@@ -8,11 +8,11 @@ interface Props<Fields> {
   readonly editing: Editing<Fields>;
   /** `Save`, `Create`. */
   readonly label: string;
-  /** Whether something is known to be wrong that the server would refuse. */
+  /** Whether the form has an error that the server would refuse. */
   readonly blocked?: boolean;
 }
 
-/** At the foot of the window while something is not saved: what was changed is saved from wherever one is. */
+/** A bar at the foot of the window while there are unsaved changes, so that they can be saved from anywhere. */
 export function SaveBar<Fields>({ editing, label, blocked = false }: Props<Fields>): ReactElement | null {
   if (!editing.isChanged) return null;
   return (

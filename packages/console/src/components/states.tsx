@@ -11,7 +11,7 @@ export function Loading(): ReactElement {
   );
 }
 
-/** Nothing here, and what to do about it. */
+/** An empty state, with an action. */
 export function Empty({
   children,
   action,
@@ -37,7 +37,7 @@ interface NoMatchProps {
   readonly label?: string;
 }
 
-/** Filters leave nothing, while there is something: says so, and offers the way back. */
+/** The filters match nothing: offers to clear them. */
 export function NoMatch({ children, clear, label = texts.clearFilters }: NoMatchProps): ReactElement {
   return (
     <Empty

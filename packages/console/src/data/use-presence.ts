@@ -14,8 +14,8 @@ interface Presence {
 }
 
 /**
- * Sets the operator's own presence; fields that are left out stay as they are. Available lasts while a page is open. Away lasts
- * until the operator comes back; its lease says until when they were still at the page.
+ * Sets the operator's own presence; omitted fields keep their value. "Available" lasts while a page is open. "Away" lasts until
+ * the operator comes back; its lease records until when a page was open.
  */
 export function usePresence(): { setPresence: (presence: Presence) => void; isSaving: boolean } {
   const { operator } = useMe();

@@ -16,12 +16,12 @@ interface Props {
   readonly leave: () => void;
 }
 
-/** The form comes when the invitation was read, and there is one thing to do in it. */
+/** The form appears after the invitation was read, and has a single input. */
 function focusOnce(field: HTMLInputElement | null): void {
   field?.focus();
 }
 
-/** Where an invitation leads: choose a password, and be in. */
+/** The page of an invitation link: sets the password and signs in. */
 export function InvitationPage({ invitation, leave }: Props): ReactElement {
   const session = useSession();
   const [preview, setPreview] = useState<Preview | null>(null);

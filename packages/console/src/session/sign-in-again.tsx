@@ -4,7 +4,7 @@ import { SignInForm } from './sign-in-form.tsx';
 import { texts } from './texts.ts';
 import { useSessionState } from './use-session.ts';
 
-/** Over the page as it is: what was typed stays, and what was asked for goes on after. */
+/** A dialog over the page: typed text stays, and pending requests continue after sign-in. */
 export function SignInAgain(): ReactElement {
   const { kind } = useSessionState();
   return (

@@ -7,7 +7,7 @@ import { useSession } from './use-session.ts';
 
 type Way = 'password' | 'key';
 
-/** By e-mail and password, or by an API key. */
+/** Sign-in with e-mail and password, or with an API key. */
 export function SignInForm(): ReactElement {
   const session = useSession();
   const [way, setWay] = useState<Way>('password');

@@ -7,7 +7,7 @@ import { SignInForm } from './sign-in-form.tsx';
 import { texts } from './texts.ts';
 import { useSession, useSessionState } from './use-session.ts';
 
-/** A sheet in the middle of an otherwise empty page. */
+/** A card in the middle of an empty page. */
 export function Entrance({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactElement {
   return (
     <Center component="main" mih="100vh" p="md">
@@ -42,20 +42,20 @@ export function SignInPage(): ReactElement {
   );
 }
 
-/** Where the printed link leads. Its secret stands behind the #, which browsers keep to themselves. */
+/** The page of the printed sign-in link. Its secret is in the fragment, which browsers do not send. */
 export function LinkPage({ link, leave }: { readonly link: string; readonly leave: () => void }): ReactElement {
   const session = useSession();
   const { kind } = useSessionState();
   const [failure, setFailure] = useState<string | null>(null);
   useEffect(() => {
-    // By the form below, after the link was refused.
+    // The operator signed in with the form below, after the link was refused.
     if (kind === 'in') leave();
   }, [kind, leave]);
   useEffect(() => {
-    // Out of the address bar at once: it must not be kept in the history.
+    // Remove the secret from the address bar, so that it does not stay in the history.
     history.replaceState(null, '', location.pathname);
     session.signIn({ link }).catch((error: unknown) => setFailure(inWords(error)));
-    // The link works once: whatever else changes, it is not sent again.
+    // The link is single-use: it is sent once, whatever else changes.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
   if (failure === null)

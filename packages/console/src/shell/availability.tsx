@@ -5,10 +5,10 @@ import { usePresence } from '../data/use-presence.ts';
 import classes from './availability.module.css';
 import { texts } from './texts.ts';
 
-/** What the server says when it set the operator away. */
+/** The reason that the server sets after a missed offer. */
 const missed = 'missed_call';
 
-/** Whether one takes visitors. It stands in the header, so that going away takes one click on every page. */
+/** The availability switch. It is in the header, so that it is one click away on every page. */
 export function AvailabilitySwitch(): ReactElement {
   const { operator } = useMe();
   const { setPresence, isSaving } = usePresence();

@@ -6,12 +6,12 @@ import { texts } from './texts.ts';
 import { WhenBack } from './when-back.tsx';
 
 interface Props {
-  /** What stands in its place when it has failed. */
+  /** Shown in place of the failed part. */
   readonly fallback: ComponentType<{ readonly error: unknown }>;
   readonly children: ReactNode;
 }
 
-/** What fails takes nothing with it but itself. */
+/** Contains a rendering error: only this part of the page fails. */
 export class Boundary extends Component<Props, { readonly failed: { readonly error: unknown } | null }> {
   override state = { failed: null as { readonly error: unknown } | null };
 
@@ -26,7 +26,7 @@ export class Boundary extends Component<Props, { readonly failed: { readonly err
   }
 }
 
-/** For what only stands beside. */
+/** For secondary parts: shows nothing when they fail. */
 export function Nothing(): null {
   return null;
 }

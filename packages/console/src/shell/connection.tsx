@@ -15,7 +15,7 @@ const words: Readonly<Record<FeedState, { color: string; label: string; meaning:
   ended: { color: 'red', label: texts.notLive, meaning: texts.notLiveHelp },
 };
 
-/** Whether what is shown is true now. */
+/** The state of the live feed. */
 export function Connection(): ReactElement {
   const { color, label, meaning } = words[useLiveState()];
   return (

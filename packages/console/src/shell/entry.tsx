@@ -9,7 +9,7 @@ import { SignedIn } from './signed-in.tsx';
 import { texts } from './texts.ts';
 import { WhenBack } from './when-back.tsx';
 
-/** Who is let in, and by which door. */
+/** Chooses the page by the state of the session. */
 export function Entry(): ReactElement {
   const session = useSession();
   const state = useSessionState();
@@ -24,7 +24,7 @@ export function Entry(): ReactElement {
 
   useEffect(() => {
     if (state.kind === 'unknown' && !byLink) void session.look();
-    // Whoever comes next must not find anything of whoever left.
+    // Clear all cached data, so that the next operator does not see it.
     if (state.kind === 'out') client.clear();
   }, [session, state.kind, byLink, client]);
 

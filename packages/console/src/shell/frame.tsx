@@ -16,7 +16,7 @@ import { texts } from './texts.ts';
 
 const SampleDataOffer = lazily(async () => (await import('../components/sample-data.tsx')).SampleDataOffer);
 
-/** What stands around every page: where one is, whose sites, whether it is live. */
+/** The frame of every page: menu, site, connection and account. */
 export function Frame(): ReactElement {
   const [menuOpen, menu] = useDisclosure();
   const me = useMe();

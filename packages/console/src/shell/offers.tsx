@@ -17,15 +17,15 @@ import { useOffers } from './use-offers.ts';
 
 type Answer = 'accept' | 'decline';
 
-/** It rings again after so long. */
+/** The ringtone repeats at this interval. */
 const ringMs = 4_000;
 
 interface Props {
-  /** Reports how many pixels the offers take at the foot of the window, so that the page leaves them free; 0 for none. */
+  /** Reports the height of the offers in pixels, so that the page leaves room for them; 0 without offers. */
   readonly onHeight: (pixels: number) => void;
 }
 
-/** What an operator is being offered, on whichever page. The oldest is answered by Alt+A and Alt+D. */
+/** The offers, on every page. Alt+A and Alt+D answer the oldest. */
 export function Offers({ onHeight }: Props): ReactElement {
   const offers = useOffers();
   const dock = useHeight(onHeight);
@@ -134,7 +134,7 @@ function Hint({ keys }: { readonly keys: string }): ReactElement {
   );
 }
 
-/** Accepting leads to the conversation. That it is gone from the list the feed tells. */
+/** Accepting opens the conversation. The feed removes the offer from the list. */
 function useAnswer(): { answer: (offer: Offer, how: Answer) => Promise<void>; answering: string | null } {
   const { api } = useSession();
   const [, go] = useLocation();
@@ -158,7 +158,7 @@ function useAnswer(): { answer: (offer: Offer, how: Answer) => Promise<void>; an
   return { answer, answering };
 }
 
-/** Watches the height of what is shown, which changes with the offers and with the width of the window. */
+/** Measures the height, which changes with the offers and the width of the window. */
 function useHeight(onHeight: (pixels: number) => void): RefCallback<HTMLElement> {
   return useCallback(
     (element: HTMLElement) => {
@@ -183,7 +183,7 @@ function useRinging(isWaiting: boolean): void {
   }, [isWaiting, isOn]);
 }
 
-/** By the place of the key: with Alt, some keyboards write other letters. */
+/** By the position of the key: with Alt, some keyboards write other letters. */
 function useAnswerKeys(answer: (how: Answer) => void): void {
   const told = useEffectEvent((event: KeyboardEvent) => {
     if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -15,20 +15,20 @@ import { lazily } from '../components/lazily.ts';
 import { texts } from './texts.ts';
 
 interface Page {
-  /** Also of everything below it: the page reads the rest of the address itself. */
+  /** The route, with everything below it: the page reads the rest of the URL itself. */
   readonly path: string;
   readonly title: string;
   readonly icon: typeof ClockIcon;
-  /** Who has it in their menu: those with this role on some site. */
+  /** The page is in the menu of operators with this role on any site. */
   readonly role: Role;
   readonly component: ComponentType;
 }
 
 const loadBoard = async () => import('../pages/board/page.tsx');
-/** Most come for the board: it is under way while they are signed in, and not only after. */
+/** Most operators open the board first: it is preloaded during sign-in. */
 if (/^\/console\/(board\b.*)?$/.test(location.pathname)) loadBoard().catch(() => undefined);
 
-/** Every page, loaded when it is first opened. */
+/** All pages, each loaded when it is first opened. */
 export const pages: readonly Page[] = [
   {
     path: '/board',
@@ -95,5 +95,5 @@ export const pages: readonly Page[] = [
   },
 ];
 
-/** Not in the menu: one's own sign-in. */
+/** The operator's own account, which is not in the menu. */
 export const accountPage = lazily(async () => (await import('../pages/account/page.tsx')).AccountPage);

@@ -5,11 +5,11 @@ import { shelfOf } from '../data/browser-storage.ts';
 import { texts } from './texts.ts';
 
 const askMs = 1_500;
-/** What fails again at once is not tried by itself again and again. */
+/** A page that fails again immediately is not reloaded automatically. */
 const restMs = 60_000;
 const reloadedKey = 'usher-reloaded-at';
 
-/** Loads the page again when the server answers; by itself, unless something on the page would be lost by it. */
+/** Reloads the page when the server is back, automatically unless something would be lost. */
 export function WhenBack(): ReactElement {
   useEffect(() => {
     let isOver = false;

@@ -15,7 +15,7 @@ const systems = [
   [/Linux/, 'Linux'],
 ] as const;
 
-/** `Chrome on Linux`: what a browser says of itself, as far as it helps to tell one from another. */
+/** `Chrome on Linux`: a short name for a user agent. */
 export function inShort(text: string): string {
   const browser = browsers.find(([pattern]) => pattern.test(text))?.[1];
   const system = systems.find(([pattern]) => pattern.test(text))?.[1];

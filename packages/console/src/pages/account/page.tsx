@@ -7,7 +7,7 @@ import { PasswordForm } from './password-form.tsx';
 import { Sessions } from './sessions.tsx';
 import { texts } from './texts.ts';
 
-/** One's own account: the picture that visitors see, the password, and where one is signed in. */
+/** The operator's own account: picture, password and sessions. */
 export function AccountPage(): ReactElement {
   const { operator } = useMe();
   return (

@@ -6,7 +6,7 @@ import { useChange } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import { texts } from './texts.ts';
 
-/** A new password ends every other session. */
+/** Sets the password, which ends every other session. */
 export function PasswordForm(): ReactElement {
   const has = useMe().operator.sign_in.password;
   const [current, setCurrent] = useState('');

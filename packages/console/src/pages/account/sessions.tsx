@@ -7,7 +7,7 @@ import { texts } from './texts.ts';
 
 const readAgainMs = 10_000;
 
-/** Everywhere the operator is signed in. One that is ended is out at once. */
+/** The sessions of the operator. A session that is ended is signed out immediately. */
 export function Sessions(): ReactElement {
   const read = useRead('GET /operator_authentication/sessions', {}, { refetchInterval: readAgainMs });
   const end = useChange('DELETE /operator_authentication/sessions/{session_id}', {

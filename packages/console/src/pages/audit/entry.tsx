@@ -11,14 +11,14 @@ import { actionWords, ownerOf, placeOf, plainName, valueWords } from './words.ts
 
 interface Props {
   readonly entry: AuditEntry;
-  /** What ids stand for, as far as the reader knows. */
+  /** Names by id, as far as the reader may see them. */
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** Fields that are shown before the rest is asked for. */
+/** Fields shown before the entry is expanded. */
 const fieldsAtOnce = 5;
 
-/** Who did what to which thing, and what that changed. */
+/** One entry: who did what to which resource, and what changed. */
 export function Entry({ entry, names }: Props): ReactElement {
   const [open, { toggle }] = useDisclosure();
   const { actor, action, changes, via, request_id } = entry;

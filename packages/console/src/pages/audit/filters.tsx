@@ -4,7 +4,7 @@ import { usePeople } from '../people/use-people.ts';
 import { texts } from './texts.ts';
 import { actionWords, knownActions, knownTypes, plainName } from './words.ts';
 
-/** As they stand in the address, so that a search can be sent to somebody. */
+/** The filters, as stored in the URL, so that a search can be shared. */
 export type Asked = Readonly<Record<'actor' | 'action' | 'type' | 'target' | 'since' | 'until', string>>;
 
 interface Props {
@@ -12,7 +12,7 @@ interface Props {
   readonly set: (part: Partial<Asked>) => void;
 }
 
-/** Who, what, and when. Which site is chosen at the top of the page. */
+/** Filters by person, resource and time. The site is chosen at the top of the page. */
 export function AuditFilters({ asked, set }: Props): ReactElement {
   const people = usePeople().data ?? [];
   const isAsked = Object.values(asked).some((value) => value !== '');

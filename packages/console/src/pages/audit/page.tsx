@@ -14,7 +14,7 @@ import { texts } from './texts.ts';
 import { useAuditLog, type AuditFilter, type AuditLog } from './use-audit-log.ts';
 import { instantOf } from './words.ts';
 
-/** Who has changed what. */
+/** The audit log: who changed what. */
 export function AuditPage(): ReactElement {
   const me = useMe();
   const [search, setSearch] = useSearchParams();
@@ -61,7 +61,7 @@ function filterOf(asked: Asked, siteId: string | null): AuditFilter {
 
 interface EntriesProps {
   readonly log: AuditLog;
-  /** Clears the filters; `null`: there are none. */
+  /** Clears the filters; `null` if none is set. */
   readonly clear: (() => void) | null;
 }
 

@@ -3,7 +3,7 @@ import { texts } from './texts.ts';
 
 type Change = AuditEntry['changes'][number];
 
-/** Every action there is, and what its doer did. */
+/** All actions, as the predicate of a sentence about the actor. */
 const actions: Readonly<Record<string, string>> = {
   'access_token.create': texts.createdAccessToken,
   'access_token.delete': texts.deletedAccessToken,
@@ -62,7 +62,7 @@ const actions: Readonly<Record<string, string>> = {
 export const knownActions: readonly string[] = Object.keys(actions);
 export const knownTypes: readonly string[] = [...new Set(knownActions.map((action) => action.split('.')[0] ?? ''))];
 
-/** One of a later version is said as it is written. */
+/** An action of a later version is shown by its code. */
 export function actionWords(action: string): string {
   return actions[action] ?? action;
 }
@@ -74,7 +74,7 @@ export function plainName(name: string): string {
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g;
 
-/** A value, to be read by people: ids of what is known are names. */
+/** A value for people: known ids are replaced by names. */
 export function valueWords(value: unknown, names: ReadonlyMap<string, string>): string {
   if (value === null || value === undefined || value === '') return 'nothing';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -91,7 +91,7 @@ function nested(value: unknown, names: ReadonlyMap<string, string>): string {
   return typeof value === 'object' && value !== null && words.includes(', ') ? `(${words})` : words;
 }
 
-/** Where the thing is in the console, if it has a place there. What was deleted has none. */
+/** The page of the resource in the console; `null` if it has none or was deleted. */
 export function placeOf({ action, target, changes }: Pick<AuditEntry, 'action' | 'target' | 'changes'>): string | null {
   const owner = ownerOf(changes);
   if (['access_token', 'api_key', 'invitation'].includes(target.type))
@@ -109,19 +109,19 @@ export function placeOf({ action, target, changes }: Pick<AuditEntry, 'action' |
   return places[target.type] ?? null;
 }
 
-/** Whose key, token or invitation it is. */
+/** The operator who owns the key, token or invitation. */
 export function ownerOf(changes: readonly Change[]): string | null {
   const found = changes.find(({ field }) => field === 'operator_id');
   const id = found?.after ?? found?.before;
   return typeof id === 'string' ? id : null;
 }
 
-/** The cursor in the address of the next page. */
+/** The cursor in the URL of the next page. */
 export function cursorOf(nextPage: string | null): string | null {
   return nextPage === null || !URL.canParse(nextPage) ? null : new URL(nextPage).searchParams.get('cursor');
 }
 
-/** What `<input type="datetime-local">` has, as an instant; anything else is no limit. */
+/** The value of a `datetime-local` input as an instant; an invalid value sets no limit. */
 export function instantOf(local: string): string | undefined {
   const date = new Date(local);
   return local === '' || Number.isNaN(date.getTime()) ? undefined : date.toISOString();

@@ -8,10 +8,10 @@ import { NowView } from './now/now-view.tsx';
 import { texts } from './texts.ts';
 import { BoardContext, useBoard, useManagedSites, useNewBoard, useTopic } from './use-board.ts';
 
-/** Charts are large: they come when they are asked for. */
+/** Charts are large, so they are loaded on demand. */
 const DayView = lazily(async () => (await import('./day/day-view.tsx')).DayView);
 
-/** What supervisors look at: the queues and everybody in them, now and over the day. */
+/** The page of supervisors: queues and people, now and today. */
 export function BoardPage(): ReactElement {
   const siteIds = useManagedSites();
   if (siteIds.length === 0)
@@ -51,7 +51,7 @@ function Board({ siteIds }: { readonly siteIds: readonly string[] }): ReactEleme
 }
 
 function Now(): ReactElement {
-  // Queues are there first, and with them the board is of use.
+  // Queues load first, and the board is useful with queues alone.
   useTopic('queues');
   return useBoard().store.has('queues') ? <NowView /> : <Wait />;
 }

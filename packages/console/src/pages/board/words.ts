@@ -5,12 +5,12 @@ import { visitorName } from '../../components/visitor-name.ts';
 import type { Load } from './store/staffing.ts';
 import { texts } from './texts.ts';
 
-/** What goes on by the medium: `Chat`, `Phone`. */
+/** The activity of a medium: `Chat`, `Phone`. */
 export function activityName(medium: Medium): string {
   return medium === 'text' ? texts.chat : mediumName(medium);
 }
 
-/** `null`: nothing is known of the visitor, or not yet. */
+/** `name` is `null` while it is loading and for visitors without a name. */
 export function visitorInWords(name: string | null, id: string): string {
   return name ?? visitorName(null, id);
 }
@@ -36,7 +36,9 @@ export function operatorInWords(operator: Operator, load: Load): string {
   }
 }
 
-/** Since when what the operator last said holds: when it was said, or ran out. A reason for being away does not run out. */
+/**
+ * When the current presence of the operator began: when it was set, or when its lease expired. An away reason does not expire.
+ */
 export function saidSince({
   available,
   presence_reason,
@@ -47,7 +49,7 @@ export function saidSince({
   return laterOf(presence_set_at, presence_expires_at, Date.now()) ?? presence_set_at;
 }
 
-/** A lease that has run out ended then; one that was set away before it did, when that was set. */
+/** A lease that expired ended at that time, unless the operator was set away before. */
 function laterOf(set: string | null, expires: string | null, now: number): string | null {
   return set !== null && expires !== null && expires > set && Date.parse(expires) <= now ? expires : null;
 }

@@ -15,7 +15,7 @@ interface Props {
   readonly openId: string | null;
 }
 
-/** Everybody one talks with, and who waits for an answer. */
+/** The conversations of the operator, with those that wait for an answer marked. */
 export function ChatList({ chats, openId }: Props): ReactElement {
   return (
     <ul className={classes['list']} aria-label={texts.conversations}>

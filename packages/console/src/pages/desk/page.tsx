@@ -81,7 +81,7 @@ export function DeskPage(): ReactElement {
   );
 }
 
-/** What to do, where there is nothing. */
+/** The empty state: what to do next. */
 function NoChats({ isRead }: { readonly isRead: boolean }): ReactElement {
   const { operator } = useMe();
   return (

@@ -8,7 +8,7 @@ import { useMe } from '../../data/use-me.ts';
 import { usePresence } from '../../data/use-presence.ts';
 import { texts } from './texts.ts';
 
-/** By which media one takes visitors, and going away for a reason. The switch itself is in the header. */
+/** The accepted media, and going away with a reason. The availability switch is in the header. */
 export function PresenceMenu(): ReactElement {
   const { operator } = useMe();
   const { setPresence } = usePresence();

@@ -34,7 +34,7 @@ export function Shortcuts({ isShown, close }: { readonly isShown: boolean; reado
   );
 }
 
-/** Calls back for a key with Alt and nothing else, by its place on the keyboard. */
+/** Calls back for Alt and a key, by the position of the key on the keyboard. */
 export function useAltKey(code: string, press: () => void): void {
   useKeyDown((event) => {
     if (event.code !== code || !event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -39,7 +39,7 @@ export function NewHours(): ReactElement {
       const body = { site_id: siteId, ...bodyOf(fields) };
       const made = await api.ask('POST /queues/scheduling_policies', { body });
       void client.invalidateQueries({ queryKey: ['GET /queues/scheduling_policies'] });
-      // After the form has let go of what is saved now.
+      // Navigate after the form has released its unsaved changes.
       setTimeout(() => navigate(`/hours/${made.data.id}`, { replace: true }));
       return { fields, etag: made.etag };
     },
@@ -143,7 +143,7 @@ function Crumb(): ReactElement {
   );
 }
 
-/** The week at the left, how it will really be at the right. */
+/** The week at the left, the next 14 days at the right. */
 function HoursForm({
   editing,
   siteId,

@@ -29,7 +29,7 @@ const exceptionDate = (date: string): string => formatDate(date, 'dayOfYear');
 
 const usualTimes: Times = { opens_at: '10:00', closes_at: '14:00' };
 
-/** Days that are not as the week says, on a calendar and as a list. */
+/** Dates that differ from the week, on a calendar and as a list. */
 export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactElement {
   const [date, setDate] = useState<string | null>(null);
   const dates = datesOf(exceptions);

@@ -6,7 +6,7 @@ import { weekInWords } from './week.ts';
 
 const text = (value: string): string => (value === '' ? 'nothing' : value);
 
-/** How the fields of a policy are shown where two versions of them stand side by side. */
+/** How the fields are shown when two versions are compared. */
 export const fieldViews: FieldViews<HoursDraft> = {
   name: { label: texts.name, show: text },
   description: { label: texts.description, show: text },

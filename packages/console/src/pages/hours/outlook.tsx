@@ -16,12 +16,12 @@ const dayMs = 86_400_000;
 interface Props {
   readonly preview: UseQueryResult<HoursOutlook>;
   readonly timezone: string;
-  /** `null`: from now on. */
+  /** `null`: starts now. */
   readonly from: string | null;
   readonly onFrom: (from: string | null) => void;
 }
 
-/** Two weeks as they will really be, and whether it would be open now. */
+/** The opening hours of the next 14 days, and whether it is open now. */
 export function Outlook({ preview, timezone, from, onFrom }: Props): ReactElement {
   const { data } = preview;
   const shift = (days: number): void =>

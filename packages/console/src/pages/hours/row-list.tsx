@@ -15,7 +15,7 @@ interface Props {
   readonly onChange: (rows: readonly Row[]) => void;
 }
 
-/** The same hours as on the grid, as a list: all of it by the keyboard. */
+/** The same hours as in the grid, as a list that works with the keyboard alone. */
 export function RowList({ rows, fault, onChange }: Props): ReactElement {
   const setRow = (index: number, part: Partial<Row>): void =>
     onChange(rows.map((row, at) => (at === index ? { ...row, ...part } : row)));

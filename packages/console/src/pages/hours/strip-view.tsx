@@ -9,7 +9,7 @@ import { texts } from './texts.ts';
 
 const percent = (fraction: number): string => `${fraction * 100}%`;
 
-/** A row for each day, all to one scale: where the clock changes a row is longer or shorter. */
+/** A row per day, all to one scale: a row with a DST change is longer or shorter. */
 export function Strip({
   outlook,
   timezone,
@@ -73,7 +73,7 @@ export function Strip({
   );
 }
 
-/** What the row shows, for those who listen. */
+/** The content of the row for screen readers. */
 function inWords(day: StripDay, time: Intl.DateTimeFormat): string {
   const clock = (at: number): string => (at === day.endsAt ? '24:00' : time.format(at));
   const open = day.pieces.map(({ opensAt, closesAt }) => `${clock(opensAt)}–${clock(closesAt)}`).join(', ');

@@ -3,7 +3,7 @@ import { useMemo, useState, type ReactElement } from 'react';
 import { texts } from './texts.ts';
 import { isFound, offsetOf, zoneNames } from './zones.ts';
 
-/** So many are shown at once; searching finds the rest. */
+/** The number of options shown; searching finds the rest. */
 const mostShown = 60;
 
 interface Props {
@@ -12,7 +12,7 @@ interface Props {
   readonly onChange: (timezone: string) => void;
 }
 
-/** Any zone the browser lists, or any other name that is typed: whether it is one the server says. */
+/** A time zone of the browser's list, or any typed name, which the server validates. */
 export function TimeZoneSelect({ value, fault, onChange }: Props): ReactElement {
   const [search, setSearch] = useState(value);
   const names = useMemo(() => zoneNames(value), [value]);

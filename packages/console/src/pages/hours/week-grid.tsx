@@ -25,7 +25,7 @@ interface Point {
   readonly minute: number;
 }
 
-/** What a hand is doing, and what would come of it if it let go now. */
+/** A drag in progress, and its result if it were dropped now. */
 interface Gesture {
   readonly kind: 'draw' | 'move' | 'opens' | 'closes';
   readonly start: Point;
@@ -38,7 +38,7 @@ interface Props {
   readonly onChange: (rows: readonly Row[]) => void;
 }
 
-/** A week by the hand: draw on empty ground, take a block by its middle to move it, by an edge to change it. */
+/** The week as a grid: drag on empty space to add a block, its middle to move it, an edge to resize it. */
 export function WeekGrid({ rows, onChange }: Props): ReactElement {
   const ground = useRef<HTMLDivElement>(null);
   const [gesture, setGesture] = useState<Gesture | null>(null);
@@ -56,7 +56,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
     };
   };
   const begin = (event: PointerEvent, kind: Gesture['kind'], block: Block | null): void => {
-    // A finger scrolls; for it there is the list.
+    // A finger scrolls; touch users edit the list.
     if (event.button !== 0 || event.pointerType === 'touch') return;
     event.stopPropagation();
     ground.current?.setPointerCapture(event.pointerId);
@@ -67,7 +67,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
     if (gesture === null) return;
     const at = pointOf(event);
     const { kind, start, block } = gesture;
-    // A click is no drawing: it begins with the first step away.
+    // A click does not draw: drawing begins with the first step.
     if (gesture.span === null && at.day === start.day && at.minute === start.minute) return;
     const span =
       block === null
@@ -178,7 +178,7 @@ interface BlockProps {
   readonly onKey: (event: KeyboardEvent) => void;
 }
 
-/** A block is one thing to the keyboard and to those who listen, also where it is drawn on two days. */
+/** A block is one element for keyboard and screen reader, even if it is drawn on two days. */
 function BlockView({ block, isFaint, isChosen, onChoose, onBegin, onKey }: BlockProps): ReactElement {
   const segments = segmentsOf(block);
   return (

@@ -21,7 +21,7 @@ const lifetimes = [
   { value: '365', label: texts.in1Year },
 ];
 
-/** Long-lived tokens, for programs that cannot obtain a new one with an API key. */
+/** Long-lived tokens, for programs that cannot obtain tokens with an API key. */
 export function AccessTokens({ person }: { readonly person: Operator }): ReactElement {
   const path = { operator_id: person.id };
   const [made, setMade] = useState<NewAccessToken | null>(null);

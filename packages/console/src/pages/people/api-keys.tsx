@@ -11,7 +11,7 @@ import { texts } from './texts.ts';
 
 const refresh = ['GET /operators/{operator_id}/api_keys'] as const;
 
-/** For programs: whoever has one is this operator. */
+/** API keys for programs: a key has the permissions of the operator. */
 export function ApiKeys({ person }: { readonly person: Operator }): ReactElement {
   const path = { operator_id: person.id };
   const [made, setMade] = useState<NewApiKey | null>(null);

@@ -14,7 +14,7 @@ interface Props {
   readonly readOnly: boolean;
 }
 
-/** On which sites somebody works, as what, and in which teams. */
+/** The sites of an operator, with role and teams. */
 export function Assignments({ assignments, onChange, faults, readOnly }: Props): ReactElement {
   const me = useMe();
   const sites = byId(me.sites);

@@ -3,7 +3,7 @@ import type { Operator } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { texts } from './texts.ts';
 
-/** Whether somebody takes engagements now; by word and colour both. */
+/** The availability of an operator, as text and colour. */
 export function Availability({ person }: { readonly person: Operator }): ReactElement {
   if (!person.enabled)
     return (

@@ -14,7 +14,7 @@ interface Props {
 
 const refresh = ['GET /operators', 'GET /operators/{operator_id}'] as const;
 
-/** Nobody is deleted: what they have done stays theirs. They are disabled, and can be enabled again. */
+/** Operators are never deleted, so that their history keeps their name. They are disabled and can be enabled again. */
 export function EnableButton({ person, etag }: Props): ReactElement {
   const change = useChange('PATCH /operators/{operator_id}', { refresh });
   const path = { operator_id: person.id };

@@ -20,7 +20,7 @@ const shownNames: Readonly<Record<Shown, string>> = {
   disabled: texts.disabled,
   all: texts.all,
 };
-/** Rows at first, and more with each press. */
+/** Rows shown at first and added on demand. */
 const rowsAtOnce = 100;
 
 export function PeopleList(): ReactElement {
@@ -101,7 +101,7 @@ export function PeopleList(): ReactElement {
 
 interface NobodyProps {
   readonly isEmpty: boolean;
-  /** Somebody is on the chosen site, whatever the filters leave. */
+  /** Whether the chosen site has any operators, before filters. */
   readonly isHere: boolean;
   readonly clear: () => void;
 }

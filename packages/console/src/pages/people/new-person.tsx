@@ -12,7 +12,7 @@ import { newDraft, type PersonDraft } from './person.ts';
 import { PersonForm } from './person-form.tsx';
 import { texts } from './texts.ts';
 
-/** Somebody new. How they get in is on their own page, which follows. */
+/** Creates an operator. Their page, which follows, has the invitation. */
 export function NewPerson(): ReactElement {
   const me = useMe();
   const { api } = useSession();
@@ -26,7 +26,7 @@ export function NewPerson(): ReactElement {
     save: async (fields) => {
       const made = await api.ask('POST /operators', { body: fields });
       void client.invalidateQueries({ queryKey: ['GET /operators'] });
-      // After the form has let go of what is saved now.
+      // Navigate after the form has released its unsaved changes.
       setTimeout(() => navigate(`/people/${made.data.id}`, { replace: true }));
       return { fields, etag: made.etag };
     },

@@ -13,7 +13,7 @@ interface Props {
   readonly readOnly: boolean;
 }
 
-/** Everything that is said of somebody who works here. */
+/** The details of an operator. */
 export function PersonForm({ draft, set, faults, readOnly }: Props): ReactElement {
   return (
     <Stack gap="sm" maw={640}>

@@ -20,7 +20,7 @@ export interface Assignment {
   readonly team_ids: readonly string[];
 }
 
-/** What is edited of a person. */
+/** The draft of an operator. */
 export interface PersonDraft {
   readonly name: string;
   readonly email: string;
@@ -39,7 +39,7 @@ export function newDraft(siteId: string | null): PersonDraft {
   return { name: '', email: '', display_name: '', max_engagement_count: 3, assignments };
 }
 
-/** How somebody gets in, in words. */
+/** How the operator signs in. */
 export function signInWords({ password, invited_until }: Operator['sign_in']): string {
   if (password && invited_until !== null) return texts.passwordInvitationPending;
   if (password) return texts.password;
@@ -56,7 +56,7 @@ export interface PeopleFilter {
   readonly show: Shown;
 }
 
-/** Those who are asked for, by name. */
+/** Filters operators and sorts them by name. */
 export function choosePeople(people: readonly Operator[], filter: PeopleFilter): Operator[] {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   const sites = new Set(filter.siteIds);

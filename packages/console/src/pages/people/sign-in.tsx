@@ -11,7 +11,7 @@ import { texts } from './texts.ts';
 
 const reads = ['GET /operators/{operator_id}/invitations', 'GET /operators/{operator_id}', 'GET /operators'] as const;
 
-/** How somebody gets in: the password they have chosen, or the link by which they choose one. */
+/** The sign-in of an operator: password and invitation. */
 export function SignIn({ person }: { readonly person: Operator }): ReactElement {
   const path = { operator_id: person.id };
   const [made, setMade] = useState<NewInvitation | null>(null);

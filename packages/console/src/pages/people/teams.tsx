@@ -14,7 +14,7 @@ import { EditTeam, NewTeam } from './team-dialogs.tsx';
 import { texts } from './texts.ts';
 import { byId, usePeople, useTeams } from './use-people.ts';
 
-/** Members that are named before the rest is counted. */
+/** Members listed by name; the rest is counted. */
 const namedMembers = 12;
 
 export function TeamsPage(): ReactElement {

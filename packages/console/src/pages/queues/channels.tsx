@@ -8,7 +8,7 @@ import { useChange, useRead } from '../../data/use-api.ts';
 import { texts } from './texts.ts';
 import type { Queue } from './use-queues.ts';
 
-/** The phone numbers and addresses by which visitors come into the queue. */
+/** The phone numbers and messaging addresses of the queue. */
 export function Channels({ queue }: { readonly queue: Queue }): ReactElement {
   const query = { site_ids: [queue.site_id], per_page: maxPageSize };
   const phones = useRead('GET /phone_channels', { query });

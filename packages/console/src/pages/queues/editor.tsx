@@ -47,7 +47,7 @@ export function NewQueue(): ReactElement {
   const client = useQueryClient();
   const navigateSoon = (id: string): void => {
     void client.invalidateQueries({ queryKey: ['GET /queues'] });
-    // After the form has let go of what is saved now.
+    // Navigate after the form has released its unsaved changes.
     setTimeout(() => navigate(`/queues/${id}`, { replace: true }));
   };
   return (
@@ -177,7 +177,7 @@ interface FormProps {
   readonly queue: Queue | null;
 }
 
-/** Every field at the left, what it comes to at the right. */
+/** The fields at the left, their effect at the right. */
 function QueueForm({ editing, siteId, queue }: FormProps): ReactElement {
   const me = useMe();
   const mayEdit = me.can('super_manager', siteId);
@@ -189,7 +189,7 @@ function QueueForm({ editing, siteId, queue }: FormProps): ReactElement {
         site_id: siteId,
         ...(queue === null ? {} : { id: queue.id }),
         ...bodyOf(draft),
-        // A queue that has no name yet can be looked at all the same.
+        // A queue without a name can be previewed, too.
         name: queue === null && draft.name === '' ? texts.newQueue : draft.name,
       },
     },

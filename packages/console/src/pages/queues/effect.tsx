@@ -14,7 +14,7 @@ import { texts } from './texts.ts';
 import type { Queue } from './use-queues.ts';
 import classes from './queues.module.css';
 
-/** However much moves, the effect is worked out no more often. */
+/** Throttle: the preview is refreshed at most this often. */
 const lookEveryMs = 2_000;
 
 interface Props {
@@ -24,7 +24,7 @@ interface Props {
   readonly isChanged: boolean;
 }
 
-/** What the queue would be now if it were saved like this. */
+/** The state the queue would have now if it were saved. */
 export function Effect({ preview, draft, queue, isChanged }: Props): ReactElement {
   const client = useQueryClient();
   const look = useThrottledCallback(() => {
@@ -78,7 +78,7 @@ export function Effect({ preview, draft, queue, isChanged }: Props): ReactElemen
   );
 }
 
-/** For those who may not change it, and until the first answer is there. */
+/** For readers who cannot change the queue, and until the first preview arrives. */
 function Plain({ queue, error }: { readonly queue: Queue | null; readonly error: unknown }): ReactElement {
   if (queue === null)
     return isAtFields(error) ? (
@@ -123,7 +123,7 @@ function hoursWords({ scheduling_policy_id }: QueueDraft, { within_hours, hours_
   return within_hours ? texts.openUntil(words) : texts.closedUntil(words);
 }
 
-/** The chain of fallbacks, drawn: this one first. */
+/** The chain of fallbacks, starting with this queue. */
 function Chain({ name, data }: { readonly name: string; readonly data: QueuePreview }): ReactElement {
   if (data.fallback_path.length === 0) return <Text size="sm">{texts.noFallback}</Text>;
   const circle = data.violations.some(({ attribute }) => attribute === '/fallback_queue_id');

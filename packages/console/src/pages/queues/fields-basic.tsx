@@ -12,7 +12,7 @@ import {
 } from './fields.ts';
 import { texts } from './texts.ts';
 
-/** Both numbers are kept while the type changes; the one of the type is sent. */
+/** Both numbers are kept while the type changes; only the one of the type is sent. */
 interface CapacityDraft {
   readonly type: 'fixed' | 'variable';
   readonly capacity: Typed;

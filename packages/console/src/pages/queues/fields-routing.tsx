@@ -78,7 +78,7 @@ export function RoutingFields({ draft, set, fault, siteId }: FieldsProps<typeof 
   );
 }
 
-/** An hour to begin with, when affinity is switched on. */
+/** The initial value when affinity is turned on. */
 const usualAffinitySec = 3_600;
 const atMost = texts.daysAtMost(maxAffinitySec / 86_400);
 
@@ -93,7 +93,7 @@ export const serviceFields = {
     initial: false,
     show: (value) => (value ? 'yes' : 'no'),
   }),
-  /** Seconds; `null`: not wanted. */
+  /** Seconds; `null` for no affinity. */
   operator_affinity: field<Typed | null>({
     label: texts.preferLastOperator,
     initial: null,

@@ -12,7 +12,7 @@ import { StatusBadge } from './status-badge.tsx';
 import { texts } from './texts.ts';
 import { usePolicies, useQueues, type Queue } from './use-queues.ts';
 
-/** More rows than this nobody reads: searching is quicker. */
+/** Nobody reads more rows than this: searching is quicker. */
 const mostRows = 200;
 
 export function QueueList(): ReactElement {
@@ -166,7 +166,7 @@ function QueueTable({
   );
 }
 
-/** One line; the whole of it in the title. */
+/** One line, with the full text as title. */
 function CutText({ text }: { readonly text: string }): ReactElement {
   return (
     <Text size="sm" lineClamp={1} className="user-text" title={text}>

@@ -53,7 +53,7 @@ interface RanksProps {
 }
 
 function Ranks({ queue, saved, names }: RanksProps): ReactElement {
-  // Those who have left the site keep a rank that cannot be changed.
+  // Operators who left the site keep a rank that cannot be changed.
   const mine = saved.filter(({ id }) => names.has(id));
   const gone = saved.length - mine.length;
   const [draft, setDraft] = useState<readonly Ranking[] | null>(null);

@@ -37,7 +37,7 @@ function modeOf(text: string): Mode {
 
 const emptyOption = { text: '', value: '' };
 
-/** Text or a response card, by a form or as JSON, and how the visitor will see it. */
+/** The welcome message: text or a response card, as a form or as JSON, with a preview. */
 export function WelcomeEditor({ value, fault, onChange }: Props): ReactElement {
   const [mode, setMode] = useState<Mode>(() => modeOf(value));
   const card = cardIn(value) ?? { content: value, image_url: '', options: [emptyOption] };

@@ -5,7 +5,7 @@ import { cardIn } from './card.ts';
 import classes from './queues.module.css';
 import { texts } from './texts.ts';
 
-/** The welcome message as the visitor will see it. An image of another host is named here and not fetched. */
+/** The welcome message as the visitor will see it. An image of another host is named, not loaded. */
 export function WelcomePreview({ text }: { readonly text: string }): ReactElement | null {
   if (text === '') return null;
   const { content, image_url, options } = cardIn(text) ?? { content: text, image_url: '', options: [] };

@@ -18,7 +18,7 @@ const meanings = {
   secret: texts.secretMeaning,
 } as const;
 
-/** The tokens that let visitors in: publishable ones with the embed code, at any time; a secret one once, when it is made. */
+/** Application tokens. Publishable ones can be shown any time, with the embed code; a secret one only when it is created. */
 export function ApplicationTokens({ siteId }: { readonly siteId: string }): ReactElement {
   const path = { site_id: siteId };
   const [made, setMade] = useState<NewApplicationToken | null>(null);

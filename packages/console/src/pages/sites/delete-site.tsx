@@ -17,7 +17,7 @@ const refresh = [
   'GET /webhooks',
 ] as const;
 
-/** An empty site is deleted when asked for. Any other is refused once, with what goes with it, and then needs its name. */
+/** An empty site is deleted immediately. For any other the server lists its contents first, and the name must be typed. */
 export function DeleteSite({ site }: { readonly site: Site }): ReactElement {
   const [, navigate] = useLocation();
   const [opened, { open, close }] = useDisclosure();
@@ -102,7 +102,7 @@ interface ContentsProps {
 
 function Contents({ contents, typed, onType }: ContentsProps): ReactElement {
   const field = useRef<HTMLInputElement>(null);
-  // The button that was clicked is disabled now: the focus goes where something is to be typed.
+  // The clicked button is disabled now: the focus moves to the name input.
   useEffect(() => field.current?.focus(), []);
   return (
     <>

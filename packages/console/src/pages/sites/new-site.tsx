@@ -19,10 +19,10 @@ export function NewSite(): ReactElement {
     current: { fields: newDraft, etag: null },
     save: async (fields) => {
       const made = await api.ask('POST /sites', { body: fields });
-      // Whoever makes a site is its super manager: what they may has grown.
+      // The creator of a site is its super manager, so their permissions have changed.
       await client.invalidateQueries({ queryKey: ['GET /operator_authentication/sessions/current'] });
       await client.invalidateQueries({ queryKey: ['GET /sites'] });
-      // After the form has let go of what is saved now.
+      // Navigate after the form has released its unsaved changes.
       setTimeout(() => navigate(`/sites/${made.data.id}`, { replace: true }));
       return { fields, etag: made.etag };
     },

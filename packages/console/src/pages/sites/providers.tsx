@@ -20,7 +20,7 @@ import { texts } from './texts.ts';
 
 const refresh = ['GET /sites/{site_id}/visitor_authentication_providers'] as const;
 
-/** Identity providers by which visitors of the site say who they are. */
+/** Identity providers that visitors of the site can sign in with. */
 export function Providers({ siteId }: { readonly siteId: string }): ReactElement {
   const path = { site_id: siteId };
   const read = useRead('GET /sites/{site_id}/visitor_authentication_providers', { path });

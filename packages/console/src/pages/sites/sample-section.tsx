@@ -14,7 +14,7 @@ const words = {
   removing: texts.deletingSampleData,
 } as const;
 
-/** Made, stopped and removed here. */
+/** Creates, pauses and deletes the sample data. */
 export function SampleSection(): ReactElement | null {
   const may = useMe().can('super_manager');
   const { state, siteId, error, change } = useSampleData(may);

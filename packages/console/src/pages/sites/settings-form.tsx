@@ -27,7 +27,7 @@ interface Props {
   readonly readOnly: boolean;
 }
 
-/** Every field of a site. */
+/** All settings of a site. */
 export function SiteForm(props: Props): ReactElement {
   const { draft, set, faults, readOnly } = props;
   return (
@@ -155,7 +155,7 @@ const limits = [
   },
 ] as const;
 
-/** What one address may have, so that one caller cannot fill a queue. */
+/** Limits per IP address, so that one client cannot fill a queue. */
 function LimitFields({ draft, set, faults, readOnly }: Props): ReactElement {
   const given = draft.visitor_limits;
   return (

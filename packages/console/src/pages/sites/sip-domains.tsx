@@ -12,7 +12,7 @@ import { texts } from './texts.ts';
 
 const refresh = ['GET /sip_domains'] as const;
 
-/** Host names under which the site is called by SIP. */
+/** Host names of the site for SIP calls. */
 export function SipDomains({ siteId }: { readonly siteId: string }): ReactElement {
   const [domain, setDomain] = useState('');
   const read = useEvery('GET /sip_domains', { query: { site_ids: [siteId] } }, ({ sip_domains }) => sip_domains);

@@ -11,7 +11,7 @@ interface Props {
   readonly readOnly: boolean;
 }
 
-/** By any part of its name: `tall` finds Europe/Tallinn. */
+/** Searches any part of the name: `tall` finds Europe/Tallinn. */
 export function TimeZone({ value, onChange, error, readOnly }: Props): ReactElement {
   const data = value === null || zones.includes(value) ? zones : [value, ...zones];
   return (

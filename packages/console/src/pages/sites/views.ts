@@ -4,14 +4,14 @@ import { texts } from './texts.ts';
 
 const list = (values: readonly string[]): string => (values.length === 0 ? 'none' : values.join(', '));
 
-/** Whose messages a webhook hears that came with a ticket or request. */
+/** Whose messages an attached webhook receives. */
 export const audienceNames: Readonly<Record<SiteDraft['attached_webhook_messages'], string>> = {
   own: texts.ofAttachingSide,
   other: texts.ofOtherSide,
   all: texts.ofBothSides,
 };
 
-/** How the fields are called and shown where two versions meet. */
+/** How the fields are shown when two versions are compared. */
 export const siteViews: FieldViews<SiteDraft> = {
   name: { label: texts.name, show: (name) => name },
   addresses: { label: texts.siteUrls, show: list },

@@ -14,7 +14,7 @@ import { texts } from './texts.ts';
 import { Timeline } from './timeline.tsx';
 import { useIntervals } from './use-intervals.ts';
 
-/** What operators did on a day, one row for each. */
+/** The presence of operators on one day. */
 export function TimelinePage(): ReactElement {
   const siteIds = useManagedSites();
   const [search, setSearch] = useSearchParams();
@@ -90,7 +90,7 @@ function Choices({ day, chooseDay }: ChoicesProps): ReactElement {
   );
 }
 
-/** The site is the only filter beside the day. */
+/** The site is the only filter besides the day. */
 function Nobody(): ReactElement {
   const { siteId, chooseSite } = useMe();
   if (siteId === null) return <Empty>{texts.nobodyOnline}</Empty>;

@@ -21,7 +21,7 @@ interface TimelineProps {
 const percent = (fraction: number): string => `${fraction * 100}%`;
 const clock = (at: number): string => formatTime(at, 'seconds');
 
-/** One row for each operator: the day as a bar, and behind a button the same as a list. */
+/** One row per operator: the day as a bar, and as a list on demand. */
 export function Timeline({ lines, from, to, now }: TimelineProps): ReactElement {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const toggle = (id: string): void =>

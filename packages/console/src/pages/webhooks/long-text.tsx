@@ -3,10 +3,10 @@ import { useState, type ReactElement } from 'react';
 import classes from './long-text.module.css';
 import { texts } from './texts.ts';
 
-/** Characters that are shown at first. */
+/** Characters shown before the text is expanded. */
 const cutAt = 1_500;
 
-/** Whatever others have sent, as text. What is long is cut until it is asked for. */
+/** Foreign content as plain text; long content is collapsed. */
 export function LongText({ text, label }: { readonly text: string; readonly label: string }): ReactElement {
   const [all, showAll] = useState(false);
   const isLong = text.length > cutAt;

@@ -26,7 +26,7 @@ export const states: Readonly<Record<DeliveryState, Words>> = {
 
 export const stateNames = Object.keys(states) as readonly DeliveryState[];
 
-/** Nothing more happens with it unless somebody asks for it. */
+/** Whether the delivery is final: nothing more happens unless somebody replays it. */
 export function isSettled(state: DeliveryState): boolean {
   return state !== 'pending' && state !== 'retrying';
 }
@@ -44,7 +44,7 @@ export function whyDisabled(webhook: Pick<Webhook, 'disabled_because' | 'url'>):
   }
 }
 
-/** Characters of an address that are its name where it was given none. */
+/** A webhook without a description is named by the first characters of its URL. */
 const longestName = 60;
 
 export function nameOf({ description, url }: Pick<Webhook, 'description' | 'url'>): string {

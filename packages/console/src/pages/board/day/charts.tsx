@@ -12,10 +12,10 @@ import classes from './day.module.css';
 const height = 190;
 const noMotion = { isAnimationActive: false };
 const common = { h: height, dataKey: 'at', withLegend: true };
-/** Between two ticks of the day. Where there is no room for all of them every second or third is left. */
+/** Minutes between two ticks. Where space is short, the chart drops every second or third tick. */
 const everyMin = 180;
 
-/** Four views of the day. What they show is in the table below them, for those who do not see them. */
+/** Four charts of the day. They are hidden from screen readers, which read the table below instead. */
 export function Charts({
   steps,
   levelSec,

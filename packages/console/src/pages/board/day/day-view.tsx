@@ -25,7 +25,7 @@ interface Choice {
   readonly queueIds: readonly string[];
 }
 
-/** What became of those who came on a day, as charts and as a table. */
+/** The statistics of one day, as charts and as a table. */
 export function DayView({ siteIds }: { readonly siteIds: readonly string[] }): ReactElement {
   const [choice, setChoice] = useState<Choice>(() => ({
     day: nameOf(new Date()),

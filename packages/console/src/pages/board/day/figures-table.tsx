@@ -23,7 +23,7 @@ const columns: readonly (readonly [name: string, value: (each: QueueStatsInterva
 const clock = (seconds: number | null): string => (seconds === null ? '–' : inClock(seconds));
 const percent = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)} %`);
 
-/** The same as the charts, and more exactly. */
+/** The exact numbers behind the charts. */
 export function FiguresTable({ intervals }: { readonly intervals: readonly QueueStatsInterval[] }): ReactElement {
   return (
     <details>

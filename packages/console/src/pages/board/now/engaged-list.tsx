@@ -19,7 +19,7 @@ interface ListProps {
   readonly look: (engagementId: string) => void;
 }
 
-/** Who is engaged with whom, since when and by what: everywhere, or from one queue. */
+/** The active conversations with visitor, operator, medium and duration: all of them, or those from one queue. */
 export function EngagedList({ queueId, showAll, look }: ListProps): ReactElement {
   const { store, names } = useBoard();
   useTopic('engagements');

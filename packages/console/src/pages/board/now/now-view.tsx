@@ -24,7 +24,7 @@ const tabs: readonly (readonly [Tab, string])[] = [
   ['operators', texts.operators],
 ];
 
-/** Everything as it is now: queues, and beside them, or where there is no room behind them, people. */
+/** The current state: queues, and people beside them or, on small screens, in tabs. */
 export function NowView(): ReactElement {
   const wide = useMediaQuery('(min-width: 75em)', true, { getInitialValueInEffect: false });
   const [params, setParams] = useSearchParams();
@@ -94,7 +94,7 @@ function Panel({ tab, chosen, choose, look }: PanelProps): ReactElement {
   }
 }
 
-/** Which queue the lists are about, and the way back to all. */
+/** The queue that filters the lists, with a button to show all. */
 function Chosen({ id, clear }: { readonly id: string; readonly clear: () => void }): ReactElement {
   const { store } = useBoard();
   useTopic('queues');

@@ -24,7 +24,7 @@ interface ListProps {
   readonly showAll: () => void;
 }
 
-/** Who is there, busy or away and since when: all of them, or those who staff a queue. */
+/** The operators with their state and since when: all of them, or those who staff a queue. */
 export function OperatorList({ queueId, showAll }: ListProps): ReactElement {
   const { store } = useBoard();
   useTopic('operators');
@@ -54,7 +54,7 @@ export function OperatorList({ queueId, showAll }: ListProps): ReactElement {
 
 interface NobodyProps {
   readonly known: boolean;
-  /** Shows operators of all queues; `null`: they are shown. */
+  /** Shows the operators of all queues; `null` when they are shown already. */
   readonly showAll: (() => void) | null;
 }
 
@@ -108,7 +108,7 @@ const OperatorCells = memo(function OperatorCells({
   );
 });
 
-/** Marked as queues are: there, there and taken, not there. */
+/** The operator states reuse the colours of queue statuses. */
 const statusOf = { free: 'opened', busy: 'opened', full: 'full', away: 'closed' } as const;
 
 function SetPresence({ operator }: { readonly operator: Operator }): ReactElement {
@@ -128,9 +128,10 @@ function SetPresence({ operator }: { readonly operator: Operator }): ReactElemen
             path: { operator_id: id },
             body: {
               available: !available,
-              // What they last took, they take again.
+              // Keep the media they accepted last.
               ...(media.length === 0 ? {} : { media }),
-              // Their own open page renews it. Whoever has closed it is not taken for away at their desk.
+              // Their open page renews the lease. Without an open page the lease expires, so nobody is shown as away at their
+              // desk.
               ...(available && presence_expires_at !== null ? { expires_in_sec: leaseSeconds } : {}),
             },
           },

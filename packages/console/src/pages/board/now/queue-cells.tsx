@@ -16,13 +16,13 @@ interface Props {
   readonly longestSince: string | null;
   readonly present: number;
   readonly busy: number;
-  /** Those it falls back to, in order; `null` for one on a site that is not shown. */
+  /** The fallback queues in order; `null` for one on a site that is not shown. */
   readonly chain: readonly (Queue | null)[];
   readonly isChosen: boolean;
   readonly choose: (id: string) => void;
 }
 
-/** The cells of a queue. They are drawn anew only when something in them has changed. */
+/** The cells of a queue, rendered again only when one of them changes. */
 export const QueueCells = memo(
   function QueueCells(props: Props): ReactElement {
     const { queue, longestSince, present, busy, isChosen, choose } = props;
@@ -88,7 +88,7 @@ function staffInWords({ present, busy }: Staff): ReactElement {
   );
 }
 
-/** Its status, why, and where visitors go instead. */
+/** The status of the queue, the reason, and where visitors overflow to. */
 function Situation({ queue, present, busy, chain, choose }: Props): ReactElement {
   const reason = reasonOf(queue) || (present > 0 && busy === present ? texts.allOperatorsBusy : '');
   const instead = isOpen(queue) ? null : takesOver(chain);
@@ -126,7 +126,7 @@ function Situation({ queue, present, busy, chain, choose }: Props): ReactElement
   );
 }
 
-/** How much of the effective capacity is used, as a bar and in figures. */
+/** The used part of the effective capacity, as a bar and as numbers. */
 function Capacity({ used, capacity }: { readonly used: number; readonly capacity: number }): ReactElement {
   const share = capacity === 0 ? (used > 0 ? 1 : 0) : Math.min(1, used / capacity);
   return (

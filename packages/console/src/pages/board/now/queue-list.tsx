@@ -21,7 +21,7 @@ interface Props {
   readonly choose: (id: string | null) => void;
 }
 
-/** Every queue of the sites, with its figures as they are now. */
+/** Every queue of the sites, with its current figures. */
 export function QueueList({ chosen, choose }: Props): ReactElement {
   const { store } = useBoard();
   useTopic('queues');

@@ -6,7 +6,7 @@ import { stateOf } from '../words.ts';
 import classes from './now.module.css';
 import { Warning, WaitTime } from './wait-time.tsx';
 
-/** The whole board in six figures. */
+/** Six totals of the board. */
 export function Totals(): ReactElement {
   const { store } = useBoard();
   useTopic('queues');

@@ -14,7 +14,7 @@ import { visitorInWords } from '../words.ts';
 const read = 'GET /engagements/{engagement_id}/chat_transcript';
 const about = ['engagement.chat.message', 'engagement.chat.system_message', 'engagement.chat.message_status'];
 
-/** What stands at the end is made anew with each message, and so is shown. */
+/** The end marker is mounted again with each message, which scrolls it into view. */
 function showEnd(end: HTMLDivElement | null): void {
   end?.scrollIntoView({ block: 'end' });
 }
@@ -24,7 +24,7 @@ interface Props {
   readonly close: () => void;
 }
 
-/** What is said in an engagement, as it is said. Nobody there is told that it is read. */
+/** The live transcript of an engagement. Its participants are not notified of the reader. */
 export function Transcript({ engagementId, close }: Props): ReactElement {
   const { store, names } = useBoard();
   useTopic('names');
@@ -52,7 +52,7 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
       position="right"
       size="md"
       title={<bdi>{visitor === '' ? texts.chat : texts.chatWith(visitor)}</bdi>}
-      // Locking the page behind it takes a style that the security policy does not let in; it may well scroll.
+      // Scroll lock injects a style that the content security policy blocks; the page behind may scroll.
       lockScroll={false}
       closeButtonProps={{ 'aria-label': texts.close }}
       scrollAreaComponent={ScrollArea.Autosize}
@@ -91,7 +91,7 @@ function Said({ message, by }: { readonly message: ChatMessage; readonly by: str
   );
 }
 
-/** What came with it, in words: here it is only to be read. */
+/** The attachments as text: the transcript is read-only. */
 function Attached({ attachment }: Pick<ChatMessage, 'attachment'>): ReactElement | null {
   if (attachment === null) return null;
   const { files, options, selected_option } = attachment as {

@@ -21,7 +21,7 @@ interface ListProps {
   readonly showAll: () => void;
 }
 
-/** Who waits, since when, and where in the line: everywhere, or in one queue. */
+/** The waiting visitors, with wait time and position: of all queues or of one. */
 export function WaitingList({ queueId, showAll }: ListProps): ReactElement {
   const { store, names } = useBoard();
   useTopic('tickets');
@@ -100,12 +100,14 @@ const TicketCells = memo(function TicketCells(props: Props): ReactElement {
   );
 });
 
-/** It stands where the other button was, which had the focus. */
+/** The button replaces the one that had the focus, so it takes the focus. */
 function focus(button: HTMLButtonElement | null): void {
   button?.focus();
 }
 
-/** Asks once more before it does: there is no way back into the queue. Who transfers a visitor cancels that themselves. */
+/**
+ * Asks for confirmation, because the visitor cannot get the place back. A transfer is cancelled by the operator who started it.
+ */
 function Remove({ ticketId, name }: { readonly ticketId: string; readonly name: string }): ReactElement {
   const [asking, setAsking] = useState(false);
   const cancel = useChange('PATCH /queue_tickets/{ticket_id}');

@@ -12,7 +12,7 @@ interface Props {
 
 const none: Devices = { microphones: [], cameras: [], speakers: [] };
 
-/** Which microphone, camera and speaker. */
+/** The choice of microphone, camera and speaker. */
 export function CallDevices({ call, speaker, hasVideo }: Props): ReactElement {
   const [devices, setDevices] = useState(none);
   useEffect(() => {

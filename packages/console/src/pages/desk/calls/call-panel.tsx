@@ -17,7 +17,7 @@ import { callMedia, isOpen } from '../conversation/reading.ts';
 import { useDesk } from '../use-desk.ts';
 import { useFocusHeir } from '../use-focus-heir.ts';
 
-/** The call of a conversation, where there is one. */
+/** The call of the conversation, if there is one. */
 export function CallPanel({ chat }: { readonly chat: Conversation }): ReactElement | null {
   const { calls } = useDesk();
   const known = useSyncExternalStore(calls.subscribe, calls.state).get(chat.id);
@@ -56,7 +56,7 @@ function Panel({ chat, known }: { readonly chat: Conversation; readonly known: D
 
 interface JoinableProps {
   readonly chat: Conversation;
-  /** Nobody has hung up yet. */
+  /** A call that can be joined. */
   readonly isNew: boolean;
   readonly media: Media;
 }
@@ -152,7 +152,7 @@ function StateInWords({ known, view }: { readonly known: DeskCall; readonly view
   }
 }
 
-/** The other side large, oneself small. The sound comes from elsewhere, so that it goes on without the panel. */
+/** The visitor large, the operator small. The audio is played elsewhere, so that it continues without the panel. */
 function Pictures({ view }: { readonly view: CallView }): ReactElement {
   const isSeen = view.media.video === 'two_way';
   return (

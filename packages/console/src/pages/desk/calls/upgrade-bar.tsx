@@ -10,7 +10,7 @@ import { pendingUpgrade } from '../conversation/reading.ts';
 import { texts } from '../texts.ts';
 import { useDesk } from '../use-desk.ts';
 
-/** One side has asked for a call, and the other has not answered. */
+/** A pending request for a call. */
 export function UpgradeBar({ chat }: { readonly chat: Conversation }): ReactElement | null {
   const desk = useDesk();
   const change = useChange('PATCH /engagements/{engagement_id}/media_upgrade_requests/{upgrade_id}', {

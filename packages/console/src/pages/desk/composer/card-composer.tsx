@@ -7,10 +7,10 @@ interface Props {
   readonly send: (content: string, options: readonly { readonly text: string; readonly value: string }[]) => void;
 }
 
-/** More is not read by anybody. */
+/** More choices would not be read. */
 const mostOptions = 10;
 
-/** A question, and what to choose from. Left empty, a choice is left out. */
+/** A question with choices. Empty choices are dropped. */
 export function CardComposer({ send }: Props): ReactElement {
   const [question, setQuestion] = useState('');
   const [options, setOptions] = useState<readonly string[]>(['', '']);

@@ -19,7 +19,7 @@ interface Props {
   readonly write: (text: string) => void;
 }
 
-/** What to say: Enter sends, Shift+Enter begins a line. Files go along once their scan is over. */
+/** The message input: Enter sends, Shift+Enter starts a new line. Files are sent once they are scanned. */
 export function Composer({ chat, site, draft, write }: Props): ReactElement {
   const desk = useDesk();
   const input = useRef<HTMLTextAreaElement>(null);
@@ -29,7 +29,7 @@ export function Composer({ chat, site, draft, write }: Props): ReactElement {
   const isScanning = staged.some(({ state }) => state === 'pending');
   const canSend = !isScanning && (draft.trim() !== '' || clean.length > 0);
   useEffect(() => {
-    // On a phone it would open the keyboard over what one came to read.
+    // On a phone the focus would open the keyboard over the messages.
     if (matchMedia('(pointer: fine)').matches) input.current?.focus();
   }, []);
   const dismiss = (fileId: string): void => {

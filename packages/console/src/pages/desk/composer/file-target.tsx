@@ -13,7 +13,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** The conversation as a place to drop files on and to paste them into: they are staged as if they had been picked. */
+/** A drop and paste target for files: they are staged as if they had been picked. */
 export function FileTarget({ chat, children }: Props): ReactElement {
   const add = useAddFiles(chat);
   const [isOver, setOver] = useState(false);
@@ -24,7 +24,7 @@ export function FileTarget({ chat, children }: Props): ReactElement {
     setOver(true);
   };
   const onDragLeave = ({ currentTarget, relatedTarget }: DragEvent): void => {
-    // Also told when the pointer goes from one element of the conversation to another.
+    // Also fired when the pointer moves between elements of the conversation.
     if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) setOver(false);
   };
   const onDrop = (event: DragEvent): void => {
@@ -59,7 +59,7 @@ export function FileTarget({ chat, children }: Props): ReactElement {
   );
 }
 
-/** React also hands on events of dialogs that the conversation has opened, which lie elsewhere on the page. */
+/** React also bubbles events of dialogs that the conversation opened, which are elsewhere in the DOM. */
 function isInside({ currentTarget, target }: ClipboardEvent | DragEvent): boolean {
   return target instanceof Node && currentTarget.contains(target);
 }
@@ -79,7 +79,7 @@ function useAddFiles({ id, engagement }: Conversation): (files: readonly globalT
   };
 }
 
-/** A file that is dropped beside the conversation would be opened by the browser in the place of the console. */
+/** Without this the browser would open a file that is dropped beside the conversation in place of the console. */
 function useNoStrayDrops(): void {
   useEffect(() => {
     const refuse = (event: globalThis.DragEvent): void => {

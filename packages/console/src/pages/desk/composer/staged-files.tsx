@@ -8,7 +8,7 @@ import { useDesk } from '../use-desk.ts';
 
 interface Props {
   readonly chat: Conversation;
-  /** Taken by the server and not sent yet. */
+  /** Uploaded, but not sent yet. */
   readonly files: readonly File[];
   readonly dismiss: (fileId: string) => void;
 }
@@ -20,12 +20,12 @@ const scans = {
   infected: { color: 'red', words: texts.virusFoundNotSent },
 } as const;
 
-/** A server without a scanner lets every file in: nobody has found it clean. */
+/** A server without a scanner accepts every file, so such a file was not found clean. */
 function scanOf({ state, scanned_at: at }: File): keyof typeof scans {
   return state === 'clean' && at === null ? 'unscanned' : state;
 }
 
-/** Files that are to go with the next message. */
+/** The files of the next message. */
 export function StagedFiles({ chat, files, dismiss }: Props): ReactElement | null {
   const { uploads } = useDesk();
   const coming = useSyncExternalStore(uploads.subscribe, uploads.state).get(chat.id) ?? [];

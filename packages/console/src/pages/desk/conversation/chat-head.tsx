@@ -24,7 +24,7 @@ interface Props {
   readonly name: string;
 }
 
-/** Who it is, for how long, and what can be done. */
+/** The visitor, the duration and the actions. */
 export function ChatHead({ chat, name }: Props): ReactElement {
   const [detailsShown, details] = useDisclosure();
   return (

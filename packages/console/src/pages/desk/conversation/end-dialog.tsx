@@ -11,7 +11,7 @@ interface Props {
   readonly close: () => void;
 }
 
-/** Ending cannot be taken back, so it is asked once more; Enter is enough. */
+/** Ending cannot be undone, so it asks for confirmation; Enter confirms. */
 export function EndDialog({ chat, isShown, close }: Props): ReactElement {
   const end = useChange('PATCH /engagements/{engagement_id}', { onDone: close });
   return (

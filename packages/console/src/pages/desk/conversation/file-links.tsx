@@ -11,7 +11,7 @@ interface Props {
   readonly files: readonly { readonly id: string; readonly name: string; readonly deleted: boolean }[];
 }
 
-/** Files that were sent. Their address needs a token, so they are fetched and handed to the browser. */
+/** The files of a message. Downloading them needs a token, so they are fetched and passed to the browser. */
 export function FileLinks({ engagementId, files }: Props): ReactElement {
   const { api } = useSession();
   const [loading, setLoading] = useState<string | null>(null);

@@ -12,15 +12,18 @@ import { useColleagues } from '../transfers/use-colleagues.ts';
 import { useDesk } from '../use-desk.ts';
 
 interface Props {
-  /** Where it was said, and everything else that was. */
+  /** The conversation of the message. */
   readonly chat: Pick<Conversation, 'id' | 'engagement' | 'messages'>;
   readonly message: Message;
-  /** Of the visitor. */
+  /** The name of the visitor. */
   readonly name: string;
   readonly use?: (text: string) => void;
 }
 
-/** Ours at the right, the visitor's at the left; what the system and the assistant say is for the operator alone. */
+/**
+ * The operator's messages are at the right, the visitor's at the left; messages of system and assistant are for the operator
+ * only.
+ */
 export function MessageView(props: Props): ReactElement {
   switch (props.message.sender.type) {
     case 'system':
@@ -61,7 +64,7 @@ function Bubble({ chat, message, name }: Props): ReactElement {
   );
 }
 
-/** Which of the operators, where it was not the one who reads. */
+/** The name of the operator, if it is not the reader. */
 function Sender({ chat, message }: Pick<Props, 'chat' | 'message'>): ReactElement | null {
   const { operatorId } = useDesk();
   const { engagement } = chat;
@@ -85,7 +88,7 @@ function Time({ at }: { readonly at: string }): ReactElement {
   );
 }
 
-/** As the visitor sees it, with what was chosen. Pictures of other hosts are not loaded here. */
+/** The card as the visitor sees it, with the chosen option. Pictures of other hosts are not loaded here. */
 function CardView({ chat, message }: Pick<Props, 'chat' | 'message'>): ReactElement | null {
   const card = cardOf(message.attachment);
   if (card === null) return null;

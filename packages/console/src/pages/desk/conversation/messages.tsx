@@ -20,12 +20,12 @@ interface Props {
   readonly use: (text: string) => void;
 }
 
-/** So many are shown at first, and more at a time when asked for. */
+/** The number of messages shown at first and added on demand. */
 const shownAtFirst = 200;
-/** So near to the end one is at the end. */
+/** Within this distance the list counts as scrolled to the end. */
 const nearPx = 80;
 
-/** What was said, the newest at the bottom; it stays there unless somebody has scrolled away. */
+/** The messages, newest last; the list stays at its end unless the operator scrolled up. */
 export function Messages({ chat, name, use }: Props): ReactElement {
   const [shown, show] = useState(shownAtFirst);
   const thread = threadOf(chat);
@@ -94,7 +94,7 @@ function useStayAtEnd() {
   return box;
 }
 
-/** What is on the page of a window that is looked at has arrived. */
+/** Acknowledges messages while the window is visible. */
 function useSeeing({ id }: Conversation): void {
   const desk = useDesk();
   useEffect(() => {

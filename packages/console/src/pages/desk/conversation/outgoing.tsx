@@ -11,7 +11,7 @@ interface Props {
   readonly outgoing: Outgoing;
 }
 
-/** A message of ours that has not arrived. */
+/** A message of the operator that has not been sent. */
 export function OutgoingView({ chat, outgoing }: Props): ReactElement {
   const desk = useDesk();
   const { content, attachment, state, problem } = outgoing;

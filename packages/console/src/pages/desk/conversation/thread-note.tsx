@@ -6,7 +6,7 @@ import { texts } from '../texts.ts';
 import type { ThreadEntry } from './thread.ts';
 import { useDesk } from '../use-desk.ts';
 
-/** Something that happened, between the messages. */
+/** A call or transfer between the messages. */
 export function ThreadNote({ entry }: { readonly entry: Exclude<ThreadEntry, { kind: 'message' }> }): ReactElement {
   return (
     <Text

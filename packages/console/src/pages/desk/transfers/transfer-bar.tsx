@@ -12,7 +12,7 @@ import { transferOf } from '../conversation/reading.ts';
 import classes from '../desk.module.css';
 import { useDesk } from '../use-desk.ts';
 
-/** A transfer that is under way, and how to call it off. */
+/** A pending transfer, with a button to cancel it. */
 export function TransferBar({ chat }: { readonly chat: Conversation }): ReactElement | null {
   const transfer = transferOf(chat);
   return transfer === null ? null : <UnderWay chat={chat} transfer={transfer} />;

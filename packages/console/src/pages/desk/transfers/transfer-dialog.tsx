@@ -31,7 +31,7 @@ interface Target {
   readonly obstacle: string | null;
 }
 
-/** Whom to hand the visitor on to: a colleague who is there, or a queue. */
+/** Chooses the target of a transfer: an available colleague or a queue. */
 export function TransferDialog({
   chat,
   close,

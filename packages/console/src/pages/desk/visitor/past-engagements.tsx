@@ -12,17 +12,17 @@ import type { Conversation } from '../conversation/conversation.ts';
 import { MessageView } from '../conversation/message.tsx';
 import { texts } from '../texts.ts';
 
-/** So many are listed, newest first. */
+/** The number of engagements listed, newest first. */
 const mostShown = 20;
 
 const read = 'GET /engagements';
 
-/** What the visitor was engaged in before this conversation, each with what was said. */
+/** The previous engagements of the visitor, each with its transcript. */
 export function PastEngagements({ chat }: { readonly chat: Conversation }): ReactElement {
   const { sites } = useMe();
   const [open, setOpen] = useState<Engagement | null>(null);
   const query = { site_ids: sites.map(({ id }) => id), visitor_ids: [chat.engagement.visitor_id], per_page: mostShown };
-  // The feed tells of this operator's conversations alone; those that colleagues had meanwhile are found when one is opened.
+  // The feed reports this operator's conversations only; those of colleagues are read when a conversation is opened.
   const { data, error, isPending } = useRead(read, { query }, { refetchOnMount: 'always' });
   const client = useQueryClient();
   useLive(['engagement.state'], ({ data: engagement }) => {

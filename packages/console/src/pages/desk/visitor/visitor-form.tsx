@@ -16,15 +16,15 @@ const lines = [
 ] as const;
 
 interface Edit {
-  /** As it was when the first key was pressed: what others change meanwhile is not put back. */
+  /** The visitor when editing began: only fields edited since then are saved, so changes by others are kept. */
   readonly base: VisitorFields;
   readonly typed: VisitorFields;
 }
 
-/** What was typed, by visitor: it is there again after looking at another conversation. */
+/** The drafts by visitor: they survive switching to another conversation. */
 const edits = new Map<string, Edit>();
 
-/** Typed text is not lost when the visitor is read anew: the form shows what was typed until it is saved. */
+/** Details of the visitor. Typed text survives a refetch until it is saved. */
 export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactElement {
   const [edit, setEdit] = useState<Edit | null>(edits.get(visitor.id) ?? null);
   const change = (next: Edit | null): void => {
@@ -39,7 +39,7 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
   const changes = changesOf(edit?.base ?? read, fields);
   const save = useChange('PATCH /sites/{site_id}/visitors/{visitor_id}', {
     refresh: ['GET /sites/{site_id}/visitors/{visitor_id}'],
-    // What was typed while it was being saved stays.
+    // Keep what was typed while saving.
     onDone: () => change(edits.get(visitor.id) === edit ? null : (edits.get(visitor.id) ?? null)),
   });
   const problemOf = (field: string): string | undefined =>

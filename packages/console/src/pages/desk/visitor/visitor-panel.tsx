@@ -8,7 +8,7 @@ import { texts } from '../texts.ts';
 import { PastEngagements } from './past-engagements.tsx';
 import { VisitorForm } from './visitor-form.tsx';
 
-/** What is known of the visitor, and what was before. */
+/** The details of the visitor and their previous conversations. */
 export function VisitorPanel({ chat }: { readonly chat: Conversation }): ReactElement {
   const { site_id, visitor_id } = chat.engagement;
   const visitor = useRead('GET /sites/{site_id}/visitors/{visitor_id}', { path: { site_id, visitor_id } });

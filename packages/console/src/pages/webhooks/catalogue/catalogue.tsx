@@ -13,7 +13,7 @@ import { SchemaTree } from './schema-tree.tsx';
 import { useEventTypes } from './use-event-types.ts';
 import { verifySnippet } from './verify-snippet.ts';
 
-/** Every event there is: when it happens, what is sent, and how to know that it is from here. */
+/** All event types: when each occurs, a sample, its fields, and how to verify the signature. */
 export function CataloguePage({ type }: { readonly type: string | null }): ReactElement {
   const { read, all, matching } = useEventTypes();
   const [search, setSearch] = useState('');

@@ -1,6 +1,6 @@
 import { texts } from '../texts.ts';
 
-/** A field of a JSON Schema, as a line of a tree. */
+/** A field of a JSON Schema, as a row of a tree. */
 export interface SchemaRow {
   readonly path: string;
   readonly depth: number;
@@ -22,7 +22,7 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
-/** Schemas are ours, and not deep; one that is ends here. */
+/** The maximum depth. The schemas are ours, and none is deeper. */
 const deepest = 12;
 
 export function schemaRows(schema: unknown): readonly SchemaRow[] {

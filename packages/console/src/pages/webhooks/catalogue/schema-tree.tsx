@@ -5,7 +5,7 @@ import { schemaRows } from './schema-rows.ts';
 
 const indentPx = 18;
 
-/** The fields of an event, each below what it is in. */
+/** The fields of an event as a tree. */
 export function SchemaTree({ schema }: { readonly schema: unknown }): ReactElement {
   return (
     <Table aria-label={texts.fields} verticalSpacing={4} layout="fixed">

@@ -6,7 +6,7 @@ interface PushTarget {
   readonly topic: string;
   readonly environment: 'sandbox' | 'production';
   readonly silent: boolean;
-  /** The URL that the target was read from. */
+  /** The URL that the target was parsed from. */
   readonly storedUrl?: string;
 }
 
@@ -75,8 +75,8 @@ export const apns = {
 } satisfies Channel<PushDraft>;
 
 /**
- * The URL of the target. A stored one stays as it is while nobody has edited the target: a webhook with another URL hears only of
- * the sites of whoever saved it. Of an edited one, parameters that have no field here are kept.
+ * The URL of the target. A stored URL is kept unless the target was edited, because a webhook with a new URL receives only events
+ * of sites of the operator who saved it. Parameters without a field here are kept, too.
  */
 function pushUrl(target: PushTarget): string {
   const { deviceToken, topic, environment, silent, storedUrl } = target;
@@ -93,7 +93,7 @@ function isSameTarget(one: PushTarget, other: PushTarget): boolean {
 
 const pushShape = /^apns:\/\/([^@]*)@([^?]*)(?:\?(.*))?$/i;
 
-/** Of a URL that the server has taken. */
+/** Parses a URL that the server has accepted. */
 function pushTarget(url: string): PushTarget {
   const [, deviceToken = '', topic = '', query = ''] = pushShape.exec(url) ?? [];
   const parameters = new URLSearchParams(query);

@@ -13,7 +13,7 @@ const entryOf = ({ name, value }: Header): Entry => [name, value];
 export function headersFaults(all: readonly Header[]): Found[] {
   return [
     ...all.map((header): Found => [headerPointer(header.name), headerFault(header, all)]),
-    // After those of single ones, which are below it.
+    // After the errors of single headers, whose pointers are below this one.
     ['/headers', togetherFault(all)],
   ];
 }

@@ -3,7 +3,7 @@ import { characterFault } from '@usher/contract/webhook-url';
 import { texts } from '../texts.ts';
 import { signatureHeaders, type Channel, type Input } from './channel.ts';
 
-/** `kept`: as the server has it stored, and does not show it. */
+/** `kept`: stored by the server, which does not show it. */
 type SignIn = 'kept' | 'none' | 'password' | 'token';
 
 interface NatsTarget {
@@ -14,7 +14,7 @@ interface NatsTarget {
   readonly user: string;
   readonly password: string;
   readonly token: string;
-  /** Of a webhook whose credentials are stored: the server that they are for. */
+  /** The server that the stored credentials are for. */
   readonly knownAt: string | null;
 }
 

@@ -8,7 +8,7 @@ import { requestOf } from './request-of.ts';
 import { StateBadge } from '../stats/standing.tsx';
 import { inDuration } from '../words.ts';
 
-/** An attempt in a line: when, what was answered, how long it took. */
+/** An attempt in one line: time, result and duration. */
 export function AttemptLine({ attempt }: { readonly attempt: DeliveryAttempt }): ReactElement {
   const { at, state, status, duration_ms: tookMs, error } = attempt;
   return (
@@ -36,7 +36,7 @@ interface Props {
   readonly delivery: DeliveryDetails;
 }
 
-/** Every attempt with what was sent and what was answered; the last one open. */
+/** The attempts with request and response; the last one is expanded. */
 export function Attempts({ webhook, delivery }: Props): ReactElement {
   const { attempts } = delivery;
   if (attempts.length === 0) return <Text size="sm">{texts.noAttemptsYet}</Text>;

@@ -12,11 +12,11 @@ import { mostReplayed } from './replay-all.ts';
 import { ReplayMany } from './replay-many.tsx';
 import { useDeliveries } from './use-deliveries.ts';
 
-/** What became of every event that the webhook was to be told of. Newest first, and live. */
+/** The deliveries of the webhook, newest first, polled. */
 export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactElement {
   const [search, setSearch] = useSearchParams();
   const filters = filtersIn(search);
-  // The cursors of the pages up to this one; none: the newest.
+  // The cursors of the pages up to this one; empty for the newest.
   const [trail, setTrail] = useState<readonly string[]>([]);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const read = useDeliveries(webhook.id, filters, trail.at(-1) ?? null);

@@ -12,7 +12,7 @@ interface Props {
   readonly onClear: () => void;
 }
 
-/** Which deliveries are shown. */
+/** The filters of the delivery list. */
 export function DeliveryFilters({ value, onChange, onClear }: Props): ReactElement {
   const { all } = useEventTypes();
   const isFiltered = Object.values(value).some((part) => part !== '');
@@ -70,7 +70,7 @@ export function DeliveryFilters({ value, onChange, onClear }: Props): ReactEleme
   );
 }
 
-/** Asks once it is a whole id: there is no part of one to be found. */
+/** Searches once the id is complete, because parts of an id cannot be searched. */
 function IdSearch({
   value,
   onChange,

@@ -11,7 +11,7 @@ import { texts } from '../texts.ts';
 import { instantOf, localOf } from './filter.ts';
 
 const dayMs = 86_400_000;
-/** While one is running its progress moves; others may start one too. */
+/** Poll interval: a running recovery makes progress, and others may start one. */
 const everyMs = 2_000;
 const shown = 20;
 
@@ -21,7 +21,7 @@ const words: Readonly<Record<WebhookRecovery['state'], { label: string; color: s
   stopped: { label: texts.recoveryStopped, color: 'orange' },
 };
 
-/** Sends again what a webhook has missed since a time: after the receiver was down, or the webhook off. */
+/** Replays what a webhook missed in a period, e.g. while the receiver was down or the webhook disabled. */
 export function Recover({ webhook }: { readonly webhook: Webhook }): ReactElement {
   const [since, setSince] = useState(() => localOf(new Date(Date.now() - dayMs)));
   const [until, setUntil] = useState('');

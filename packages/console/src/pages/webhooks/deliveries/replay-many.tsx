@@ -7,7 +7,7 @@ import { useSession } from '../../../session/use-session.ts';
 import { texts } from '../texts.ts';
 import { mostReplayed, replayAll, type ReplayProgress } from './replay-all.ts';
 
-/** Refusals that are told one by one. */
+/** The number of refusals shown. */
 const mostTold = 5;
 
 interface Props {
@@ -16,7 +16,7 @@ interface Props {
   readonly onClear: () => void;
 }
 
-/** Replays what was chosen, and says how far it is and what was refused. */
+/** Replays the selected deliveries, with progress and refusals. */
 export function ReplayMany({ webhook, chosen, onClear }: Props): ReactElement | null {
   const { api } = useSession();
   const client = useQueryClient();

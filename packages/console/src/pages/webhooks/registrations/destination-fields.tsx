@@ -13,7 +13,7 @@ interface Props {
   readonly faults: Faults;
 }
 
-/** Where events go: the inputs of the channel, and the URL that they make. */
+/** The destination: the inputs of the channel and the resulting URL. */
 export function DestinationFields({ kind, draft, set, faults }: Props & { readonly kind: string }): ReactElement {
   const channel = channelNamed(kind);
   const url = channel.urlOf?.(draft) ?? '';

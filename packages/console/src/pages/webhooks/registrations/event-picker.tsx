@@ -25,7 +25,7 @@ interface Props {
   readonly error: string | undefined;
 }
 
-/** Which events it hears of, found by their name or by what they are about. */
+/** The subscribed event types, searchable by name and description. */
 export function EventPicker({ value, onChange, error }: Props): ReactElement {
   const { read, matching } = useEventTypes();
   const [search, setSearch] = useState('');

@@ -5,12 +5,12 @@ import { texts } from '../texts.ts';
 
 export type EventName = Webhook['events'][number];
 
-/** A webhook as it is edited. */
+/** The draft of a webhook. */
 export interface WebhookFields extends ChannelDrafts {
-  /** Of its channel. */
+  /** The drafts of all channels. */
   readonly kind: string;
   readonly events: readonly EventName[];
-  /** `null`: all that its registrar is super_manager of, as that changes. */
+  /** `null`: all sites where the creator is super_manager, as that changes. */
   readonly siteIds: readonly string[] | null;
   readonly description: string;
   readonly ordering: Webhook['ordering'];
@@ -58,7 +58,7 @@ interface Violation {
   readonly detail: string;
 }
 
-/** What the server would refuse, said while it is typed. */
+/** Errors that the server would report, shown while typing. */
 export function violationsOf(fields: WebhookFields): readonly Violation[] {
   const found: readonly Found[] = [
     ...channelNamed(fields.kind).faultsOf(fields),
@@ -68,7 +68,7 @@ export function violationsOf(fields: WebhookFields): readonly Violation[] {
   return found.flatMap(([attribute, detail]) => (detail === null ? [] : [{ attribute, detail }]));
 }
 
-/** What has been typed so far: of a field that nobody has been at, nothing is said before it is sent. */
+/** Only the errors of edited fields: untouched fields show errors after the form is submitted. */
 export function isTyped(fields: WebhookFields, attribute: string): boolean {
   if (['/events', '/site_ids', '/headers/'].includes(attribute)) return false;
   const input = channelNamed(fields.kind)

@@ -13,19 +13,19 @@ interface Props {
   readonly faults: Faults;
 }
 
-/** Headers that go along with every request. */
+/** Headers sent with every request. */
 export function HeaderFields({ value, onChange, faults }: Props): ReactElement {
   const set = (at: number, part: Partial<Header>): void =>
     onChange(value.map((header, index) => (index === at ? { ...header, ...part } : header)));
   const ownFaults = value.map(({ name }) => faults(headerPointer(name)));
-  // Of all together, as far as no single one shows it already.
+  // The error of all headers together, unless a single header shows one.
   const together = ownFaults.some((fault) => fault !== undefined) ? undefined : faults('/headers');
   return (
     <Fieldset variant="unstyled" legend={<Legend>{texts.headers}</Legend>}>
       <Input.Description>{texts.headersHelp}</Input.Description>
       <Stack gap="xs" mt={6}>
         {value.map(({ name, value: text }, index) => (
-          // Rows are told apart by their place alone.
+          // Rows have no identity but their index.
           // oxlint-disable-next-line react/no-array-index-key
           <Group key={index} gap="xs" align="flex-start" wrap="nowrap">
             <TextInput

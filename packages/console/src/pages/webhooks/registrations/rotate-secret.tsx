@@ -6,7 +6,7 @@ import { useChange } from '../../../data/use-api.ts';
 import { texts } from '../texts.ts';
 import { SecretShown } from './secret-shown.tsx';
 
-/** Gives a webhook a new secret, after asking, and shows it once. */
+/** Rotates the secret after a confirmation, and shows the new one once. */
 export function RotateSecret({ id }: { readonly id: string }): ReactElement {
   const [opened, { open, close }] = useDisclosure();
   const rotate = useChange('POST /webhooks/{webhook_id}/rotate_secret');

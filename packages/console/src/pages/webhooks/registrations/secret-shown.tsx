@@ -6,11 +6,11 @@ import { texts } from '../texts.ts';
 
 interface Props {
   readonly secret: string;
-  /** Until when the one before it signs as well. */
+  /** Until when the previous secret signs, too. */
   readonly oldUntil?: string | null;
 }
 
-/** A secret, the one time it can be seen. */
+/** Shows a new secret once. */
 export function SecretShown({ secret, oldUntil = null }: Props): ReactElement {
   return (
     <Stack gap="sm">

@@ -7,7 +7,7 @@ import { useChange } from '../../../data/use-api.ts';
 import { texts } from '../texts.ts';
 import { bodyOf, fieldsOf } from './fields.ts';
 
-/** Switches a webhook on or off, and changes nothing else: not if somebody else has meanwhile. */
+/** Enables or disables a webhook and keeps concurrent changes of other fields. */
 export function SwitchButton({
   webhook,
   etag,

@@ -15,7 +15,7 @@ export interface FieldsProps {
   readonly faults: Faults;
 }
 
-/** Every field of a webhook. Its secret is not among them: it is made, shown once, and rotated. */
+/** The fields of a webhook, without its secret: that is generated, shown once, and rotated. */
 export function WebhookForm({ fields, set, faults }: FieldsProps): ReactElement {
   return (
     <Stack gap="md">
@@ -57,7 +57,7 @@ function SitesField({ fields, set, faults }: FieldsProps): ReactElement {
   const me = useMe();
   const mine = me.sites.filter(({ id }) => me.can('super_manager', id));
   const { siteIds } = fields;
-  // One of a site that is no longer mine to see still names it.
+  // A chosen site that the operator cannot see any more stays in the list.
   const others = (siteIds ?? []).filter((id) => !mine.some((site) => site.id === id));
   return (
     <Stack gap="xs">

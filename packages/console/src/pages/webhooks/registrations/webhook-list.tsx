@@ -14,9 +14,9 @@ import { Standing } from '../stats/standing.tsx';
 import { texts } from '../texts.ts';
 import { nameOf } from '../words.ts';
 
-/** An account has ten at most, and one of the sample data. */
+/** An account has at most ten webhooks, and one of the sample data. */
 const perPage = 100;
-/** Whether one fails, or has been switched off by itself, no event tells. */
+/** No event reports that a webhook fails or was disabled automatically, so the list is polled. */
 const everyMs = 5_000;
 
 export function WebhookList(): ReactElement {
@@ -126,7 +126,9 @@ function Destination({ webhook }: { readonly webhook: Webhook }): ReactElement {
   );
 }
 
-/** The sites it hears of now. A registrar who has lost the role everywhere has a webhook that hears of none. */
+/**
+ * The sites whose events the webhook receives now. Without the super_manager role anywhere, its creator's webhook receives none.
+ */
 function Sites({ ids }: { readonly ids: readonly string[] }): ReactElement {
   const { sites } = useMe();
   const names = ids.map((id) => sites.find((site) => site.id === id)?.name ?? texts.anotherSite).join(', ');

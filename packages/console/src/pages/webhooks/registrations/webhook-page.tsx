@@ -33,7 +33,7 @@ interface Props {
   readonly deliveryId: string | null;
 }
 
-/** One webhook: what became of its deliveries, how it fares, and how it is set. */
+/** One webhook: deliveries, statistics, recovery and settings. */
 export function WebhookPage({ id, tab, deliveryId }: Props): ReactElement {
   const read = useRead('GET /webhooks/{webhook_id}', { path: { webhook_id: id } }, { refetchInterval: everyMs });
   const [, go] = useLocation();

@@ -15,7 +15,7 @@ interface Props {
   readonly span: SpanName;
 }
 
-/** For those who see them; the same is there as a table. */
+/** The charts, hidden from screen readers; the table has the same numbers. */
 export function OutcomeCharts({ steps, span }: Props): ReactElement {
   const data = steps.map((step) => ({ ...step }));
   const { delivered, failed, given_up: givenUp } = sumOf(steps);
@@ -38,7 +38,7 @@ export function OutcomeCharts({ steps, span }: Props): ReactElement {
       interval: 'equidistantPreserveStart',
       tickFormatter: (at: string) => formatTime(at, tick),
     },
-    // While it points at nothing a tooltip has no label.
+    // A tooltip that points at nothing has no label.
     tooltipProps: {
       labelFormatter: (at: unknown) => (typeof at === 'string' && at !== '' ? formatTime(at, 'recent') : ''),
     },

@@ -5,7 +5,7 @@ import { At } from '../../../components/at.tsx';
 import { texts } from '../texts.ts';
 import { inDuration } from '../words.ts';
 
-/** The charts' numbers, newest first; steps in which nothing was sent are left out. */
+/** The numbers of the charts, newest first, without empty intervals. */
 export function OutcomeTable({ steps }: { readonly steps: readonly WebhookStatsStep[] }): ReactElement {
   const rows = steps.filter(({ median_ms }) => median_ms !== null).toReversed();
   if (rows.length === 0) return <Text size="sm">{texts.noAttemptsInPeriod}</Text>;

@@ -9,10 +9,10 @@ import { spans, sumOf, type SpanName } from './spans.ts';
 import { useStats } from './use-stats.ts';
 import { inCount } from '../words.ts';
 
-/** Charts are large, and loaded once they are looked at. */
+/** Charts are large, so they are loaded on demand. */
 const Charts = lazily(async () => (await import('./outcome-charts.tsx')).OutcomeCharts);
 
-/** What became of the attempts, and how long they took, over time: drawn, and as a table. */
+/** The results and durations of attempts over time, as charts or as a table. */
 export function Outcomes({ id }: { readonly id: string }): ReactElement {
   const [span, setSpan] = useState<SpanName>('day');
   const [asTable, setAsTable] = useState(false);

@@ -1,6 +1,6 @@
 import { texts } from '../texts.ts';
 
-/** How far back the chart looks, how finely, and how far apart its ticks are. */
+/** The period of the chart, its interval, and the distance of its ticks. */
 export const spans = {
   hour: { label: texts.oneHour, ms: 3_600_000, stepSec: 60, everyMin: 10, tick: 'time' },
   day: { label: texts.oneDay, ms: 86_400_000, stepSec: 900, everyMin: 180, tick: 'time' },
@@ -8,7 +8,7 @@ export const spans = {
 } as const;
 export type SpanName = keyof typeof spans;
 
-/** The span up to the end of the present step, so that what is asked for changes only with the step. */
+/** The period up to the end of the current interval, so that the request changes once per interval. */
 export function spanUntil(nowMs: number, ms: number, stepMs: number): { readonly from: string; readonly to: string } {
   const end = (Math.floor(nowMs / stepMs) + 1) * stepMs;
   return { from: new Date(end - ms).toISOString(), to: new Date(end).toISOString() };

@@ -11,9 +11,9 @@ import { states, whyDisabled, type DeliveryState } from '../words.ts';
 
 const daySec = 86_400;
 
-/** Whether a webhook is on and its deliveries arrive; where not, why and since when. */
+/** The health of a webhook, with reason and start. */
 export function Standing({ webhook }: { readonly webhook: Webhook }): ReactElement {
-  // The same read as the summary of the last day, so that both agree.
+  // The same read as in the summary of the last day, so that both agree.
   const waiting = useStats(webhook.id, daySec * 1_000, daySec).data?.data.waiting;
   const health = healthOf(webhook, waiting, useNow());
   const { disabled_at: disabledAt, failing_since: failingSince } = webhook;
