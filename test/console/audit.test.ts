@@ -42,7 +42,7 @@ test('what somebody changes stands there by itself, before and after, and leads 
   assert.equal(await page.evaluate('globalThis.pwned'), undefined);
   await changed.getByRole('button', { name: /^More about/ }).click();
   await changed.getByText('Concerns First site.').waitFor();
-  await changed.getByRole('link', { name: 'All that was done to it' }).click();
+  await changed.getByRole('link', { name: 'View history' }).click();
   await page.getByRole('listitem').filter({ hasText: 'created the queue' }).waitFor({ state: 'detached' });
   await changed.waitFor();
   assert.equal(await page.getByRole('listitem').count(), 2);
@@ -63,7 +63,7 @@ test('filters by person, kind, action and time; they are in the address and surv
     await page.getByRole('combobox', { name: label }).click();
     await page.getByRole('option', { name: option }).click();
   };
-  await choose('Who', /^Olga/);
+  await choose('Person', /^Olga/);
   await page.getByRole('listitem').filter({ hasText: 'created the queue' }).waitFor({ state: 'detached' });
   await items.getByText('Of Olga').first().waitFor();
   assert.equal(await items.count(), 1);
@@ -77,7 +77,7 @@ test('filters by person, kind, action and time; they are in the address and surv
   await page.getByRole('listitem').filter({ hasText: 'added the operator' }).first().waitFor({ state: 'detached' });
   const entry = items.filter({ hasText: 'Olga' });
   assert.match(await entry.innerText(), /max engagement count\s+before:\s*1\s*→\s*after:\s*7/);
-  await page.getByLabel('Until').fill('2020-01-01T00:00');
+  await page.getByLabel('To', { exact: true }).fill('2020-01-01T00:00');
   await page.getByText('No matching entries').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).last().click();
   await page.getByRole('listitem').filter({ hasText: 'created the queue' }).waitFor();
@@ -98,7 +98,7 @@ test('secrets are told to have changed, and no more', proof, async (t) => {
   expectStatus(await call(server, at, { token: account.admin, body }), 201);
   const { page, complaints } = await open(t, { key: account.key, path: '/audit' });
   const changed = page.getByRole('listitem').filter({ hasText: 'changed a visitor' });
-  await changed.getByText('changed, not shown').waitFor();
+  await changed.getByText('changed (value hidden)').waitFor();
   const content = await page.content();
   assert.ok(!content.includes('owes us money') && !content.includes('very secret indeed'));
   assert.deepEqual(complaints, []);

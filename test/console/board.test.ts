@@ -128,20 +128,20 @@ test('queues say how they are and why, people who they are with, and all of it m
   const sales = row(page, 'Queues', 'Sales');
   await sales.getByText('All operators busy').waitFor();
   assert.deepEqual(await cellsOf(sales), ['1', '1 all busy', '1 / 10']);
-  const claims = row(page, 'Queues', 'Outside its hours');
-  assert.match(await claims.innerText(), /Closed\s+Outside its hours[\s\S]*overflows to Night desk/);
+  const claims = row(page, 'Queues', 'Outside opening hours');
+  assert.match(await claims.innerText(), /Closed\s+Outside opening hours[\s\S]*overflows to Night desk/);
   // The chain of the small one leads over Claims to the night desk.
   assert.match(await row(page, 'Queues', '<img').innerText(), /falls back to[\s\S]*Claims[\s\S]*Night desk/);
-  await row(page, 'Who waits', 'Walter Waiting').getByText('Chat · Sales').waitFor();
+  await row(page, 'Waiting visitors', 'Walter Waiting').getByText('Chat · Sales').waitFor();
 
   const third = await wait(own, queues.sales, 'Tina Third');
-  await row(page, 'Who waits', 'Tina Third').getByRole('cell').first().getByText('2').waitFor();
+  await row(page, 'Waiting visitors', 'Tina Third').getByRole('cell').first().getByText('2').waitFor();
   await sales.getByText('2 / 10').waitFor();
   await wait(own, queues.small, 'Sam Small');
   await row(page, 'Queues', '<img').getByText('At capacity').waitFor();
   const cancel = { token: own.admin, body: { action: 'cancel' } };
   expectStatus(await call(server, `PATCH /queue_tickets/${third.id}`, cancel), 200);
-  await row(page, 'Who waits', 'Tina Third').waitFor({ state: 'detached' });
+  await row(page, 'Waiting visitors', 'Tina Third').waitFor({ state: 'detached' });
   await makeQueue(server, own, { name: 'Made meanwhile' });
   await row(page, 'Queues', 'Made meanwhile').waitFor();
   const renamed = { name: 'Renamed', capacity_policy: { type: 'fixed', capacity: 3 }, routing_policy: {} };
@@ -164,22 +164,22 @@ test('a queue is chosen by keys, over a reload; its line and its people are show
   const { own, queues } = await open();
   await wait(own, queues.small, 'Sam Small');
   const { page, complaints } = await openBoard(own);
-  await row(page, 'Who waits', 'Sam Small').waitFor();
+  await row(page, 'Waiting visitors', 'Sam Small').waitFor();
   await row(page, 'Queues', 'Sales').getByRole('button', { name: 'Sales' }).press('Enter');
-  await row(page, 'Who waits', 'Sam Small').waitFor({ state: 'detached' });
+  await row(page, 'Waiting visitors', 'Sam Small').waitFor({ state: 'detached' });
   await page.reload();
-  await page.getByRole('button', { name: 'Only Sales: show all queues' }).waitFor();
-  await row(page, 'Who waits', 'Walter Waiting').waitFor();
-  assert.equal(await row(page, 'Who waits', 'Sam Small').count(), 0);
+  await page.getByRole('button', { name: 'Showing Sales only. Show all queues' }).waitFor();
+  await row(page, 'Waiting visitors', 'Walter Waiting').waitFor();
+  assert.equal(await row(page, 'Waiting visitors', 'Sam Small').count(), 0);
   // Asked once more, and taken back by Escape, before it is done.
   await page.getByRole('button', { name: 'Remove Walter Waiting' }).press('Enter');
-  await page.getByRole('button', { name: 'Remove from queue? Walter Waiting' }).press('Escape');
+  await page.getByRole('button', { name: 'Remove Walter Waiting from queue?' }).press('Escape');
   await page.getByRole('button', { name: 'Remove Walter Waiting' }).press('Enter');
-  await page.getByRole('button', { name: 'Remove from queue? Walter Waiting' }).press('Enter');
+  await page.getByRole('button', { name: 'Remove Walter Waiting from queue?' }).press('Enter');
   await page.getByText('No one is waiting in this queue').waitFor();
   await page.getByRole('button', { name: 'Show all queues', exact: true }).click();
-  await row(page, 'Who waits', 'Sam Small').waitFor();
-  await page.getByRole('link', { name: 'Open the queue Sales' }).click();
+  await row(page, 'Waiting visitors', 'Sam Small').waitFor();
+  await page.getByRole('link', { name: 'Open queue Sales' }).click();
   await page.waitForURL(`**/console/queues/${queues.sales}`);
   assert.deepEqual(complaints, []);
 });
@@ -189,7 +189,7 @@ test('a chat is read while it goes on', proof, async () => {
   expectStatus(await say(chat, chat.visitor, 'Hello there'), 200);
   const { page, complaints } = await openBoard(own);
   await page.getByRole('tab', { name: 'Conversations' }).click();
-  await page.getByRole('button', { name: 'View the conversation of Vera Visitor with Olga Operator' }).click();
+  await page.getByRole('button', { name: 'View conversation of Vera Visitor with Olga Operator' }).click();
   const messages = page.getByRole('log', { name: 'Messages' });
   await messages.getByText('Hello there').waitFor();
   expectStatus(await say(chat, operator, hostile), 200);
@@ -206,13 +206,13 @@ test('a chat is read while it goes on', proof, async () => {
 test('what happened while the connection was lost is shown when it is back', async () => {
   const { own, queues } = await open();
   const { page, context, complaints } = await openBoard(own);
-  await row(page, 'Who waits', 'Walter Waiting').waitFor();
+  await row(page, 'Waiting visitors', 'Walter Waiting').waitFor();
   await context.setOffline(true);
   server.app.server.closeAllConnections();
   await page.getByText('Reconnecting', { exact: true }).waitFor();
   await wait(own, queues.sales, 'Tina Third');
   await context.setOffline(false);
-  await row(page, 'Who waits', 'Tina Third').waitFor();
+  await row(page, 'Waiting visitors', 'Tina Third').waitFor();
   await row(page, 'Queues', 'Sales').getByText('2 / 10').waitFor();
   assert.deepEqual(complaints, []);
 });
@@ -223,7 +223,7 @@ test('the day is drawn, and is there as a table', async () => {
   const cancel = { token: own.admin, body: { action: 'cancel' } };
   expectStatus(await call(server, `PATCH /queue_tickets/${gone.id}`, cancel), 200);
   const { page, complaints } = await openBoard(own, { colorScheme: 'dark' }, '/board/day');
-  const figures = page.getByLabel('The day', { exact: true });
+  const figures = page.getByLabel('Totals of the day', { exact: true });
   await figures.getByText('Abandoned').waitFor();
   assert.match((await figures.innerText()).replaceAll(/\s+/g, ' '), /3 Offered 1 Answered 1 Abandoned|Offered 3/);
   await page.locator('.recharts-bar-rectangle path').first().waitFor();
@@ -253,7 +253,7 @@ for (const { where, ...options } of looks)
     assert.ok(await page.evaluate<boolean>(narrow));
     assert.deepEqual(await barriersOf(page), []);
     if (options.viewport.width === 375) await page.getByRole('tab', { name: 'Waiting' }).click();
-    await row(page, 'Who waits', 'Walter Waiting').waitFor();
+    await row(page, 'Waiting visitors', 'Walter Waiting').waitFor();
     assert.deepEqual(complaints, []);
   });
 

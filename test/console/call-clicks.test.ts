@@ -129,7 +129,7 @@ test('who accepts a call starts it by that click; who asked for it is asked once
   await offers(desk).getByRole('button', { name: 'Accept' }).click();
 
   await visitor.getByRole('button', { name: 'Request a call' }).click();
-  await desk.getByText('The visitor asks for an audio call').waitFor();
+  await desk.getByText('The visitor wants to start an audio call.').waitFor();
   await desk.getByRole('button', { name: 'Accept' }).click();
   const joinSpeaking = visitor.getByRole('button', { name: 'Join with microphone' });
   await untilAsked(visitor, joinSpeaking);

@@ -20,7 +20,7 @@ async function isLive(page: Page): Promise<void> {
 
 async function fillKey(page: Page): Promise<void> {
   await page.getByText('API key', { exact: true }).click();
-  await page.getByLabel('Key id').fill(account.key.id);
+  await page.getByLabel('Key ID').fill(account.key.id);
   await page.getByLabel('Key secret').fill(account.key.secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
@@ -128,7 +128,7 @@ test('signing out everywhere ends the other browser too, which asks to sign in a
   const dialog = second.page.getByRole('dialog', { name: 'Sign in again' });
   await dialog.waitFor();
   await dialog.getByText('API key', { exact: true }).click();
-  await dialog.getByLabel('Key id').fill(key.id);
+  await dialog.getByLabel('Key ID').fill(key.id);
   await dialog.getByLabel('Key secret').fill(key.secret);
   await dialog.getByRole('button', { name: 'Sign in' }).click();
   await dialog.waitFor({ state: 'detached' });
@@ -160,7 +160,7 @@ test('a part that does not come takes nothing with it, and is there when the ser
   await isLive(page);
   proxy.shut(true);
   await page.getByRole('link', { name: 'Hours' }).click();
-  await page.getByRole('alert').getByText('Not loaded yet').waitFor();
+  await page.getByRole('alert').getByText('Could not load this page').waitFor();
   await page.getByText('Reconnecting', { exact: true }).waitFor();
   proxy.shut(false);
   await page.getByRole('heading', { name: 'Hours', level: 1 }).waitFor();
@@ -177,7 +177,7 @@ test('a server that does not answer at first is asked again until it does', asyn
   await isLive(page);
   await context.route('**/sessions/current/token', async (route) => route.abort());
   await page.reload();
-  await page.getByText('Usher does not answer').waitFor();
+  await page.getByText("Can't reach the server").waitFor();
   await context.unroute('**/sessions/current/token');
   await isLive(page);
   assert.deepEqual(complaints, []);

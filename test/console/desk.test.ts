@@ -122,7 +122,7 @@ test('typing both ways, a card with its choice, what the assistant suggests', as
 
   const body = { sender: 'omniguide', content: 'Offer a discount.', metadata: { type: 'suggestion' } };
   expectStatus(await call(server, `POST /engagements/${id}/system_messages`, { token: own.admin, body }), 201);
-  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.getByRole('button', { name: 'Use reply' }).click();
   assert.equal(await composer(page).inputValue(), 'Offer a discount.');
   assert.deepEqual(at.complaints, []);
 });
@@ -135,7 +135,7 @@ test('files: on their way, being scanned, clean, infected, and back down', async
     const chooser = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Attach a file' }).click();
     await (await chooser).setFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(`This is ${name}`) });
-    await page.getByRole('listitem').filter({ hasText: name }).getByText('Being scanned').waitFor();
+    await page.getByRole('listitem').filter({ hasText: name }).getByText('Scanning…').waitFor();
     const { files } = (await call(server, `GET /engagements/${id}/files`, at.operator)).body;
     return files.at(-1);
   };
@@ -146,12 +146,12 @@ test('files: on their way, being scanned, clean, infected, and back down', async
   const good = await attach('offer.txt');
   assert.equal(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled(), true);
   await page.reload();
-  await page.getByText('Being scanned').waitFor();
+  await page.getByText('Scanning…').waitFor();
   await scan(good, 'clean');
   await page.getByText('Clean', { exact: true }).waitFor();
   const bad = await attach('worm.txt');
   await scan(bad, 'infected');
-  await page.getByText('Infected: it is not sent').waitFor();
+  await page.getByText('Virus found: not sent').waitFor();
   await page.getByRole('button', { name: 'Remove worm.txt' }).click();
   await composer(page).fill('Here it is');
   await page.keyboard.press('Enter');
@@ -254,7 +254,7 @@ test('a session that ends while somebody writes: signed in again, the message go
   await composer(page).press('Enter');
   await dialog.waitFor();
   await dialog.getByText('API key', { exact: true }).click();
-  await dialog.getByLabel('Key id').fill(operator.key.id);
+  await dialog.getByLabel('Key ID').fill(operator.key.id);
   await dialog.getByLabel('Key secret').fill(operator.key.secret);
   await dialog.getByRole('button', { name: 'Sign in' }).click();
   await dialog.waitFor({ state: 'detached' });

@@ -51,7 +51,7 @@ test('a week is drawn, moved, resized and emptied by hand, and the list goes alo
   await drag(page, [6, 22], [0, 2]);
   await block(page, 'Sun 22:00–02:00 (next day)').waitFor();
   assert.equal(await page.getByLabel('Closes 3').inputValue(), '02:00');
-  await page.getByText('closes on the next day').waitFor();
+  await page.getByText('closes the next day').waitFor();
   // Friday alone is moved an hour on; Monday is made longer by its lower edge.
   await drag(page, [4, 12], [4, 13]);
   await block(page, 'Fri 10:00–18:00').waitFor();
@@ -117,7 +117,7 @@ test('hours are made with the keyboard alone: list, blocks, exception, time zone
   await page.getByRole('option', { name: /^America\/New_York/ }).waitFor();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
-  const day = page.getByRole('region', { name: 'Exceptions' }).getByRole('button', { name: /: as usual$/ });
+  const day = page.getByRole('region', { name: 'Exceptions' }).getByRole('button', { name: /: regular hours$/ });
   const chosen = (await day.nth(10).getAttribute('aria-label'))?.split(':')[0] ?? '';
   await day.nth(10).focus();
   await page.keyboard.press('Enter');
@@ -130,7 +130,7 @@ test('hours are made with the keyboard alone: list, blocks, exception, time zone
   await page.getByRole('list', { name: 'All exceptions' }).getByText('09:45–14:00').waitFor();
   await page.getByRole('button', { name: 'Save' }).focus();
   await page.keyboard.press('Enter');
-  await page.getByText('The hours are saved.').waitFor();
+  await page.getByText('Hours saved').waitFor();
   const saved = await policyOf(account, policy);
   assert.equal(saved.timezone, 'America/New_York');
   assert.deepEqual(saved.business_hours, [
@@ -213,7 +213,7 @@ test('what makes no sense is marked where it is, in the words of the server', pr
   await page.getByRole('option', { name: 'Use “us/eastern”' }).click();
   await strip(page).getByText('Fix the errors to see a preview.').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The hours are saved.').waitFor();
+  await page.getByText('Hours saved').waitFor();
   assert.equal((await policyOf(account, policy)).timezone, 'US/Eastern');
   assert.deepEqual(complaints, []);
 });
@@ -250,7 +250,7 @@ test('two people edit the same hours: the second chooses', proof, async () => {
   await dialog.getByText('Theirs: Sun 08:00–12:00').waitFor();
   await dialog.getByText('Mine: Mon–Fri 09:00–17:00').waitFor();
   assert.deepEqual(await barriersOf(page), []);
-  await dialog.getByRole('button', { name: 'Save these choices' }).click();
+  await dialog.getByRole('button', { name: 'Save choices' }).click();
   await dialog.waitFor({ state: 'detached' });
   const saved = await policyOf(account, policy);
   assert.deepEqual([saved.name, saved.business_hours], ['Mine', theirs.business_hours]);

@@ -44,7 +44,7 @@ test('an operator is added, invited by a link that is shown once, and gets in by
   await page.getByRole('link', { name: 'Add operator' }).click();
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill(`Ann ${hostile}`);
   await page.getByRole('textbox', { name: 'E-mail' }).fill('ann@shop.example');
-  await page.getByRole('textbox', { name: 'Chats at a time' }).fill('5');
+  await page.getByRole('textbox', { name: 'Max concurrent chats' }).fill('5');
   await choose(page, 'Role', 'Manager');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('heading', { name: `Ann ${hostile}`, level: 1 }).waitFor();
@@ -70,7 +70,7 @@ test('an operator is added, invited by a link that is shown once, and gets in by
   await ann.page.keyboard.press('Enter');
   await ann.page.getByRole('button', { name: `Account of Ann ${hostile}` }).waitFor();
   // The first page hears of it by itself.
-  await page.getByText('They have chosen a password.').waitFor();
+  await page.getByText('This operator has a password.').waitFor();
   assert.equal(await page.evaluate('globalThis.pwned'), undefined);
   assert.deepEqual([...complaints, ...ann.complaints], []);
 });
@@ -80,8 +80,8 @@ test('an invitation is withdrawn, and the link is no good any more', proof, asyn
   const { page, complaints } = await open(t, { key: account.key, path: `/people/${id}` });
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
   const link = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
-  await page.getByRole('button', { name: 'Withdraw' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+  await page.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('button', { name: 'Invite', exact: true }).waitFor();
   assert.equal(await page.getByRole('textbox', { name: 'Invitation link' }).count(), 0);
   const other = await browser.newPage();
@@ -96,7 +96,7 @@ test('a key is made, shown once, works, and is deleted', async (t) => {
   const { page, complaints } = await open(t, { key: account.key, path: `/people/${id}` });
   await page.getByRole('button', { name: 'Create key' }).click();
   const secret = await page.getByRole('textbox', { name: 'Key secret' }).inputValue();
-  const key = await page.getByRole('textbox', { name: 'Key id' }).inputValue();
+  const key = await page.getByRole('textbox', { name: 'Key ID' }).inputValue();
   const body = { api_key_id: key, api_key_secret: secret };
   expectStatus(await call(server, 'POST /operator_authentication/tokens', { body }), 200);
   await page.reload();
@@ -125,7 +125,7 @@ test('an access token is made, shown once, works, and is deleted', async (t) => 
   const days = (Date.parse(listed.access_tokens[0]?.expires_at ?? '') - Date.now()) / 86_400_000;
   assert.ok(days > 89.9 && days <= 90, String(days));
   await page.reload();
-  await section.getByText(/not used yet/).waitFor();
+  await section.getByText(/never used/).waitFor();
   assert.ok(!(await page.content()).includes(token));
   await section.getByRole('button', { name: `Delete token Bridge ${hostile}` }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
@@ -156,7 +156,7 @@ test('role and teams on each site are edited, and a refusal stands at its field'
   await page.getByText('is taken', { exact: true }).waitFor();
   await page.getByRole('textbox', { name: 'E-mail' }).fill('bert@shop.example');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The operator is saved.').waitFor();
+  await page.getByText('Operator saved').waitFor();
   const { email, assignments } = (await read(`/operators/${id}`)) as { email: string; assignments: object[] };
   assert.equal(email, 'bert@shop.example');
   const expected = { site_id: other, role: 'super_manager', team_ids: [teamId] };
@@ -175,11 +175,11 @@ test('two people edit one operator: both versions, and a choice', async (t) => {
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine');
   await rename(id, 'Theirs');
   await page.getByRole('button', { name: 'Save' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this operator' });
+  const dialog = page.getByRole('dialog', { name: 'This operator was changed while you edited' });
   await dialog.getByText('Theirs: Theirs').waitFor();
   assert.deepEqual(await barriersOf(page), []);
   await dialog.getByRole('radio', { name: /^Mine/ }).check();
-  await dialog.getByRole('button', { name: 'Save these choices' }).click();
+  await dialog.getByRole('button', { name: 'Save choices' }).click();
   await page.getByRole('heading', { name: 'Mine', level: 1 }).waitFor();
   assert.equal((await read(`/operators/${id}`))['name'], 'Mine');
   assert.deepEqual(complaints, []);
@@ -294,14 +294,14 @@ test('teams: created, renamed, refused while a queue needs them, deleted', proof
   const teamId = teams[0]?.id ?? '';
   const routing_policy = { team_ids: [teamId] };
   const queueId = await makeQueue(server, { ...account, siteId: site }, { routing_policy });
-  await page.getByRole('button', { name: `Edit the team Sales ${hostile}` }).click();
+  await page.getByRole('button', { name: `Edit team Sales ${hostile}` }).click();
   const edit = page.getByRole('dialog', { name: 'Edit team' });
   await edit.getByRole('textbox', { name: 'Name', exact: true }).fill('Sellers');
   await edit.getByRole('textbox', { name: 'Description' }).fill(backwards);
   await edit.getByRole('button', { name: 'Save' }).click();
   const row = page.getByRole('row', { name: /Sellers/ });
   await row.getByText(backwards).waitFor();
-  await row.getByRole('button', { name: 'Delete the team Sellers' }).click();
+  await row.getByRole('button', { name: 'Delete team Sellers' }).click();
   const remove = page.getByRole('dialog', { name: 'Delete this team?' });
   await remove.getByRole('button', { name: 'Delete' }).click();
   await remove.getByText('The team is part of a routing policy.').waitFor();
@@ -322,14 +322,14 @@ test('a manager sees people, and is offered nothing that would be refused', proo
   await page.getByRole('row').nth(1).waitFor();
   assert.equal(await page.getByRole('link', { name: 'Add operator' }).count(), 0);
   await page.goto(`${server.url}/console/people/${both.id}`);
-  await page.getByText('Only a super manager of all their sites may change this operator.').waitFor();
-  for (const name of ['Save', 'Disable', 'Invite', 'Create key', 'Take away'])
+  await page.getByText('Only super managers of all their sites can change this operator.').waitFor();
+  for (const name of ['Save', 'Disable', 'Invite', 'Create key', 'Remove'])
     assert.equal(await page.getByRole('button', { name }).count(), 0, name);
-  await page.getByText('A site that you do not see').waitFor();
+  await page.getByText("Site you don't have access to").waitFor();
   // A super manager of one site alone may not take over somebody who works on another.
   const half = await makeOperator(server, account, [{ site_id: account.siteId, role: 'super_manager' }]);
   const theirs = await open(t, { key: half.key, path: `/people/${both.id}` });
-  await theirs.page.getByText('Only a super manager of all their sites may change this operator.').waitFor();
+  await theirs.page.getByText('Only super managers of all their sites can change this operator.').waitFor();
   await theirs.page.goto(`${server.url}/console/people/teams`);
   await theirs.page.getByRole('button', { name: 'Add team' }).waitFor();
   assert.deepEqual([...complaints, ...theirs.complaints], []);

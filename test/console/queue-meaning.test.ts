@@ -24,11 +24,11 @@ const browser = await forThisFile(openBrowser());
 /** What each page says of a queue: its status, the reason, how many wait, and where its visitors go. */
 const expected: Readonly<Record<string, string>> = {
   'Back office': 'Open, 1 waiting',
-  'Closed line': 'Closed, Outside its hours',
+  'Closed line': 'Closed, Outside opening hours',
   'Full line': 'Full, At capacity, 1 waiting',
   'Late line': 'Open, No operators online; visitors can still join, 1 waiting',
   'Night desk': 'Open',
-  'Overflowing line': 'Closed, Outside its hours, overflows to Night desk',
+  'Overflowing line': 'Closed, Outside opening hours, overflows to Night desk',
   Sales: 'Open, 1 waiting',
   'Unstaffed line': 'Unstaffed, No operators online',
 };
@@ -86,7 +86,7 @@ async function onBoard(page: Page): Promise<Record<string, string>> {
   for (const name of Object.keys(expected)) {
     const found = page.locator('[role=row]', { has: page.getByRole('button', { name, exact: true }) });
     // The row of the queue itself, and not one whose fallback it is.
-    const own = found.filter({ has: page.getByRole('link', { name: `Open the queue ${name}` }) });
+    const own = found.filter({ has: page.getByRole('link', { name: `Open queue ${name}` }) });
     const [status = '', ...more] = await own.locator('[class*=situation] > span').allInnerTexts();
     const waiting = /\d+/.exec((await own.getByRole('cell').nth(1).innerText()).trim())?.[0] ?? '';
     const overflow = more.map((text) => /overflows to .*?(?=:)/.exec(text)?.[0] ?? '').join('');
@@ -108,9 +108,9 @@ test('open, closed and waiting mean the same on the list, in the editor, on the 
   const totals = (await page.getByLabel('Now', { exact: true }).innerText()).replaceAll(/\s+/g, ' ');
   assert.match(totals, /4 Waiting|Waiting [^\d]*4/);
   assert.match(totals, /4 of 8 Queues open|Queues open 4 of 8/);
-  assert.equal(await page.getByRole('table', { name: 'Who waits' }).locator('[data-id]').count(), 4);
+  assert.equal(await page.getByRole('table', { name: 'Waiting visitors' }).locator('[data-id]').count(), 4);
   // Nobody is on duty for those who asked for video: said in words at their queue and at themselves.
-  await page.getByRole('table', { name: 'Who waits' }).getByText('No operators online:').nth(1).waitFor();
+  await page.getByRole('table', { name: 'Waiting visitors' }).getByText('No operators online:').nth(1).waitFor();
   const late = page.getByRole('row').filter({ hasText: 'Late line' });
   await late.getByText('No operators online:').first().waitFor({ state: 'attached' });
   // A wait beyond the service level target is marked, in words, too.

@@ -58,16 +58,16 @@ test('a queue is made with every field, sees its effect before, and is deleted',
   await page.getByRole('link', { name: 'New queue' }).click();
   await page.getByLabel('Name').fill('Sales');
   await page.getByLabel('Description').fill('First contact');
-  await page.getByText('By staff', { exact: true }).click();
-  await page.getByLabel('Visitors for each operator').fill('1.6');
+  await page.getByText('Per operator', { exact: true }).click();
+  await page.getByLabel('Max waiting per operator').fill('1.6');
   await effect(page).getByText('1.6 × 2 online = 3 visitors').waitFor();
   await page.getByRole('checkbox', { name: 'Text' }).check();
   await page.getByRole('checkbox', { name: 'Audio' }).check();
-  await page.getByLabel('Let them wait').check();
-  await page.getByLabel('Operators are chosen by their rank').check();
-  await page.getByLabel('Wait for the operator the visitor spoke with last').check();
-  await page.getByLabel('For how many seconds').fill('5400');
-  await page.getByText('1 h 30 min; 4 days at most').waitFor();
+  await page.getByLabel('Keep accepting visitors').check();
+  await page.getByLabel('Route by priority').check();
+  await page.getByLabel('Prefer the last operator').check();
+  await page.getByLabel('Wait for them (seconds)').fill('5400');
+  await page.getByText('1 h 30 min. At most 4 days').waitFor();
   await choose(page, 'Teams', 'Team');
   await page.keyboard.press('Escape');
   await choose(page, 'Hours', 'Around the clock');
@@ -78,7 +78,7 @@ test('a queue is made with every field, sees its effect before, and is deleted',
   await page.getByLabel('Card text').fill('How can we help?');
   await page.getByLabel('Option 1', { exact: true }).fill('Buy <b>now</b>');
   await page.getByLabel('Value 1', { exact: true }).fill('buy');
-  await page.getByRole('region', { name: 'As the visitor sees it' }).getByText('Buy <b>now</b>').waitFor();
+  await page.getByRole('region', { name: 'Message preview' }).getByText('Buy <b>now</b>').waitFor();
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('heading', { name: 'Sales' }).waitFor();
   const made = (await queuesOf(account)).find(({ name }) => name === 'Sales') ?? {};
@@ -100,8 +100,8 @@ test('a queue is made with every field, sees its effect before, and is deleted',
   await page.goto(`${server.url}/console/queues/${last}`);
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-  await page.getByText('It is the fallback of queue “Sales”.').waitFor();
-  await page.getByRole('button', { name: 'Keep it' }).click();
+  await page.getByText('The queue is the fallback of queue “Sales”.').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
   await page.goto(`${server.url}/console/queues/${made.id}`);
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
@@ -145,7 +145,7 @@ test('a circle of fallbacks is refused before saving with its path, and by the s
   await makeQueue(server, account, { name: 'Aaa', fallback_queue_id: b });
   const { page, complaints } = await open(account, `/queues/${c}`);
   await choose(page, 'Fallback queue', 'Aaa');
-  await page.getByText('They would go round in a circle: Ccc → Aaa → Bbb → Ccc').waitFor();
+  await page.getByText('This creates a fallback loop: Ccc → Aaa → Bbb → Ccc').waitFor();
   assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
   const chain = page.getByRole('list', { name: 'Fallback chain' });
   await chain.getByText('Ccc · unstaffed').waitFor();
@@ -166,15 +166,15 @@ test('two people edit one queue: the second chooses field by field, and is saved
   const second = await open(account, `/queues/${queue}`);
   for (const { page } of [first, second]) await page.getByLabel('Name').waitFor();
   await second.page.getByLabel('Name').fill('By the second');
-  await second.page.getByLabel('Visitors at a time').fill('7');
+  await second.page.getByLabel('Max waiting').fill('7');
   await first.page.getByLabel('Name').fill('By the first');
   await first.page.getByLabel('Description').fill('After');
-  await first.page.getByLabel('Let them wait').check();
+  await first.page.getByLabel('Keep accepting visitors').check();
   await first.page.getByRole('button', { name: 'Save' }).click();
-  await first.page.getByText('The queue is saved.').waitFor();
+  await first.page.getByText('Queue saved').waitFor();
   await second.page.getByRole('button', { name: 'Save' }).click();
   const dialog = second.page.getByRole('dialog');
-  await dialog.getByText('Somebody else has changed this queue').waitFor();
+  await dialog.getByText('This queue was changed while you edited').waitFor();
   const name = dialog.getByRole('radiogroup', { name: 'Name' });
   assert.ok(await name.getByLabel('Mine: By the second').isChecked());
   await dialog.getByRole('radiogroup', { name: 'Description' }).getByText('changed by them').waitFor();
@@ -185,10 +185,10 @@ test('two people edit one queue: the second chooses field by field, and is saved
   const put = { name: 'By a third', capacity_policy: body.capacity_policy, routing_policy: {} };
   expectStatus(await call(server, `PUT /queues/${queue}`, { token: account.admin, body: put }), 200);
   await name.getByLabel('Theirs: By the first').check();
-  await dialog.getByRole('button', { name: 'Save these choices' }).click();
+  await dialog.getByRole('button', { name: 'Save choices' }).click();
   await dialog.getByText('Theirs: By a third').waitFor();
   await dialog.getByRole('radiogroup', { name: 'Name' }).getByLabel('Theirs: By a third').check();
-  await dialog.getByRole('button', { name: 'Save these choices' }).click();
+  await dialog.getByRole('button', { name: 'Save choices' }).click();
   await dialog.waitFor({ state: 'detached' });
   const saved = await queueOf(account, queue);
   assert.deepEqual(
@@ -218,7 +218,7 @@ test('ranks are given by the keyboard alone, by dragging, and taken away', async
   const { page, complaints } = await open(account, `/queues/${queue}`);
   await page.getByRole('tab', { name: 'Settings' }).focus();
   await page.keyboard.press('ArrowRight');
-  const add = page.getByRole('combobox', { name: 'Add an operator' });
+  const add = page.getByRole('combobox', { name: 'Add operator' });
   for (const name of ['Anna', 'Bert', 'Cleo']) {
     await add.focus();
     await page.keyboard.type(name);
@@ -230,14 +230,14 @@ test('ranks are given by the keyboard alone, by dragging, and taken away', async
   // Cleo to the top, with the keys.
   await page.getByRole('button', { name: 'Move Cleo' }).focus();
   await page.keyboard.press('Space');
-  await page.getByText('Cleo is at place 3 of 3.').waitFor({ state: 'attached' });
+  await page.getByText('Cleo is at position 3 of 3.').waitFor({ state: 'attached' });
   await page.keyboard.press('ArrowUp');
-  await page.getByText('Cleo is at place 2 of 3.').waitFor({ state: 'attached' });
+  await page.getByText('Cleo is at position 2 of 3.').waitFor({ state: 'attached' });
   await page.keyboard.press('ArrowUp');
-  await page.getByText('Cleo is at place 1 of 3.').waitFor({ state: 'attached' });
+  await page.getByText('Cleo is at position 1 of 3.').waitFor({ state: 'attached' });
   await page.keyboard.press('Space');
-  await page.getByRole('listitem', { name: 'Cleo, rank 1' }).waitFor();
-  await page.getByRole('button', { name: 'Save ranks' }).focus();
+  await page.getByRole('listitem', { name: 'Cleo, priority 1' }).waitFor();
+  await page.getByRole('button', { name: 'Save priorities' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Discard', disabled: true }).waitFor();
   assert.deepEqual(await ranks(), [
@@ -252,12 +252,12 @@ test('ranks are given by the keyboard alone, by dragging, and taken away', async
   await page.mouse.move(from.x + 10, from.y + 10);
   await page.mouse.down();
   await page.mouse.move(to.x + 10, to.y + 12, { steps: 8 });
-  await page.getByText('Bert is at place 2 of 3.').waitFor({ state: 'attached' });
+  await page.getByText('Bert is at position 2 of 3.').waitFor({ state: 'attached' });
   await page.mouse.up();
-  await page.getByRole('listitem', { name: 'Bert, rank 2' }).waitFor();
-  await page.getByRole('button', { name: 'Take Cleo out' }).click();
+  await page.getByRole('listitem', { name: 'Bert, priority 2' }).waitFor();
+  await page.getByRole('button', { name: 'Remove Cleo' }).click();
   assert.deepEqual(await barriersOf(page), []);
-  await page.getByRole('button', { name: 'Save ranks' }).click();
+  await page.getByRole('button', { name: 'Save priorities' }).click();
   await page.getByRole('button', { name: 'Discard', disabled: true }).waitFor();
   assert.deepEqual(await ranks(), [
     { id: bert, rank: 2 },
@@ -280,9 +280,9 @@ test('channels lead into the queue, and are refused where they are taken', proof
   await page.getByLabel('Number').fill('+3725551234');
   await page.getByRole('button', { name: 'Add number' }).click();
   await page.getByText('Another channel of the account has this number or address.').waitFor();
-  await page.getByLabel('Kind', { exact: true }).last().fill('sms');
+  await page.getByLabel('Type', { exact: true }).last().fill('sms');
   await page.getByLabel('Address', { exact: true }).fill('<i>addr</i>');
-  await page.getByRole('button', { name: 'Add address' }).click();
+  await page.getByRole('button', { name: 'Add channel' }).click();
   await page.getByRole('cell', { name: '<i>addr</i>', exact: true }).waitFor();
   await page.getByRole('button', { name: 'Remove +3725551234' }).click();
   await page.getByRole('cell', { name: '+3725551234', exact: true }).waitFor({ state: 'detached' });
@@ -308,13 +308,13 @@ test('what was typed outlives an expired session and asks before it is lost', as
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Sign in again').waitFor();
   await dialog.getByText('API key', { exact: true }).click();
-  await dialog.getByLabel('Key id').fill(account.key.id);
+  await dialog.getByLabel('Key ID').fill(account.key.id);
   await dialog.getByLabel('Key secret').fill(account.key.secret);
   await dialog.getByRole('button', { name: 'Sign in' }).click();
   await dialog.waitFor({ state: 'detached' });
   assert.equal(await page.getByLabel('Description').inputValue(), 'Typed, too');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The queue is saved.').waitFor();
+  await page.getByText('Queue saved').waitFor();
   assert.equal((await queueOf(account, queue)).name, 'Typed');
   await page.getByRole('link', { name: 'Hours' }).click();
   await page.getByRole('heading', { name: 'Hours' }).waitFor();
@@ -364,7 +364,7 @@ test('a manager sees a queue and cannot change it', proof, async () => {
   const queue = await makeQueue(server, account, { name: 'Looked at' });
   const manager = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
   const { page, complaints } = await openConsole({ browser, server, key: manager.key, path: `/queues/${queue}` });
-  await page.getByText('Only a super manager of its site may change this queue.').waitFor();
+  await page.getByText('Only super managers of the site can change this queue.').waitFor();
   assert.ok(await page.getByLabel('Name').isDisabled());
   assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0);
   await effect(page).getByText('No operators online', { exact: true }).waitFor();

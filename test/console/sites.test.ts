@@ -46,8 +46,8 @@ async function open(
 
 test('an empty account is offered sample data; it is made, stopped, started and removed', async (t) => {
   const { page, complaints } = await open(t, { key: account.key, path: '/people' });
-  const offer = page.getByRole('region', { name: 'Try it with sample data' });
-  await offer.getByRole('button', { name: 'Try it with sample data' }).click();
+  const offer = page.getByRole('region', { name: 'Try with sample data' });
+  await offer.getByRole('button', { name: 'Try with sample data' }).click();
   await offer.waitFor({ state: 'detached' });
   // What came with it is on the page by itself.
   await page
@@ -56,17 +56,17 @@ test('an empty account is offered sample data; it is made, stopped, started and 
     .waitFor();
   await page.getByRole('link', { name: 'Sites' }).click();
   const section = page.getByRole('region', { name: 'Sample data' });
-  await section.getByRole('button', { name: 'Stop it' }).click();
+  await section.getByRole('button', { name: 'Pause' }).click();
   await section.getByText('Nothing happens in the sample shop.').waitFor();
   assert.equal(
     expectStatus(await call(server, 'GET /sample_data', { token: account.admin }), 200).body.state,
     'stopped',
   );
-  await section.getByRole('button', { name: 'Start it' }).click();
+  await section.getByRole('button', { name: 'Resume' }).click();
   await section.getByText('Visitors come to the sample shop').waitFor();
-  await section.getByRole('button', { name: 'Remove it' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click();
-  await section.getByRole('button', { name: 'Make sample data' }).waitFor();
+  await section.getByRole('button', { name: 'Delete sample data' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete sample data' }).click();
+  await section.getByRole('button', { name: 'Create sample data' }).waitFor();
   await page.getByRole('row', { name: /Sample shop/ }).waitFor({ state: 'detached' });
   assert.deepEqual(complaints, []);
 });
@@ -83,7 +83,7 @@ test('nobody but a super manager is offered sample data, and nobody who has a qu
   await page.reload();
   assert.equal(((await (await queues).json()) as { queues: unknown[] }).queues.length, 1);
   await page.getByRole('row').nth(1).waitFor();
-  assert.equal(await page.getByRole('region', { name: 'Try it with sample data' }).count(), 0);
+  assert.equal(await page.getByRole('region', { name: 'Try with sample data' }).count(), 0);
   assert.deepEqual([...complaints, ...manager.complaints], []);
 });
 
@@ -104,21 +104,21 @@ test('a site is created with everything said of it, and edited', async (t) => {
   await page.getByText('“not an origin” is no origin').waitFor();
   assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
   await page.keyboard.press('Backspace');
-  await add(page, 'Addresses', '1, High Street');
-  await page.getByRole('textbox', { name: 'Operator answers within' }).fill('45');
-  await page.getByRole('textbox', { name: 'Visitor answers within' }).fill('20');
-  await page.getByRole('textbox', { name: 'Visitor waits at most' }).fill('600');
-  await page.getByRole('switch', { name: 'An operator who misses an offer is set away' }).click();
+  await add(page, 'Site URLs', '1, High Street');
+  await page.getByRole('textbox', { name: 'Offer timeout' }).fill('45');
+  await page.getByRole('textbox', { name: 'Visitor request timeout' }).fill('20');
+  await page.getByRole('textbox', { name: 'Max wait' }).fill('600');
+  await page.getByRole('switch', { name: 'Set operators away after a missed offer' }).click();
   await page.getByRole('switch', { name: 'Visitors can attach webhooks' }).click();
-  await page.getByRole('textbox', { name: 'Waiting at the same time' }).fill('25');
-  await page.getByRole('switch', { name: 'Remove visitors who are not there from the queue' }).click();
-  await page.getByRole('checkbox', { name: 'Visitors may send files' }).click();
-  await add(page, 'Types of files', 'video/*');
+  await page.getByRole('textbox', { name: 'Concurrent waiting visitors' }).fill('25');
+  await page.getByRole('switch', { name: 'Remove absent visitors from the queue' }).click();
+  await page.getByRole('checkbox', { name: 'Visitors can send files' }).click();
+  await add(page, 'Allowed file types', 'video/*');
   await page.getByRole('combobox', { name: 'Messages sent to attached webhooks' }).click();
   await page.getByRole('option', { name: 'Messages of the other side' }).click();
-  await page.getByRole('switch', { name: 'Ignore fields and query parameters that Usher does not know' }).click();
+  await page.getByRole('switch', { name: 'Ignore unknown fields and query parameters' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The site is saved.').waitFor();
+  await page.getByText('Site saved').waitFor();
   const saved = await site(id);
   assert.deepEqual(
     [
@@ -150,7 +150,7 @@ test('the news that a site is saved lies over no button', async (t) => {
   const name = page.getByRole('textbox', { name: 'Name' });
   await name.fill('First');
   await page.getByRole('button', { name: 'Save' }).click();
-  const news = page.getByText('The site is saved.');
+  const news = page.getByText('Site saved');
   await news.waitFor();
   await name.fill('Second');
   const save = await page.getByRole('button', { name: 'Save' }).boundingBox();
@@ -170,10 +170,10 @@ test('two people edit one site: what both changed is chosen, what one changed is
   const body = { name: 'Theirs', queue_ticket_timeout_sec: 700 };
   expectStatus(await call(server, `PATCH /sites/${id}`, { token: account.admin, body }), 200);
   await page.getByRole('button', { name: 'Save' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this site' });
+  const dialog = page.getByRole('dialog', { name: 'This site was changed while you edited' });
   await dialog.getByRole('radio', { name: /Mine/ }).first().check();
   await dialog.getByText('11 min 40 s').waitFor();
-  await dialog.getByRole('button', { name: 'Save these choices' }).click();
+  await dialog.getByRole('button', { name: 'Save choices' }).click();
   await page.getByRole('heading', { name: 'Mine', level: 1 }).waitFor();
   const saved = await site(id);
   assert.deepEqual([saved['name'], saved['queue_ticket_timeout_sec']], ['Mine', 700]);
@@ -187,9 +187,9 @@ test('a publishable token and its embed code can be looked up at any time, a sec
     .getByRole('row', { name: /Tokens/ })
     .getByText(id)
     .waitFor();
-  await page.getByRole('button', { name: 'Copy the id of site Tokens' }).click();
+  await page.getByRole('button', { name: 'Copy the ID of site Tokens' }).click();
   await page.getByRole('link', { name: 'Tokens', exact: true }).click();
-  await page.getByRole('button', { name: 'Copy the id of this site' }).waitFor();
+  await page.getByRole('button', { name: 'Copy the ID of this site' }).waitFor();
   await page.getByText(id).waitFor();
   await page.getByRole('tab', { name: 'Widget and tokens' }).click();
   await page.getByText('No tokens yet').waitFor();
@@ -242,12 +242,12 @@ test('an empty site is deleted; one that is not shows what goes with it, and ask
   const remove = dialog.getByRole('button', { name: 'Delete site' });
   await page.getByRole('button', { name: 'Delete site' }).click();
   await remove.click();
-  await page.getByText('The site is deleted.').waitFor();
+  await page.getByText('Site deleted').waitFor();
   await page.getByRole('link', { name: `Full ${hostile}` }).click();
   assert.equal(await page.getByText(empty).count(), 0);
   await page.getByRole('button', { name: 'Delete site' }).click();
   await remove.click();
-  const list = dialog.getByRole('list', { name: 'What goes with the site' });
+  const list = dialog.getByRole('list', { name: 'Deleted with the site' });
   await list.getByText('1 queue').waitFor();
   assert.deepEqual(await barriersOf(page), []);
   assert.ok(await remove.isDisabled());
@@ -268,7 +268,7 @@ test('identity providers and SIP domains are added, refused in words, and delete
   });
   await page.getByRole('textbox', { name: 'Name' }).fill(`Login ${hostile}`);
   await page.getByRole('textbox', { name: 'Issuer' }).fill('https://login.example/?x=1');
-  await page.getByRole('textbox', { name: 'Client id' }).fill('usher');
+  await page.getByRole('textbox', { name: 'Client ID' }).fill('usher');
   await page.getByRole('textbox', { name: 'Client secret' }).fill('very secret indeed');
   await page.getByRole('button', { name: 'Add provider' }).click();
   await page.getByText('must be an https URL without a query').waitFor();
@@ -278,7 +278,7 @@ test('identity providers and SIP domains are added, refused in words, and delete
   await row.getByText('with a secret').waitFor();
   await row.getByText(`Login ${hostile}`).waitFor();
   assert.ok(!(await page.content()).includes('very secret indeed'));
-  await row.getByRole('button', { name: /^Delete the provider/ }).click();
+  await row.getByRole('button', { name: /^Delete provider/ }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await row.waitFor({ state: 'detached' });
 
@@ -299,7 +299,7 @@ test('a manager reads a site, and is offered nothing more', proof, async (t) => 
   const { key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
   const path = `/sites/${account.siteId}?tab=tokens`;
   const { page, complaints } = await open(t, { key, path });
-  await page.getByText('Only a super manager of this site may change it.').waitFor();
+  await page.getByText('Only super managers of this site can change it.').waitFor();
   for (const role of ['tab', 'switch'] as const)
     for (const each of await page.getByRole('main').getByRole(role).all()) assert.ok(await each.isDisabled());
   assert.equal(await page.getByRole('button', { name: /Save|Create|Delete/ }).count(), 0);

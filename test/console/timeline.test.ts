@@ -47,7 +47,7 @@ test('a day has one row for each operator: a bar, its text, and the steps behind
     const button = row.getByRole('button', { name: 'Somebody' });
     await button.focus();
     await page.keyboard.press('Enter');
-    const steps = page.getByRole('list', { name: 'Somebody, step by step' }).getByRole('listitem');
+    const steps = page.getByRole('list', { name: 'Intervals of Somebody' }).getByRole('listitem');
     await steps.first().waitFor();
     assert.equal(await steps.count(), 5);
     assert.match(await steps.nth(3).innerText(), /Away: <img src=x/);

@@ -48,21 +48,21 @@ test('registers a webhook, whose secret is shown once, and sends it a test event
   await page.getByRole('link', { name: 'New webhook' }).click();
   await page.getByRole('textbox', { name: 'URL' }).fill(receiver.url);
   await page.getByRole('textbox', { name: 'Description' }).fill(`Orders ${hostile}`);
-  await page.getByRole('button', { name: 'Add a header' }).click();
+  await page.getByRole('button', { name: 'Add header' }).click();
   await page.getByLabel('Name of header 1').fill('X-Token');
   await page.getByLabel('Value of header 1').fill('from the console');
   await page.getByLabel('Search event types').fill('engagement starts');
   await page.getByRole('checkbox', { name: 'engagement.start' }).check();
   await page.getByLabel('Search event types').fill('');
   await page.getByRole('checkbox', { name: 'engagement.end' }).check();
-  await page.getByRole('button', { name: 'Register' }).click();
-  const dialog = page.getByRole('dialog', { name: 'The webhook is registered' });
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Webhook created' });
   const secret = await dialog.getByLabel('Secret').innerText();
   assert.match(secret, /^whsec_/);
   await dialog.getByRole('button', { name: 'Copy' }).click();
   await dialog.getByText('Copied').waitFor();
   assert.equal(await page.evaluate('navigator.clipboard.readText()'), secret);
-  await dialog.getByRole('button', { name: 'I have kept it' }).click();
+  await dialog.getByRole('button', { name: "I've saved it" }).click();
 
   await page.getByRole('heading', { name: `Orders ${hostile}` }).waitFor();
   await page.getByText('No deliveries yet').waitFor();
@@ -71,7 +71,7 @@ test('registers a webhook, whose secret is shown once, and sends it a test event
   await choose(page, sending, 'Event type', 'engagement.end');
   await sending.getByRole('button', { name: 'Send' }).click();
   await sending.getByText('Delivered').first().waitFor();
-  await sending.getByText(/^answered 200 in/).waitFor();
+  await sending.getByText(/^status 200 after/).waitFor();
   const arrived = receiver.arrived.at(-1);
   assert.equal(arrived?.event.event_type, 'engagement.end');
   assert.equal(arrived?.headers['x-token'], 'from the console');
@@ -87,9 +87,9 @@ test('registers a webhook, whose secret is shown once, and sends it a test event
   await comesTrue(page, `document.activeElement.textContent === 'View delivery'`);
   await page.keyboard.press('Enter');
   await details.getByText(`POST ${receiver.url}`).waitFor();
-  await details.getByRole('table', { name: 'Headers of the request' }).getByText('from the console').waitFor();
-  assert.equal(await details.getByRole('region', { name: 'Body of the request' }).innerText(), arrived?.body);
-  assert.equal(await details.getByRole('region', { name: 'Body of the answer' }).innerText(), 'taken');
+  await details.getByRole('table', { name: 'Request headers' }).getByText('from the console').waitFor();
+  assert.equal(await details.getByRole('region', { name: 'Request body' }).innerText(), arrived?.body);
+  assert.equal(await details.getByRole('region', { name: 'Response body' }).innerText(), 'taken');
   await page.reload();
   await details.getByText('Status 200').waitFor();
   assert.equal((await page.content()).includes(secret), false);
@@ -118,34 +118,34 @@ test('what is wrong is said at its field while it is typed, and what the server 
   const { page, complaints } = await open('/webhooks/new');
   const url = page.getByRole('textbox', { name: 'URL' });
   await url.fill('ftp://example.com');
-  await page.getByText('must be an http or https URL, protocol included').waitFor();
+  await page.getByText('must be a full http:// or https:// URL').waitFor();
   await url.fill('https://me:secret@example.com/');
   await page.getByText('must not contain a user name or password').waitFor();
-  await page.getByRole('button', { name: 'Add a header' }).click();
+  await page.getByRole('button', { name: 'Add header' }).click();
   await page.getByLabel('Name of header 1').fill('Host');
   await page.getByText('is a header that cannot be set').waitFor();
   await page.getByLabel('Name of header 1').fill('X-Fine');
   // Which addresses may be called is the server's alone to say.
   await url.fill('http://10.0.0.1/hook');
-  await page.getByRole('button', { name: 'Register' }).click();
-  await page.getByText('choose one or more').waitFor();
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  await page.getByText('select at least one').waitFor();
   await page.getByRole('checkbox', { name: 'engagement.start' }).check();
-  await page.getByRole('checkbox', { name: 'Use a secret of mine' }).check();
+  await page.getByRole('checkbox', { name: 'Use my own secret' }).check();
   await page.getByRole('textbox', { name: 'Secret' }).fill('whsec_short');
   await page.getByText('must be whsec_ followed by 24 to 64 bytes in base64').waitFor();
-  await page.getByRole('checkbox', { name: 'Use a secret of mine' }).uncheck();
-  await page.getByRole('button', { name: 'Register' }).click();
+  await page.getByRole('checkbox', { name: 'Use my own secret' }).uncheck();
+  await page.getByRole('button', { name: 'Create webhook' }).click();
   await page.getByText('is not an address that Usher may connect to').waitFor();
   assert.equal(await url.getAttribute('aria-invalid'), 'true');
   assert.deepEqual((await call(server, 'GET /webhooks', { token: account.admin })).body.webhooks, []);
 
   await page.getByText('Apple push notification').click();
   await page.getByLabel('Device token').fill('no token!');
-  await page.getByText('has letters, digits, _ and - only, 200 at most').waitFor();
+  await page.getByText('may contain only letters, digits, _ and -, up to 200 characters').waitFor();
   await page.getByLabel('Device token').fill('0a1b2c');
   await page.getByLabel('Topic').fill('com.example.App');
   await page.getByText('apns://0a1b2c@com.example.App?env=sandbox').waitFor();
-  await page.getByRole('button', { name: 'Register' }).click();
+  await page.getByRole('button', { name: 'Create webhook' }).click();
   await page.getByRole('button', { name: 'Send a test event' }).waitFor();
   const { webhooks } = (await call(server, 'GET /webhooks', { token: account.admin })).body;
   assert.deepEqual(
@@ -164,12 +164,12 @@ test('a webhook that publishes to a NATS stream is registered, shown, and keeps 
   await page.getByText('no wildcards').waitFor();
   await page.getByLabel('Subject').fill('usher.events');
   await page.getByText('nats://127.0.0.1:4222/usher.events').waitFor();
-  await choose(page, page, 'Sign in', 'With user and password');
+  await choose(page, page, 'Authentication', 'User and password');
   await page.getByRole('textbox', { name: 'User' }).fill('usher');
   await page.getByRole('textbox', { name: 'Password' }).fill('of mine');
   await page.getByRole('checkbox', { name: 'engagement.start' }).check();
-  await page.getByRole('button', { name: 'Register' }).click();
-  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  await page.getByRole('button', { name: "I've saved it" }).click();
   await page.getByText('NATS', { exact: true }).waitFor();
   const stored = async (): Promise<Json> =>
     (await call(server, 'GET /webhooks', { token: account.admin })).body.webhooks[0];
@@ -178,7 +178,7 @@ test('a webhook that publishes to a NATS stream is registered, shown, and keeps 
     ['nats://127.0.0.1:4222/usher.events', true],
   );
   await page.getByRole('tab', { name: 'Settings' }).click();
-  assert.equal(await page.getByRole('combobox', { name: 'Sign in' }).inputValue(), 'With the stored credentials');
+  assert.equal(await page.getByRole('combobox', { name: 'Authentication' }).inputValue(), 'Stored credentials');
   await page.getByLabel('Subject').fill('usher.others');
   await page.getByRole('button', { name: 'Save' }).click();
   await until(async () => (await stored()).url.endsWith('/usher.others'));
@@ -244,8 +244,8 @@ test('a receiver that fails is seen to, and what failed is tried now and replaye
   await status.getByText('Retrying').waitFor();
   await table.getByRole('link', { name: 'engagement.end' }).click();
   const details = page.getByRole('dialog', { name: 'Delivery' });
-  await details.getByText('answered 503').first().waitFor();
-  const body = details.getByRole('region', { name: 'Body of the answer' });
+  await details.getByText('status 503 after').first().waitFor();
+  const body = details.getByRole('region', { name: 'Response body' });
   assert.ok((await body.innerText()).startsWith(hostile));
   assert.ok((await body.innerText()).length < 1_600);
   await details
@@ -254,26 +254,26 @@ test('a receiver that fails is seen to, and what failed is tried now and replaye
     .click();
   assert.equal((await body.innerText()).trim(), answer.trim());
   failing.answer = () => 200;
-  await details.getByRole('button', { name: 'Try now' }).click();
+  await details.getByRole('button', { name: 'Retry now' }).click();
   await details.getByText('The receiver accepted it.').waitFor();
-  assert.equal((await details.getByText(/^answered (503|200)/).count()) >= 2, true);
+  assert.equal((await details.getByText(/^status (503|200)/).count()) >= 2, true);
   await details.getByRole('button', { name: 'Close' }).click();
 
   const before = failing.arrived.length;
-  await table.getByRole('checkbox', { name: 'Choose all of this page' }).check();
-  await page.getByText('3 deliveries chosen').waitFor();
-  await page.getByRole('button', { name: 'Replay them' }).click();
-  await page.getByText('3 deliveries are sent again.').waitFor();
+  await table.getByRole('checkbox', { name: 'Select all on this page' }).check();
+  await page.getByText('3 deliveries selected').waitFor();
+  await page.getByRole('button', { name: 'Replay selected' }).click();
+  await page.getByText('3 deliveries replayed').waitFor();
   await until(() => failing.arrived.length >= before + 3);
   await table.getByText('Delivered').nth(2).waitFor();
-  await status.getByText('On', { exact: true }).waitFor();
+  await status.getByText('Enabled', { exact: true }).waitFor();
 
   await choose(page, page, 'State', 'Held');
   await page.getByText('No matching deliveries').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).last().click();
   await table.getByText('Delivered').nth(2).waitFor();
   const id = failing.arrived[0]?.event.event_id;
-  await page.getByLabel('Search by id').fill(id);
+  await page.getByLabel('Search by ID').fill(id);
   await until(async () => (await table.getByRole('row').count()) === 2);
   await page.reload();
   await until(async () => (await table.getByRole('row').count()) === 2);
@@ -289,9 +289,9 @@ test('what was refused of many is said, and what went through is sent', proof, a
   const [gone = ''] = await fill(sql, webhook, 'exhausted', { count: 1, type: 'engagement.end' });
   await sql`DELETE FROM events WHERE id = (SELECT event_id FROM delivery_log WHERE delivery_id = ${gone})`;
   const { page, complaints } = await open(`/webhooks/${webhook.id}`);
-  await page.getByRole('checkbox', { name: 'Choose all of this page' }).check();
-  await page.getByRole('button', { name: 'Replay them' }).click();
-  await page.getByText('2 deliveries are sent again.').waitFor();
+  await page.getByRole('checkbox', { name: 'Select all on this page' }).check();
+  await page.getByRole('button', { name: 'Replay selected' }).click();
+  await page.getByText('2 deliveries replayed').waitFor();
   await page.getByText('1 was refused:').waitFor();
   await page.getByText(/is older than what is kept\. \(1\)/).waitFor();
   assert.deepEqual(complaints, []);
@@ -302,11 +302,11 @@ test('it is switched off, what happens is held, and is recovered since a time', 
   const webhook = await insertWebhook(server, account, { origin: new URL(receiver.url).origin });
   await fill(server.database.sql, webhook, 'held', { count: 3 });
   const { page, complaints } = await open(`/webhooks/${webhook.id}`);
-  await page.getByRole('button', { name: 'Switch off' }).click();
-  await page.getByText(/switched off since/).waitFor();
+  await page.getByRole('button', { name: 'Disable' }).click();
+  await page.getByText(/disabled manually since/).waitFor();
   assert.ok(await page.getByRole('button', { name: 'Send a test event' }).isDisabled());
-  await page.getByRole('button', { name: 'Switch on' }).click();
-  await page.getByText('On', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Enable' }).click();
+  await page.getByText('Enabled', { exact: true }).waitFor();
   await page.getByRole('table', { name: 'Deliveries' }).getByText('Held').nth(2).waitFor();
   await page.getByRole('tab', { name: 'Recover' }).click();
   await page.getByText('No recoveries yet').waitFor();
@@ -331,24 +331,24 @@ test('two edit one webhook: both versions are shown, and what is chosen is saved
   const body = { url: receiver.url, method: 'POST', events: ['engagement.end'], description: 'Theirs' };
   expectStatus(await call(server, `PUT /webhooks/${webhook.id}`, { token: account.admin, body }), 200);
   await page.getByRole('button', { name: 'Save' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this webhook' });
+  const dialog = page.getByRole('dialog', { name: 'This webhook was changed while you edited' });
   await dialog.getByText('Mine: Mine').waitFor();
   await dialog.getByText('Theirs: Theirs').waitFor();
-  await dialog.getByRole('button', { name: 'Save these choices' }).click();
-  await page.getByText('The webhook is saved.').waitFor();
+  await dialog.getByRole('button', { name: 'Save choices' }).click();
+  await page.getByText('Webhook saved').waitFor();
   const saved = (await call(server, `GET /webhooks/${webhook.id}`, { token: account.admin })).body;
   assert.deepEqual([saved.description, saved.events], ['Mine', ['engagement.end']]);
 
-  await page.getByRole('button', { name: 'Rotate the secret' }).click();
+  await page.getByRole('button', { name: 'Rotate secret' }).click();
   await page.getByRole('button', { name: 'Rotate', exact: true }).click();
-  const rotated = page.getByRole('dialog', { name: 'The new secret' });
+  const rotated = page.getByRole('dialog', { name: 'New secret' });
   const secret = await rotated.getByLabel('Secret').innerText();
   assert.notEqual(secret, webhook.secret);
   await rotated.getByText('The former secret goes on for a day').waitFor();
-  await rotated.getByRole('button', { name: 'I have kept it' }).click();
+  await rotated.getByRole('button', { name: "I've saved it" }).click();
   await page.getByRole('button', { name: 'Delete' }).click();
   const asking = page.getByRole('dialog', { name: 'Delete this webhook?' });
-  await asking.getByRole('button', { name: 'Keep it' }).click();
+  await asking.getByRole('button', { name: 'Cancel' }).click();
   await asking.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Delete' }).click();
   await asking.getByRole('button', { name: 'Delete' }).click();
@@ -369,7 +369,10 @@ test('the catalogue has every event type, with its fields and a sample', async (
   await page.getByText('JSON Schema').click();
   const schema = JSON.parse(await page.getByRole('region', { name: 'JSON Schema' }).innerText());
   assert.equal(schema.type, 'object');
-  assert.equal(await page.getByRole('region', { name: 'Verifying' }).innerText(), verifySnippet);
+  assert.equal(
+    await page.getByRole('region', { name: 'Signature verification in Node.js' }).innerText(),
+    verifySnippet,
+  );
   assert.deepEqual(complaints, []);
 });
 
@@ -393,8 +396,8 @@ for (const { where, ...options } of looks)
       ['/console/webhooks', options.viewport.width === 375 ? 'a-long-name' : 'delivered, '],
       ['/console/webhooks/new', 'engagement.transfer'],
       [home, 'Failed'],
-      [`${home}/deliveries/${one}`, 'Answered 500'],
-      [`${home}/outcomes`, 'How long attempts took'],
+      [`${home}/deliveries/${one}`, 'status 500 after'],
+      [`${home}/outcomes`, 'Attempt duration'],
       [`${home}/recover`, 'No recoveries yet'],
       [`${home}/settings`, 'engagement.transfer'],
       ['/console/webhooks/catalogue', 'timingSafeEqual'],

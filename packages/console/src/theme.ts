@@ -1,4 +1,5 @@
 import { createTheme, darken, type CSSVariablesResolver, type MantineTheme } from '@mantine/core';
+import { texts } from './components/texts.ts';
 
 export const theme = createTheme({
   primaryColor: 'blue',
@@ -12,8 +13,8 @@ export const theme = createTheme({
   components: {
     Anchor: { defaultProps: { underline: 'always' } },
     // The library gives them a cross and no name.
-    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
-    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Modal: { defaultProps: { closeButtonProps: { 'aria-label': texts.close } } },
+    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': texts.close } } },
   },
 });
 

@@ -2,28 +2,29 @@ import { Button, Group, Modal, Stack, type ButtonProps } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactElement, ReactNode } from 'react';
 import { ProblemNote } from './problem.tsx';
+import { texts } from './texts.ts';
 
 interface Props extends Pick<ButtonProps, 'size' | 'variant' | 'color'> {
-  /** What the button says, and the one that does it. */
+  /** The label of the button and of the confirming button. */
   readonly label: string;
-  /** The button's full name where `label` alone does not tell it from others on the page. */
+  /** The accessible name of the button, where `label` is not unique on the page. */
   readonly name?: string;
   readonly question: string;
-  /** What will happen. */
+  /** The consequences. */
   readonly children: ReactNode;
   readonly keep?: string;
   readonly busy: boolean;
   readonly error: unknown;
   readonly dangerous?: boolean;
-  /** To be called back once it is done. */
+  /** The caller calls `done` on success, which closes the dialog. */
   readonly onYes: (done: () => void) => void;
-  /** The question was closed: a refusal is of no more interest. */
+  /** Called when the dialog closes: forget the refusal. */
   readonly onClose: () => void;
 }
 
-/** What cannot be undone is asked once, with what it leads to, and says there why it was refused. */
+/** A button for an action that cannot be undone: a dialog explains the consequences and shows a refusal of the server. */
 export function AskFirst(props: Props): ReactElement {
-  const { label, name = label, question, children, keep = 'Cancel', busy, error, dangerous = true } = props;
+  const { label, name = label, question, children, keep = texts.cancel, busy, error, dangerous = true } = props;
   const [opened, { open, close }] = useDisclosure();
   const leave = (): void => {
     close();
@@ -40,7 +41,7 @@ export function AskFirst(props: Props): ReactElement {
       >
         {label}
       </Button>
-      <Modal opened={opened} onClose={leave} title={question} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Modal opened={opened} onClose={leave} title={question} closeButtonProps={{ 'aria-label': texts.close }}>
         <Stack>
           {children}
           <ProblemNote error={error} />

@@ -6,7 +6,7 @@ interface Props {
   readonly format?: TimeStyle;
 }
 
-/** A moment in the reader's own zone; the whole of it, with the zone, in the title. */
+/** A time in the reader's time zone, with the full time and zone as title. */
 export function At({ at, format = 'dateTime' }: Props): ReactElement {
   return (
     <time dateTime={at} className="tabular" title={formatTime(at, 'full')}>

@@ -1,20 +1,20 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactElement, ReactNode } from 'react';
+import { texts } from './texts.ts';
 
 interface Props {
-  /** `queue`, `policy`. */
-  readonly what: string;
+  readonly what: keyof typeof texts.confirmDelete;
   readonly name: string;
   readonly deleting: boolean;
-  /** Why it was refused, with what to do about it. */
+  /** Why the server refused to delete it, and what to do about that. */
   readonly refusal: ReactNode;
   readonly onDelete: () => void;
-  /** The question was closed: a refusal is of no more interest. */
+  /** Called when the dialog closes: forget the refusal. */
   readonly onClose: () => void;
 }
 
-/** Deleting asks once, names what it is about, and says there why it was refused. */
+/** A button that deletes something after a confirmation. The dialog shows the refusal of the server. */
 export function DeleteButton({ what, name, deleting, refusal, onDelete, onClose }: Props): ReactElement {
   const [opened, { open, close }] = useDisclosure();
   const leave = (): void => {
@@ -24,23 +24,23 @@ export function DeleteButton({ what, name, deleting, refusal, onDelete, onClose 
   return (
     <>
       <Button variant="default" onClick={open}>
-        Delete
+        {texts.delete}
       </Button>
       <Modal
         opened={opened}
         onClose={leave}
-        closeButtonProps={{ 'aria-label': 'Close' }}
-        title={`Delete this ${what}?`}
+        closeButtonProps={{ 'aria-label': texts.close }}
+        title={texts.confirmDelete[what]}
       >
         <Stack>
           <Text className="user-text">{name}</Text>
           {refusal}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={leave} data-autofocus>
-              Keep it
+              {texts.cancel}
             </Button>
             <Button color="red" loading={deleting} onClick={onDelete}>
-              Delete
+              {texts.delete}
             </Button>
           </Group>
         </Stack>

@@ -1,16 +1,16 @@
 import { Badge, Button, Group, Modal, Radio, Stack, Table, Text } from '@mantine/core';
 import { useState, type ReactElement, type ReactNode } from 'react';
 import { ProblemNote } from './problem.tsx';
+import { texts } from './texts.ts';
 import { allFrom, differences, firstChoices, mergeVersions, type Choices, type Side } from './versions.ts';
 
-/** How a field is called, and how its values are shown. */
+/** The label of a field, and how its values are shown. */
 export type FieldViews<Fields> = {
   readonly [Key in keyof Fields]: { readonly label: string; readonly show: (value: Fields[Key]) => ReactNode };
 };
 
 interface Props<Fields> {
-  /** `queue`, `policy`. */
-  readonly what: string;
+  readonly what: keyof typeof texts.changedMeanwhile;
   readonly base: Fields;
   readonly mine: Fields;
   readonly theirs: Fields;
@@ -21,9 +21,9 @@ interface Props<Fields> {
   readonly onClose: () => void;
 }
 
-const changers = { me: 'changed by you', them: 'changed by them', both: 'changed by both' } as const;
+const changers = { me: texts.changedByYou, them: texts.changedByThem, both: texts.changedByBoth } as const;
 
-/** Two people have edited the same: both versions, field by field, and whose is taken. */
+/** Resolves a conflict of two edits: shows both versions field by field, to choose from. */
 export function ConflictDialog<Fields extends object>(props: Props<Fields>): ReactElement {
   const { what, base, mine, theirs, onClose, onSave, saving, error } = props;
   const found = differences(base, mine, theirs);
@@ -33,23 +33,19 @@ export function ConflictDialog<Fields extends object>(props: Props<Fields>): Rea
       opened
       onClose={onClose}
       size="xl"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-      title={`Somebody else has changed this ${what}`}
+      closeButtonProps={{ 'aria-label': texts.close }}
+      title={texts.changedMeanwhile[what]}
     >
       <Stack>
-        <Text size="sm">
-          {found.length === 0
-            ? 'Their version is the same as yours. Saving goes on from it.'
-            : 'It was saved after you had opened it. Choose whose value is kept in each field; nothing is saved before.'}
-        </Text>
+        <Text size="sm">{found.length === 0 ? texts.sameVersion : texts.chooseValues}</Text>
         {found.length === 0 ? null : (
           <>
             <Group gap="xs">
               <Button size="xs" variant="default" onClick={() => choose(allFrom(found, 'mine'))}>
-                Take all of mine
+                {texts.keepAllMine}
               </Button>
               <Button size="xs" variant="default" onClick={() => choose(allFrom(found, 'theirs'))}>
-                Take all of theirs
+                {texts.keepAllTheirs}
               </Button>
             </Group>
             <Table verticalSpacing="xs" layout="fixed">
@@ -72,10 +68,10 @@ export function ConflictDialog<Fields extends object>(props: Props<Fields>): Rea
         <ProblemNote error={error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
-            Go on editing mine
+            {texts.keepEditing}
           </Button>
           <Button loading={saving} onClick={() => onSave(mergeVersions(mine, theirs, choices))}>
-            Save these choices
+            {texts.saveChoices}
           </Button>
         </Group>
       </Stack>
@@ -108,7 +104,7 @@ function Choice({ label, changed, mine, theirs, side, onChoose }: ChoiceProps): 
                 value={each}
                 label={
                   <Text size="sm" component="span" className="user-text">
-                    <b>{each === 'mine' ? 'Mine: ' : 'Theirs: '}</b>
+                    <b>{each === 'mine' ? texts.mine : texts.theirs} </b>
                     {shown[each]}
                   </Text>
                 }

@@ -1,21 +1,22 @@
 import { Button, Code, Group } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import type { ReactElement } from 'react';
+import { texts } from './texts.ts';
 
 interface Props {
   readonly id: string;
-  /** Whose id it is, for the button's accessible name: `site Shop`. */
+  /** The owner of the id, for the accessible name: `site Shop`. */
   readonly of: string;
 }
 
-/** An id to be used elsewhere: readable, selectable and copied by a button. */
+/** An id that can be read, selected and copied. */
 export function CopyId({ id, of }: Props): ReactElement {
   const clipboard = useClipboard({ timeout: 2_000 });
   return (
     <Group gap={4}>
       <Code>{id}</Code>
-      <Button variant="subtle" size="compact-xs" aria-label={`Copy the id of ${of}`} onClick={() => clipboard.copy(id)}>
-        {clipboard.copied ? 'Copied' : clipboard.error === null ? 'Copy' : 'Press Ctrl+C'}
+      <Button variant="subtle" size="compact-xs" aria-label={texts.copyIdOf(of)} onClick={() => clipboard.copy(id)}>
+        {clipboard.copied ? texts.copied : clipboard.error === null ? texts.copy : texts.pressCtrlC}
       </Button>
     </Group>
   );

@@ -1,6 +1,7 @@
 import { Button, Group, Textarea, TextInput } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { useRef, type ReactElement } from 'react';
+import { texts } from './texts.ts';
 
 interface Props {
   readonly label: string;
@@ -10,12 +11,12 @@ interface Props {
   readonly long?: boolean;
 }
 
-/** Text to be taken elsewhere: selected when it is reached, copied by a button. */
+/** A text to copy: selected on focus, copied by a button. */
 export function Copyable({ label, value, description, long = false }: Props): ReactElement {
   const clipboard = useClipboard({ timeout: 2_000 });
   const field = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   const copy = (): void => {
-    // For where a page may not write to the clipboard: what is selected is copied by hand.
+    // Where the page cannot write to the clipboard, the selected text is copied by hand.
     field.current?.select();
     clipboard.copy(value);
   };
@@ -33,8 +34,8 @@ export function Copyable({ label, value, description, long = false }: Props): Re
   return (
     <Group align="flex-end" gap="xs">
       {long ? <Textarea autosize minRows={2} {...shared} /> : <TextInput {...shared} />}
-      <Button variant="default" onClick={copy} aria-label={`Copy: ${label}`}>
-        {clipboard.copied ? 'Copied' : clipboard.error === null ? 'Copy' : 'Press Ctrl+C'}
+      <Button variant="default" onClick={copy} aria-label={texts.copyLabel(label)}>
+        {clipboard.copied ? texts.copied : clipboard.error === null ? texts.copy : texts.pressCtrlC}
       </Button>
     </Group>
   );

@@ -1,4 +1,4 @@
-/** How long something has lasted, as a clock has it: `0:07`, `12:30`, `3:05:00`. */
+/** An elapsed time: `0:07`, `12:30`, `3:05:00`. */
 export function inClock(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -7,7 +7,7 @@ export function inClock(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
-/** A span that is set or still to come, by its two largest units: `1 h 30 min`, `2 d`, `45 s`. */
+/** A duration by its two largest units: `1 h 30 min`, `2 d`, `45 s`. */
 export function inUnits(seconds: number): string {
   const units = [
     ['d', 86_400],

@@ -5,7 +5,7 @@ interface Violation {
   readonly detail: string;
 }
 
-/** What is wrong with the field at a JSON pointer, or with anything below it, in the server's words. */
+/** The server's error for the field at a JSON pointer, or for anything below it. */
 export type Faults = (pointer: string) => string | undefined;
 
 export function faultsOf(...sources: readonly unknown[]): Faults {
@@ -14,7 +14,7 @@ export function faultsOf(...sources: readonly unknown[]): Faults {
     violations.find(({ attribute }) => attribute === pointer || attribute.startsWith(`${pointer}/`))?.detail;
 }
 
-/** Whether all that is wrong can be shown at a field of the form. */
+/** Whether every error belongs to a field of the form. */
 export function isAtFields(error: unknown): boolean {
   return error instanceof ProblemError && error.status === 422 && error.details.length > 0;
 }

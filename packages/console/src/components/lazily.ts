@@ -1,16 +1,17 @@
 import { lazy, type ComponentType } from 'react';
+import { texts } from './texts.ts';
 
-/** A part of the console did not come: the server was away, or is a newer one, which has it under another name. */
+/** A chunk could not be loaded: the server was unreachable, or is a newer version whose chunks have other names. */
 export class NotLoaded extends Error {
   constructor(cause: unknown) {
-    super('This part of the console could not be loaded: the server was away, or has been renewed.', { cause });
+    super(texts.pageNotLoaded, { cause });
     this.name = 'NotLoaded';
   }
 }
 
 /**
- * Something that is loaded when it is first shown. Browsers remember that a module did not come, and do not ask again: what
- * failed once is to be had by loading the whole page again, and not before.
+ * A component that is loaded when it is first shown. Browsers cache a failed module, so a failure can only be repaired by
+ * reloading the page.
  */
 export function lazily<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   return lazy(async () => {

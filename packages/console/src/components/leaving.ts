@@ -1,10 +1,11 @@
 import { useEffect, useRef } from 'react';
 import type { AroundNavHandler } from 'wouter';
+import { texts } from './texts.ts';
 
-/** Places on the page where something is typed and not saved. */
+/** The forms with unsaved changes. */
 const unsavedPlaces = new Set<object>();
 
-/** What would be cut off by loading the page again, and goes on elsewhere in the console: a call. */
+/** Things that a reload would interrupt, but navigation within the console does not: a call. */
 const goingOn = new Set<object>();
 
 export async function whilePageIsHeld(run: () => Promise<void>): Promise<void> {
@@ -12,24 +13,24 @@ export async function whilePageIsHeld(run: () => Promise<void>): Promise<void> {
   await run().finally(() => goingOn.delete(run));
 }
 
-/** Whether the page must not be loaded again without asking. */
+/** Whether a reload needs a confirmation. */
 export function isHeld(): boolean {
   return unsavedPlaces.size > 0 || goingOn.size > 0;
 }
 
 function mayLeave(): boolean {
-  // The browser's own question, as when the tab is closed: it holds everything else still until it is answered.
-  return unsavedPlaces.size === 0 || confirm('Leave without saving? What you have changed here would be lost.');
+  // The browser's own dialog, as when a tab is closed: it blocks everything until it is answered.
+  return unsavedPlaces.size === 0 || confirm(texts.confirmLeave);
 }
 
-/** For the router: a link leads away only if nothing is lost by it, or if that is wanted. */
+/** For the router: a link navigates only if nothing is lost, or the operator confirms. */
 export const askBeforeLeaving: AroundNavHandler = (navigate, to, options) => {
   if (to === location.pathname || mayLeave()) navigate(to, options);
 };
 
 /**
- * While there is something unsaved, leaving asks first: by a link, by the browser's back and forward, or by closing the tab.
- * The answer is to be called when it has just been saved, before going elsewhere.
+ * While there are unsaved changes, leaving asks first: by a link, by back and forward, or by closing the tab. Returns a function
+ * to call after saving, before navigating.
  */
 export function useUnsaved(unsaved: boolean): () => void {
   const place = useRef({});
@@ -43,7 +44,7 @@ export function useUnsaved(unsaved: boolean): () => void {
     };
     const onBack = (event: PopStateEvent): void => {
       if (location.href === here || mayLeave()) return;
-      // The address has changed already: put it back before the router hears of it.
+      // The URL has changed already: restore it before the router notices.
       event.stopImmediatePropagation();
       history.pushState(null, '', here);
     };

@@ -3,8 +3,8 @@ import { piecesOf } from '@usher/client/links';
 import type { ReactElement } from 'react';
 
 /**
- * A text that somebody wrote, with its web addresses as links. They open in another tab, which learns neither who opened it nor
- * from where. Links keep the colour of their text: it is readable on every bubble, and the underline tells them.
+ * A text with its web addresses as links. They open in a new tab without opener and referrer. Links keep the colour of their
+ * text, which is readable on every bubble; the underline marks them.
  */
 export function LinkedText({ text }: { readonly text: string }): ReactElement {
   return (

@@ -1,6 +1,7 @@
 import type { Medium } from '@usher/contract/media';
+import { texts } from './texts.ts';
 
 /** `Text`: the name of a medium as it is shown. */
 export function mediumName(medium: Medium): string {
-  return medium.charAt(0).toUpperCase() + medium.slice(1);
+  return texts.media[medium];
 }

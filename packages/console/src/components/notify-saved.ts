@@ -1,6 +1,6 @@
 import { notifications } from '@mantine/notifications';
 
-/** Says that something was saved. There is nothing to do about it, so it takes no click from what it lies over. */
+/** A notification that something was saved. It needs no action, so it lets clicks pass to what is below. */
 export function notifySaved(message: string): void {
   notifications.show({ message, withCloseButton: false, style: { pointerEvents: 'none' } });
 }

@@ -1,4 +1,4 @@
-/** For lists whose elements have no name but their place, which is what they are then known by. */
+/** React keys for lists whose elements are identified by their index. */
 export function numbered<Element>(
   elements: readonly Element[],
 ): { readonly number: number; readonly index: number; readonly element: Element }[] {

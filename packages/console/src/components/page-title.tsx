@@ -1,8 +1,9 @@
 import { Group, Title } from '@mantine/core';
 import type { ReactElement, ReactNode } from 'react';
 import { useTabTitle } from '../shell/tab-title.ts';
+import { texts } from './texts.ts';
 
-/** The heading of a page, with what can be done there at its right. */
+/** The heading of a page, with its actions at the right. */
 export function PageTitle({
   title,
   children,
@@ -10,7 +11,7 @@ export function PageTitle({
   readonly title: string;
   readonly children?: ReactNode;
 }): ReactElement {
-  useTabTitle(`${title} · Usher`);
+  useTabTitle(texts.documentTitle(title));
   return (
     <Group justify="space-between" mb="md" gap="sm">
       <Title order={1} size="h2" className="user-text" lineClamp={2} title={title}>

@@ -2,14 +2,16 @@ import { Avatar, Button, FileButton, Group, Stack, Text, Title } from '@mantine/
 import type { Operator } from '@usher/client/api-types';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, type ReactElement } from 'react';
+import { RichText } from './rich-text.tsx';
 import { useSession } from '../session/use-session.ts';
 import { ProblemNote } from './problem.tsx';
 import { shrinkPicture } from './shrink-picture.ts';
+import { texts } from './texts.ts';
 
 const reads = ['GET /operators', 'GET /operators/{operator_id}'] as const;
 const types = 'image/png,image/jpeg,image/webp';
 
-/** The picture of an operator, as visitors see it beside the display name. */
+/** The picture of an operator, which visitors see beside the display name. */
 export function PictureField({ operator }: { readonly operator: Operator }): ReactElement {
   const { api } = useSession();
   const client = useQueryClient();
@@ -26,25 +28,25 @@ export function PictureField({ operator }: { readonly operator: Operator }): Rea
   return (
     <Stack gap="sm" component="section" aria-labelledby={heading}>
       <Title order={2} size="h4" id={heading}>
-        Picture
+        {texts.picture}
       </Title>
       <Group>
-        <Avatar src={url} name={name} color="blue" size="lg" alt={url === null ? '' : `Picture of ${name}`} />
+        <Avatar src={url} name={name} color="blue" size="lg" alt={url === null ? '' : texts.pictureOf(name)} />
         <FileButton accept={types} onChange={(file) => file !== null && change.mutate(file)}>
           {(props) => (
             <Button {...props} variant="default" loading={change.isPending}>
-              {url === null ? 'Upload picture' : 'Change picture'}
+              {url === null ? texts.uploadPicture : texts.changePicture}
             </Button>
           )}
         </FileButton>
         {url === null ? null : (
           <Button variant="default" disabled={change.isPending} onClick={() => change.mutate(null)}>
-            Remove picture
+            {texts.removePicture}
           </Button>
         )}
       </Group>
       <Text size="sm" c="dimmed">
-        Visitors see this picture and the display name, <bdi>{name}</bdi>. Without a picture they see initials.
+        <RichText text={texts.pictureHelp} values={{ name: <bdi>{name}</bdi> }} />
       </Text>
       <ProblemNote error={change.error} />
     </Stack>

@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { inWords } from './in-words.ts';
 
-/** What went wrong, where it went wrong. Nothing while nothing did. */
+/** Shows an error; nothing without one. */
 export function ProblemNote({
   error,
   title,

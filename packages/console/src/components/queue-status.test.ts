@@ -13,7 +13,7 @@ const queue: QueueFacts = {
 test('each status has one reason', () => {
   assert.equal(reasonOf(queue), '');
   assert.equal(reasonOf({ ...queue, staffed: false }), 'No operators online; visitors can still join');
-  assert.equal(reasonOf({ ...queue, self_status: 'closed' }), 'Outside its hours');
+  assert.equal(reasonOf({ ...queue, self_status: 'closed' }), 'Outside opening hours');
   assert.equal(reasonOf({ ...queue, self_status: 'unstaffed', staffed: false }), 'No operators online');
   assert.equal(reasonOf({ ...queue, self_status: 'full' }), 'At capacity');
   assert.equal(reasonOf({ ...queue, self_status: 'full', capacity: 0 }), 'Capacity is 0');
@@ -23,9 +23,9 @@ test('each status has one reason', () => {
 test('a queue that overflows is not open, and says where its visitors go', () => {
   const closed = { ...queue, self_status: 'closed', visitors_count: 2 } as const;
   assert.deepEqual([isOpen(closed), overflows(closed)], [false, true]);
-  assert.equal(describeQueue(closed, 'B'), 'Outside its hours · 2 waiting · overflows to B');
+  assert.equal(describeQueue(closed, 'B'), 'Outside opening hours · 2 waiting · overflows to B');
   assert.match(describeQueue(closed, null), /overflows to its fallback$/);
-  assert.equal(describeQueue({ ...closed, status: 'closed' }, 'B'), 'Outside its hours · 2 waiting');
+  assert.equal(describeQueue({ ...closed, status: 'closed' }, 'B'), 'Outside opening hours · 2 waiting');
   assert.equal(describeQueue(queue, null), 'Empty');
 });
 

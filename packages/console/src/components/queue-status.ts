@@ -1,4 +1,5 @@
 import type { Queue } from '@usher/client/api-types';
+import { texts } from './texts.ts';
 
 /*
  * What the console means by open and by waiting, on every page (docs/glossary.md).
@@ -11,14 +12,14 @@ import type { Queue } from '@usher/client/api-types';
 
 type Status = Queue['self_status'];
 
-/** As much of a queue, stored or previewed, as its status follows from. */
+/** The fields of a queue, stored or previewed, that decide its status. */
 export type QueueFacts = Pick<Queue, 'status' | 'self_status' | 'capacity' | 'visitors_count' | 'staffed'>;
 
 export const statusNames: Readonly<Record<Status, string>> = {
-  opened: 'Open',
-  closed: 'Closed',
-  full: 'Full',
-  unstaffed: 'Unstaffed',
+  opened: texts.open,
+  closed: texts.closed,
+  full: texts.full,
+  unstaffed: texts.unstaffed,
 };
 
 export function isOpen({ self_status }: Pick<Queue, 'self_status'>): boolean {
@@ -33,33 +34,33 @@ export function waitingIn({ visitors_count }: Pick<Queue, 'visitors_count'>): nu
   return visitors_count;
 }
 
-/** Visitors wait, and nobody who could serve them is on duty. */
+/** Visitors wait, and no operator who could serve them is online. */
 export function isUnattended(queue: Pick<Queue, 'visitors_count' | 'staffed'>): boolean {
   return waitingIn(queue) > 0 && !queue.staffed;
 }
 
-/** What keeps visitors out of the queue, or what they meet in it; empty for an open queue with operators online. */
+/** Why visitors cannot join, or what they meet; empty for an open queue with operators online. */
 export function reasonOf({ self_status, capacity, staffed }: QueueFacts): string {
   switch (self_status) {
     case 'closed':
-      return 'Outside its hours';
+      return texts.outsideOpeningHours;
     case 'unstaffed':
-      return 'No operators online';
+      return texts.noOperatorsOnline;
     case 'full':
-      if (capacity > 0) return 'At capacity';
-      return staffed ? 'Capacity is 0' : 'Capacity is 0: no operators online';
+      if (capacity > 0) return texts.atCapacity;
+      return staffed ? texts.capacityIsZero : texts.capacityIsZeroUnstaffed;
     case 'opened':
-      return staffed ? '' : 'No operators online; visitors can still join';
+      return staffed ? '' : texts.unstaffedButOpen;
   }
 }
 
-/** The reason, who waits, and where visitors go instead: `Outside its hours · 2 waiting · overflows to Night desk`. */
+/** Reason, waiting visitors and overflow: `Outside opening hours · 2 waiting · overflows to Night desk`. */
 export function describeQueue(queue: QueueFacts, overflowsTo: string | null): string {
   const waiting = waitingIn(queue);
   return [
     reasonOf(queue),
-    waiting === 0 ? (isOpen(queue) ? 'Empty' : '') : `${waiting} waiting`,
-    overflows(queue) ? `overflows to ${overflowsTo ?? 'its fallback'}` : '',
+    waiting === 0 ? (isOpen(queue) ? texts.empty : '') : texts.waiting(waiting),
+    overflows(queue) ? (overflowsTo === null ? texts.overflowsToFallback : texts.overflowsTo(overflowsTo)) : '',
   ]
     .filter((part) => part !== '')
     .join(' · ');

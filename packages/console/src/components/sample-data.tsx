@@ -4,8 +4,9 @@ import { useRead } from '../data/use-api.ts';
 import { useMe } from '../data/use-me.ts';
 import { useSampleData } from '../data/use-sample-data.ts';
 import { ProblemNote } from './problem.tsx';
+import { texts } from './texts.ts';
 
-/** For whoever has just begun: something to look at. Nothing as soon as there is a queue, or sample data already. */
+/** Offers sample data to new accounts; hidden once there is a queue or sample data. */
 export function SampleDataOffer(): ReactElement | null {
   const me = useMe();
   const mine = me.sites.map(({ id }) => id).filter((id) => me.can('super_manager', id));
@@ -17,16 +18,15 @@ export function SampleDataOffer(): ReactElement | null {
   return (
     <Paper withBorder p="md" mb="md" component="section" aria-labelledby="sample-data-offer">
       <Title order={2} size="h4" id="sample-data-offer">
-        Try it with sample data
+        {texts.tryWithSampleData}
       </Title>
       <Text size="sm" my="xs" maw={640}>
-        A small shop with teams, queues, hours and webhooks, where visitors come and are served by themselves until you
-        stop it. It is a site of its own, and one click on the Sites page removes all of it.
+        {texts.sampleDataHelp}
       </Text>
       <ProblemNote error={change.error} />
       <Group>
         <Button loading={change.isPending} onClick={() => change.mutate('make')}>
-          Try it with sample data
+          {texts.tryWithSampleData}
         </Button>
       </Group>
     </Paper>

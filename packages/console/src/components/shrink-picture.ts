@@ -1,10 +1,7 @@
-/** Pictures of people are shown small: a square of so many pixels is enough for every screen. */
+/** Pictures of people are shown small: a square of this many pixels is enough for every screen. */
 const side = 256;
 
-/**
- * The middle of a picture as a small square, in base64. Drawing it anew also leaves out what cameras write into
- * their files, such as where the picture was taken.
- */
+/** The centre of a picture as a small square, in base64. Drawing it also drops metadata of cameras, such as the location. */
 export async function shrinkPicture(file: File): Promise<string> {
   const picture = await createImageBitmap(file).catch(() => null);
   if (picture === null) throw new Error('This file is not a picture that the browser can read.');

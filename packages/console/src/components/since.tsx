@@ -2,7 +2,7 @@ import { useSyncExternalStore, type ReactElement } from 'react';
 import { inClock } from './duration.ts';
 import { formatTime } from './time.ts';
 
-/** One clock for everything that counts seconds, however many there are. */
+/** One timer for all running times. */
 const listeners = new Set<() => void>();
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -21,19 +21,19 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** How far the server's clock is ahead of ours: what is counted is its time. */
+/** How far the server's clock is ahead of ours: running times use server time. */
 let skewMs = 0;
 
 export function setClockSkew(ms: number): void {
   skewMs = ms;
 }
 
-/** The server's time in whole seconds, as it passes. */
+/** The server's time in whole seconds, updated every second. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => Math.floor((now + skewMs) / 1_000) * 1_000);
 }
 
-/** How long something has lasted, counting on. */
+/** A running time since an instant. */
 export function Since({ at }: { readonly at: string }): ReactElement {
   const seconds = (useNow() - Date.parse(at)) / 1_000;
   return (

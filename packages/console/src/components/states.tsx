@@ -1,16 +1,17 @@
 import { Button, Center, Loader, Stack, Text } from '@mantine/core';
 import type { ReactElement, ReactNode } from 'react';
 import { useMe } from '../data/use-me.ts';
+import { texts } from './texts.ts';
 
 export function Loading(): ReactElement {
   return (
     <Center mih="20vh">
-      <Loader aria-label="Loading" />
+      <Loader aria-label={texts.loading} />
     </Center>
   );
 }
 
-/** Nothing here, and what to do about it. */
+/** An empty state, with an action. */
 export function Empty({
   children,
   action,
@@ -36,8 +37,8 @@ interface NoMatchProps {
   readonly label?: string;
 }
 
-/** Filters leave nothing, while there is something: says so, and offers the way back. */
-export function NoMatch({ children, clear, label = 'Clear filters' }: NoMatchProps): ReactElement {
+/** The filters match nothing: offers to clear them. */
+export function NoMatch({ children, clear, label = texts.clearFilters }: NoMatchProps): ReactElement {
   return (
     <Empty
       action={
@@ -51,12 +52,12 @@ export function NoMatch({ children, clear, label = 'Clear filters' }: NoMatchPro
   );
 }
 
-/** The chosen site has none, while others do: `what` is in the plural. */
-export function NoneOnSite({ what }: { readonly what: string }): ReactElement {
+/** The chosen site has none of these, while other sites have some. */
+export function NoneOnSite({ what }: { readonly what: keyof typeof texts.noneOnSite }): ReactElement {
   const { chooseSite } = useMe();
   return (
-    <NoMatch clear={() => chooseSite(null)} label="Show all sites">
-      No {what} on this site
+    <NoMatch clear={() => chooseSite(null)} label={texts.showAllSites}>
+      {texts.noneOnSite[what]}
     </NoMatch>
   );
 }

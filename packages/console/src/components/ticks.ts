@@ -1,9 +1,9 @@
-/** Ticks of charts: at round values, each once, and not more of them than can be read. */
+/** Ticks of charts: at round values, without duplicates, and few enough to read. */
 
-/** An axis is divided into so many parts at most. */
+/** The maximum of intervals on an axis. */
 const mostParts = 5;
 
-/** From 0 to at least `max` by 1, 2 or 5 times a power of ten; never by less than 1. */
+/** From 0 to at least `max`, by 1, 2 or 5 times a power of ten; never by less than 1. */
 export function valueTicks(max: number): number[] {
   const wanted = Math.max(max, 1) / mostParts;
   const power = 10 ** Math.floor(Math.log10(wanted));
@@ -13,7 +13,7 @@ export function valueTicks(max: number): number[] {
 
 const durationSteps = [1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
 
-/** From 0 to at least `maxSec`, by a step that a clock has: 15 s, 1 min, 5 min, an hour. */
+/** From 0 to at least `maxSec`, by a natural step: 15 s, 1 min, 5 min, an hour. */
 export function durationTicks(maxSec: number): number[] {
   const step =
     durationSteps.find((each) => each * mostParts >= maxSec) ?? Math.ceil(maxSec / mostParts / 86_400) * 86_400;
@@ -24,7 +24,7 @@ function ticksBy(step: number, max: number): number[] {
   return Array.from({ length: Math.max(1, Math.ceil(max / step)) + 1 }, (_, index) => index * step);
 }
 
-/** The axis of a chart from 0 to the last of the ticks, with each of them. */
+/** The axis of a chart, from 0 to the last tick. */
 export function axisOf(ticks: readonly number[]): { ticks: number[]; domain: number[]; interval: number } {
   return { ticks: [...ticks], domain: [0, ticks.at(-1) ?? 1], interval: 0 };
 }
@@ -32,8 +32,8 @@ export function axisOf(ticks: readonly number[]): { ticks: number[]; domain: num
 const minuteMs = 60_000;
 
 /**
- * Those of the instants that are at a full multiple of `everyMin` minutes by the clock on the wall. Where the clock goes back
- * it shows some times twice: the first of them gets the tick.
+ * The instants at a multiple of `everyMin` minutes of local time. Where DST ends, some local times occur twice: the first one
+ * gets the tick.
  */
 export function timeTicks(instants: readonly string[], everyMin: number): string[] {
   const seen = new Set<string>();

@@ -30,7 +30,7 @@ const styles = {
 
 export type TimeStyle = keyof typeof styles;
 
-/** Formats are slow to make, and the same few are used in every row. */
+/** Formats are slow to create, and the same few are used in every row. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 export function formatTime(at: When, style: TimeStyle, locale?: string): string {
@@ -45,7 +45,7 @@ export function formatDate(date: string, style: 'day' | 'date' | 'dayOfYear', lo
   return new Intl.DateTimeFormat(locale, { ...styles[style], timeZone: 'UTC' }).format(new Date(`${date}T00:00:00Z`));
 }
 
-/** The name of a zone in brackets, with a space before it; nothing for the zone of this browser. */
+/** The name of a zone in brackets, after a space; empty for the zone of this browser. */
 export function zoneNote(zone: string): string {
   const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   return zone === own ? '' : ` (${zone.replaceAll('_', ' ')})`;

@@ -4,16 +4,16 @@ import { useState } from 'react';
 import { useUnsaved } from './leaving.ts';
 import { same } from './versions.ts';
 
-/** Something as it was read, and the ETag it had then; without one it has yet to be made. */
+/** A stored version with its ETag; `null` for a new one. */
 export interface Version<Fields> {
   readonly fields: Fields;
   readonly etag: string | null;
 }
 
 interface Source<Fields> {
-  /** As it was last read; what is new in it is taken over as long as nothing was typed. */
+  /** The latest version read; it replaces the draft while nothing was typed. */
   readonly current: Version<Fields>;
-  /** Saves if it still has this ETag; throws the server's refusal otherwise. */
+  /** Saves if the ETag still matches; throws the server's refusal otherwise. */
   readonly save: (fields: Fields, etag: string | null) => Promise<Version<Fields>>;
   readonly readAgain: () => Promise<Version<Fields>>;
   readonly onSaved: (version: Version<Fields>) => void;
@@ -29,7 +29,7 @@ export interface Editing<Fields> {
   readonly saving: boolean;
   /** Why the last save was refused; until the next change. */
   readonly error: Error | null;
-  /** Somebody else's version, if saving has met one: choose and `resolve`, or `dismiss` it. */
+  /** Another operator's version, if saving met a conflict: `resolve` or `dismiss` it. */
   readonly theirs: Version<Fields> | null;
   readonly resolve: (chosen: Fields) => void;
   readonly dismiss: () => void;
@@ -37,7 +37,7 @@ export interface Editing<Fields> {
 
 type Outcome<Fields> = { readonly saved: Version<Fields> } | { readonly theirs: Version<Fields> };
 
-/** Editing one thing that others may edit too: what was typed stays until it is saved, discarded, or left on purpose. */
+/** Edits something that others may edit, too: typed text stays until it is saved or discarded. */
 export function useEditing<Fields extends object>(source: Source<Fields>): Editing<Fields> {
   const { current, onSaved } = source;
   const [base, setBase] = useState(current);
@@ -59,7 +59,7 @@ export function useEditing<Fields extends object>(source: Source<Fields>): Editi
       if ('theirs' in outcome) return setTheirs(outcome.theirs);
       setTheirs(null);
       setBase(outcome.saved);
-      // What was typed while it was being saved stays.
+      // Keep what was typed while saving.
       setDraft((now) => typedSince(sent, now, outcome.saved.fields));
       letGo();
       onSaved(outcome.saved);

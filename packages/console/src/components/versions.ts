@@ -1,4 +1,4 @@
-/** Who has changed a field since both began from the same. */
+/** Who changed a field since the common base. */
 type ChangedBy = 'me' | 'them' | 'both';
 export type Side = 'mine' | 'theirs';
 
@@ -9,7 +9,7 @@ export interface Difference<Fields> {
 
 export type Choices<Fields> = Readonly<Partial<Record<keyof Fields, Side>>>;
 
-/** The same value, whatever the order of an object's fields: all of them come from JSON. */
+/** Deep equality of JSON values, regardless of the order of fields. */
 export function same(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
@@ -18,7 +18,7 @@ export function same(one: unknown, other: unknown): boolean {
   return [...keys].every((key) => same((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]));
 }
 
-/** Fields in which two versions differ that both began as `base`. */
+/** The fields in which two versions with the same base differ. */
 export function differences<Fields extends object>(base: Fields, mine: Fields, theirs: Fields): Difference<Fields>[] {
   const keys = Object.keys(mine) as (keyof Fields & string)[];
   return keys
@@ -29,7 +29,7 @@ export function differences<Fields extends object>(base: Fields, mine: Fields, t
     });
 }
 
-/** What each changed alone is kept; what both changed is mine until it is chosen otherwise. */
+/** Fields changed by one side keep that change; fields changed by both default to mine. */
 export function firstChoices<Fields>(found: readonly Difference<Fields>[]): Choices<Fields> {
   const sides = found.map(({ key, changedBy }) => [key, changedBy === 'them' ? 'theirs' : 'mine']);
   return Object.fromEntries(sides) as Choices<Fields>;

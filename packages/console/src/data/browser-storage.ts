@@ -1,7 +1,7 @@
-/** What the console uses of a storage. */
+/** The methods of a storage that the console uses. */
 type Shelf = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-/** Firefox has `null` where storage is switched off, and every browser throws where it is blocked. */
+/** Firefox returns `null` where storage is disabled; all browsers throw where it is blocked. */
 function read(kind: 'localStorage' | 'sessionStorage'): Storage | null {
   try {
     return window[kind];
@@ -12,19 +12,19 @@ function read(kind: 'localStorage' | 'sessionStorage'): Storage | null {
 
 const values = new Map<string, string>();
 
-/** For this page alone: gone with it. */
+/** Storage in memory, for this page only. */
 const pageShelf: Shelf = {
   getItem: (key) => values.get(key) ?? null,
   setItem: (key, value) => void values.set(key, value),
   removeItem: (key) => void values.delete(key),
 };
 
-/** Storage of the browser; where the browser blocks it, of this page. */
+/** The browser's storage, or storage in memory where the browser blocks it. */
 export function shelfOf(kind: 'localStorage' | 'sessionStorage'): Shelf {
   return read(kind) ?? pageShelf;
 }
 
-/** Removes what is stored under keys that begin so. */
+/** Removes all entries whose key has this prefix. */
 export function clearShelves(beginning: string): void {
   for (const key of [...Object.keys(read('localStorage') ?? {}), ...values.keys()])
     if (key.startsWith(beginning)) shelfOf('localStorage').removeItem(key);

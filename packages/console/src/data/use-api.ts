@@ -10,22 +10,25 @@ import {
 import { useSession } from '../session/use-session.ts';
 
 interface ReadOptions {
-  /** Nothing is asked for while false. */
+  /** While false, nothing is requested. */
   readonly enabled?: boolean;
-  /** Whether the former answer stays on the page while another is read. */
+  /** Whether the previous data stays on the page while new data loads. */
   readonly keep?: boolean;
   readonly refetchInterval?: number;
-  /** Read again whenever it is opened, however new what is kept of it: for what others change and no event tells of. */
+  /** Refetches on every mount, even if the cache is fresh: for data that others change without an event. */
   readonly refetchOnMount?: 'always';
 }
 
-/** What names an answer among those that are kept. */
+/** The cache key of a request. */
 export function keyOf<O extends Operation>(operation: O, request: Request<O>): readonly unknown[] {
   const { path, query } = request as { path?: unknown; query?: unknown };
   return [operation, path ?? null, query ?? null];
 }
 
-/** A read of the API, with its ETag. Kept, shared by whoever reads the same, and read anew when `refresh` says so. */
+/**
+ * Reads from the API, with the ETag. The result is cached, shared by all components that read the same, and refetched on
+ * `refresh`.
+ */
 export function useRead<O extends Operation>(
   operation: O,
   request: Request<O>,
@@ -42,12 +45,12 @@ export function useRead<O extends Operation>(
 }
 
 interface ChangeOptions<O extends Operation> {
-  /** Reads that are out of date after it. */
+  /** Reads that are stale after the change. */
   readonly refresh?: readonly Operation[];
   readonly onDone?: (answered: Answered<O>) => void;
 }
 
-/** A change by the API: `mutate(request)`. Its failure is shown by whoever asked for it, see `inWords`. */
+/** A change through the API: `mutate(request)`. The caller shows the failure, see `describeError`. */
 export function useChange<O extends Operation>(
   operation: O,
   { refresh = [], onDone }: ChangeOptions<O> = {},

@@ -4,17 +4,17 @@ import { useSession } from '../session/use-session.ts';
 import { keyOf } from './use-api.ts';
 
 const perPage = 100;
-/** A list that is longer is cut, so that a page can still show it. */
+/** A longer list is cut, so that a page can still show it. */
 const mostPages = 50;
 
-/** Whatever has numbered pages: operators, teams, SIP domains. */
+/** Operations with numbered pages: operators, teams, SIP domains. */
 interface Paged {
   readonly next_page: string | null;
 }
 
 type PagedOperation = { [O in Operation]: Answer<O> extends Paged ? O : never }[Operation];
 
-/** Every page of a list, put together by `take`. */
+/** Reads all pages of a list and joins them with `take`. */
 export function useEvery<O extends PagedOperation, Row>(
   operation: O,
   request: Request<O>,

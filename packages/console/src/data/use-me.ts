@@ -3,18 +3,18 @@ import { atLeast, type Role } from '@usher/contract/roles';
 import { createContext, use } from 'react';
 
 
-/** Whoever is signed in, and where they may do what. */
+/** The signed-in operator and their permissions. */
 export interface Me {
   readonly operator: Operator;
   readonly sites: readonly Site[];
   /** The role on each site. */
   readonly roles: Readonly<Record<string, Role>>;
-  /** The site that was chosen in the header; `null` for all of them. */
+  /** The site chosen in the header; `null` for all sites. */
   readonly siteId: string | null;
-  /** The chosen one, or all. */
+  /** The chosen site, or all sites. */
   readonly siteIds: readonly string[];
   readonly chooseSite: (siteId: string | null) => void;
-  /** Whether they have at least this role on the site, or without one on any. */
+  /** Whether the operator has at least this role on the site, or on any site if none is given. */
   readonly can: (role: Role, siteId?: string) => boolean;
 }
 

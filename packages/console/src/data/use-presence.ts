@@ -1,6 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Medium } from '@usher/contract/media';
+import { texts } from '../components/texts.ts';
 import { inWords } from '../components/in-words.ts';
 import { leaseSeconds } from '../live/lease.ts';
 import { keyOf, useChange } from './use-api.ts';
@@ -13,8 +14,8 @@ interface Presence {
 }
 
 /**
- * Sets the operator's own presence; fields that are left out stay as they are. Available lasts while a page is open. Away lasts
- * until the operator comes back; its lease says until when they were still at the page.
+ * Sets the operator's own presence; omitted fields keep their value. "Available" lasts while a page is open. "Away" lasts until
+ * the operator comes back; its lease records until when a page was open.
  */
 export function usePresence(): { setPresence: (presence: Presence) => void; isSaving: boolean } {
   const { operator } = useMe();
@@ -34,7 +35,7 @@ export function usePresence(): { setPresence: (presence: Presence) => void; isSa
           reason: available ? null : reason,
         },
       },
-      { onError: (error) => notifications.show({ color: 'red', title: 'Not changed', message: inWords(error) }) },
+      { onError: (error) => notifications.show({ color: 'red', title: texts.couldNotChangeAvailability, message: inWords(error) }) },
     );
   return { setPresence, isSaving: change.isPending };
 }

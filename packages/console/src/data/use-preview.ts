@@ -3,10 +3,10 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useSession } from '../session/use-session.ts';
 
-/** So long after the last key a draft is looked at. */
+/** Debounce: a draft is previewed this long after the last key press. */
 const settleMs = 300;
 
-/** What the server says of a draft, while it is written. The former answer stays until the next has come. */
+/** Previews a draft while it is typed. The previous result stays until the next one arrives. */
 export function usePreview<O extends Operation>(
   operation: O,
   request: Request<O>,

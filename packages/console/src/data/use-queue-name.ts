@@ -3,7 +3,7 @@ import { useSession } from '../session/use-session.ts';
 
 type Names = readonly (readonly [id: string, name: string])[];
 
-/** Queues may be many, and their names seldom change: read once, and again where one is not among them. */
+/** There may be many queues and their names rarely change, so the names are read once, and again when a queue is missing. */
 export function useQueueName(siteId: string, queueId: string | null): string | undefined {
   const { api } = useSession();
   const { data } = useQuery<Names>({

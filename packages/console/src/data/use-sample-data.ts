@@ -6,7 +6,7 @@ import { useRead } from './use-api.ts';
 
 type Asked = 'make' | 'start' | 'stop' | 'remove';
 
-/** Removing takes a moment: so often it is looked whether it is done. Others may change it too. */
+/** Deleting takes a while, and others may change the state, too: poll at this interval. */
 const lookMs = { removing: 1_000, otherwise: 10_000 } as const;
 
 interface SampleDataUse {
@@ -16,7 +16,7 @@ interface SampleDataUse {
   readonly change: UseMutationResult<SampleData, Error, Asked>;
 }
 
-/** Whether there is sample data, and what can be done about it. Everything on the page is read anew as it comes or goes. */
+/** Whether there is sample data, and the actions on it. Every cached read is refetched when sample data appears or disappears. */
 export function useSampleData(enabled: boolean): SampleDataUse {
   const { api } = useSession();
   const client = useQueryClient();
@@ -32,7 +32,7 @@ export function useSampleData(enabled: boolean): SampleDataUse {
   useEffect(() => {
     const changed = before.current !== undefined && before.current !== state;
     before.current = state;
-    // It has brought a site with it, or taken one away: nothing that was read before is sure to be true.
+    // A site was added or removed, so any cached read may be stale.
     if (changed) void client.invalidateQueries();
   }, [state, client]);
   const change = useMutation({

@@ -4,8 +4,8 @@ import { Feed, type FeedItem, type FeedState } from '@usher/client/feed';
 type Listener = (item: FeedItem) => void;
 
 /**
- * The live feed of whoever is signed in, one for the whole page. What listens is told of every item of the types it names,
- * in order; `feed.reset` means that everything has to be read anew.
+ * The live feed of the signed-in operator, one for the whole page. A listener receives every item of the types it names, in
+ * order; `feed.reset` means that everything must be read again.
  */
 export class Live {
   readonly #feed: Feed;
@@ -41,12 +41,12 @@ export class Live {
     };
   }
 
-  /** For what goes on behind the pages: called when nobody is signed in any more. */
+  /** Registers work to be stopped at sign-out. */
   atEnd(end: () => void): void {
     this.#atEnd.add(end);
   }
 
-  /** While it is held, the operator stays available, or away and there; when the last page that holds it is gone, for 30 s more. */
+  /** While it is held, the operator stays available, or away but present; it expires 30 s after the last page is closed. */
   holdPresence(hold: boolean): void {
     if (hold === this.#holdsPresence) return;
     this.#holdsPresence = hold;

@@ -1,9 +1,9 @@
 import type { Api } from '@usher/client/api';
 
-/** The Date header counts whole seconds: on average it is half of one behind. */
+/** The Date header has whole seconds: on average it is half a second late. */
 const halfOfHeaderMs = 500;
 
-/** How far the server's clock is ahead of ours, by one request there and back. */
+/** How far the server's clock is ahead of ours, measured with one request. */
 export async function skewOf(api: Api): Promise<number> {
   const sent = Date.now();
   const response = await api.send('/operator_authentication/sessions/current');
@@ -11,6 +11,6 @@ export async function skewOf(api: Api): Promise<number> {
   await response.body?.cancel();
   const here = (sent + Date.now()) / 2;
   const skew = there + halfOfHeaderMs - here;
-  // Less than the header can tell is nothing.
+  // An offset smaller than the resolution of the header counts as zero.
   return Number.isNaN(skew) || Math.abs(skew) < 2 * halfOfHeaderMs ? 0 : skew;
 }

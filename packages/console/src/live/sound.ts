@@ -16,7 +16,7 @@ const loudness = 0.15;
 
 let context: AudioContext | null = null;
 
-/** Made by the browser itself, so that nothing is loaded. Silent until somebody has touched the page: browsers insist. */
+/** Synthesized by the browser, so that nothing is loaded. Browsers allow sound only after the first interaction with the page. */
 export function play(tune: keyof typeof tunes): void {
   context ??= new AudioContext();
   const audio = context;
@@ -35,7 +35,7 @@ export function play(tune: keyof typeof tunes): void {
   }
 }
 
-/** Whether sounds are played; remembered. */
+/** Whether sounds are played; stored in the browser. */
 export function useSound(): [on: boolean, set: (on: boolean) => void] {
   const [value, set] = useLocalStorage({ key: 'usher-sound', defaultValue: 'on', getInitialValueInEffect: false });
   return [value === 'on', (on) => set(on ? 'on' : 'off')];

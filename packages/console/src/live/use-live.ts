@@ -15,7 +15,7 @@ export function useLiveState(): FeedState {
   return useSyncExternalStore(live.subscribe, live.state);
 }
 
-/** Calls back for every item of these types (`*`: of all) while the component is there. */
+/** Calls back for every item of these types (`*`: all types) while the component is mounted. */
 export function useLive(types: readonly string[], listener: (item: FeedItem) => void): void {
   const live = useLiveFeed();
   const told = useEffectEvent(listener);

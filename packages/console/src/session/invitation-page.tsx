@@ -2,9 +2,11 @@ import { Alert, Button, PasswordInput, Stack, Text } from '@mantine/core';
 import type { Answer } from '@usher/client/api';
 import { maxPasswordLength } from '@usher/contract/limits';
 import { useEffect, useState, type ReactElement } from 'react';
+import { RichText } from '../components/rich-text.tsx';
 import { inWords } from '../components/in-words.ts';
 import { post, type SignedIn } from './session.ts';
 import { Entrance } from './sign-in-page.tsx';
+import { texts } from './texts.ts';
 import { useSession } from './use-session.ts';
 
 type Preview = Answer<'POST /operator_authentication/invitations/preview'>;
@@ -14,12 +16,12 @@ interface Props {
   readonly leave: () => void;
 }
 
-/** The form comes when the invitation was read, and there is one thing to do in it. */
+/** The form appears after the invitation was read, and has a single input. */
 function focusOnce(field: HTMLInputElement | null): void {
   field?.focus();
 }
 
-/** Where an invitation leads: choose a password, and be in. */
+/** The page of an invitation link: sets the password and signs in. */
 export function InvitationPage({ invitation, leave }: Props): ReactElement {
   const session = useSession();
   const [preview, setPreview] = useState<Preview | null>(null);
@@ -46,7 +48,7 @@ export function InvitationPage({ invitation, leave }: Props): ReactElement {
   };
 
   return (
-    <Entrance title="Welcome to Usher">
+    <Entrance title={texts.welcomeToUsher}>
       {failure === null ? null : (
         <Alert color="red" role="alert">
           {failure}
@@ -56,13 +58,16 @@ export function InvitationPage({ invitation, leave }: Props): ReactElement {
         <form onSubmit={(event) => void submit(event)}>
           <Stack>
             <Text>
-              You are <b>{preview.name}</b>, and sign in as <b>{preview.email}</b>.
+              <RichText
+                text={texts.invitedAs}
+                values={{ name: <b>{preview.name}</b>, email: <b>{preview.email}</b> }}
+              />
             </Text>
             <input type="email" autoComplete="username" value={preview.email} readOnly hidden />
             <PasswordInput
               ref={focusOnce}
-              label="Choose a password"
-              description="12 characters or more"
+              label={texts.choosePassword}
+              description={texts.atLeast12Characters}
               autoComplete="new-password"
               minLength={12}
               maxLength={maxPasswordLength}
@@ -71,7 +76,7 @@ export function InvitationPage({ invitation, leave }: Props): ReactElement {
               onChange={(event) => setPassword(event.currentTarget.value)}
             />
             <Button type="submit" loading={busy}>
-              Set password and sign in
+              {texts.setPasswordAndSignIn}
             </Button>
           </Stack>
         </form>

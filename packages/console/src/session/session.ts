@@ -26,19 +26,19 @@ export type Credentials =
 export type SignedIn = Answer<'POST /operator_authentication/sessions'>;
 
 const sessions = '/operator_authentication/sessions';
-/** A token that ends within this time is not used any more. */
+/** A token that expires within this time is not used any more. */
 const renewMs = 60_000;
 
 /**
- * The session is a cookie that no script can read. It is good for one thing, to be exchanged for a token of an hour, and the
- * token is kept here and nowhere else: a reload exchanges again.
+ * The session is a cookie that no script can read. It can only be exchanged for a token that lives an hour. The token is kept in
+ * memory, so a reload exchanges the cookie again.
  */
 export class Session {
   #state: SessionState = { kind: 'unknown' };
   #token: { readonly text: string; readonly until: number } | null = null;
   #exchange: Promise<void> | null = null;
   readonly #listeners = new Set<() => void>();
-  /** Tells the other tabs, whose session it is too. */
+  /** Notifies other tabs, which share the session. */
   readonly #channel = openChannel();
   readonly api = new Api({
     base: '',
@@ -50,7 +50,7 @@ export class Session {
   constructor() {
     this.#channel?.addEventListener('message', ({ data }) => {
       if (data === 'out') this.#leave();
-      // Somebody has come in elsewhere; if it is somebody else, this page is no longer theirs either.
+      // Somebody signed in in another tab; if it is another operator, this page is no longer theirs.
       else if (data !== operatorOf(this.#state)) void this.look();
     });
   }
@@ -62,7 +62,7 @@ export class Session {
 
   readonly state = (): SessionState => this.#state;
 
-  /** Whether the browser holds a session. */
+  /** Checks whether the browser has a session. */
   async look(): Promise<void> {
     await this.#exchangeOnce().catch(() => {
       if (this.#state.kind === 'unknown') this.#become({ kind: 'away' });
@@ -73,11 +73,11 @@ export class Session {
     this.take(await post<SignedIn>(sessions, credentials));
   }
 
-  /** What signing in by whichever way has answered. */
+  /** Handles the response of any sign-in. */
   take(answer: SignedIn): void {
     const { token, expires_in, operator_id: operatorId, session_id: sessionId } = answer;
     const before = operatorOf(this.#state);
-    // What is on the page was somebody else's: nothing of it may stay, and nothing it still asks for may be asked in the other's name.
+    // The page belonged to another operator: reload, so that nothing remains and no pending request runs as the new operator.
     if (before !== null && before !== operatorId) return startAnew();
     this.#token = { text: token, until: Date.now() + expires_in * 1_000 };
     const isNew = this.#state.kind !== 'in';
@@ -88,7 +88,7 @@ export class Session {
   async signOut(where: 'here' | 'everywhere'): Promise<void> {
     await this.api.send(where === 'here' ? `${sessions}/current` : sessions, {
       method: 'DELETE',
-      // So that the browser heeds what the answer says of the cookie.
+      // Lets the browser apply the cookie of the response.
       credentials: 'same-origin',
     });
     forgetTyped();
@@ -134,7 +134,7 @@ export class Session {
     }
   }
 
-  /** Waits for somebody who has to sign in again. What was asked by one who has left is not asked any more. */
+  /** Waits until the operator has signed in again. Requests of an operator who signed out are dropped. */
   async #signedIn(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const look = (): void => {
@@ -159,13 +159,13 @@ function operatorOf(state: SessionState): string | null {
   return 'operatorId' in state ? state.operatorId : null;
 }
 
-/** Without the question about unsaved changes: they are not those of whoever is here now. */
+/** Reloads without asking about unsaved changes: they belong to another operator. */
 function startAnew(): void {
   addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), { capture: true });
   location.reload();
 }
 
-/** The few requests that go with the cookie and without a token. */
+/** The few requests that use the cookie instead of a token. */
 export async function post<Body>(path: string, body: unknown): Promise<Body> {
   let response: Response;
   try {
@@ -182,12 +182,12 @@ export async function post<Body>(path: string, body: unknown): Promise<Body> {
   return (await response.json()) as Body;
 }
 
-/** What was typed on the desk is kept for whoever comes back, not for whoever comes after somebody has left on purpose. */
+/** Drafts on the desk are kept after expiry, but deleted after a deliberate sign-out. */
 function forgetTyped(): void {
   clearShelves('usher-desk ');
 }
 
-/** Where a browser blocks storage, Firefox refuses the channel too. Tabs then find out about each other when they next ask. */
+/** Where storage is blocked, Firefox refuses the channel, too. Tabs then notice a change with their next request. */
 function openChannel(): BroadcastChannel | null {
   try {
     return new BroadcastChannel('usher-session');
@@ -196,7 +196,7 @@ function openChannel(): BroadcastChannel | null {
   }
 }
 
-/** What must not be done twice by accident. Signing in, looking ahead and the traffic of a call may be. */
+/** Requests that must not be repeated by accident. Sign-ins, previews and call signals may be. */
 function creates(operation: Operation): boolean {
   return (
     operation.startsWith('POST /') && !/operator_authentication|\/preview$|\/(?:signals|typing\w*)$/.test(operation)

@@ -1,22 +1,23 @@
 import { Modal, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { SignInForm } from './sign-in-form.tsx';
+import { texts } from './texts.ts';
 import { useSessionState } from './use-session.ts';
 
-/** Over the page as it is: what was typed stays, and what was asked for goes on after. */
+/** A dialog over the page: typed text stays, and pending requests continue after sign-in. */
 export function SignInAgain(): ReactElement {
   const { kind } = useSessionState();
   return (
     <Modal
       opened={kind === 'expired'}
       onClose={() => undefined}
-      title="Sign in again"
+      title={texts.signInAgain}
       withCloseButton={false}
       closeOnEscape={false}
       closeOnClickOutside={false}
     >
       <Text size="sm" c="dimmed" mb="md">
-        Your session has ended. Nothing you have typed is lost.
+        {texts.sessionExpired}
       </Text>
       <SignInForm />
     </Modal>

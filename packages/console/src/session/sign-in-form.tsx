@@ -2,11 +2,12 @@ import { Alert, Button, PasswordInput, SegmentedControl, Stack, TextInput } from
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { inWords } from '../components/in-words.ts';
 import type { Credentials } from './session.ts';
+import { texts } from './texts.ts';
 import { useSession } from './use-session.ts';
 
 type Way = 'password' | 'key';
 
-/** By e-mail and password, or by an API key. */
+/** Sign-in with e-mail and password, or with an API key. */
 export function SignInForm(): ReactElement {
   const session = useSession();
   const [way, setWay] = useState<Way>('password');
@@ -32,17 +33,17 @@ export function SignInForm(): ReactElement {
       <Stack>
         <SegmentedControl
           fullWidth
-          aria-label="How to sign in"
+          aria-label={texts.signInWith}
           value={way}
           onChange={(value) => setWay(value)}
           data={[
-            { value: 'password', label: 'E-mail and password' },
-            { value: 'key', label: 'API key' },
+            { value: 'password', label: texts.emailAndPassword },
+            { value: 'key', label: texts.apiKey },
           ]}
         />
         <TextInput
           ref={first}
-          label={way === 'password' ? 'E-mail' : 'Key id'}
+          label={way === 'password' ? texts.email : texts.keyId}
           autoComplete="username"
           type={way === 'password' ? 'email' : 'text'}
           value={name}
@@ -51,7 +52,7 @@ export function SignInForm(): ReactElement {
           data-autofocus
         />
         <PasswordInput
-          label={way === 'password' ? 'Password' : 'Key secret'}
+          label={way === 'password' ? texts.password : texts.keySecret}
           autoComplete="current-password"
           value={secret}
           onChange={(event) => setSecret(event.currentTarget.value)}
@@ -63,7 +64,7 @@ export function SignInForm(): ReactElement {
           </Alert>
         )}
         <Button type="submit" loading={busy}>
-          Sign in
+          {texts.signIn}
         </Button>
       </Stack>
     </form>

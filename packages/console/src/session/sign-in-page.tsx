@@ -1,11 +1,13 @@
 import { Alert, Anchor, Center, Group, Image, Loader, Paper, Stack, Text, Title } from '@mantine/core';
 import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
+import { RichText } from '../components/rich-text.tsx';
 import { inWords } from '../components/in-words.ts';
 import icon from '../icon.svg';
 import { SignInForm } from './sign-in-form.tsx';
+import { texts } from './texts.ts';
 import { useSession, useSessionState } from './use-session.ts';
 
-/** A sheet in the middle of an otherwise empty page. */
+/** A card in the middle of an empty page. */
 export function Entrance({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactElement {
   return (
     <Center component="main" mih="100vh" p="md">
@@ -26,45 +28,44 @@ export function Entrance({ title, children }: { readonly title: string; readonly
 
 export function SignInPage(): ReactElement {
   return (
-    <Entrance title="Sign in to Usher">
+    <Entrance title={texts.signInToUsher}>
       {!navigator.cookieEnabled && (
-        <Alert color="yellow" title="Your browser blocks cookies">
-          You can sign in and work, but reloading the page signs you out. Allow cookies for this site to stay signed in.
+        <Alert color="yellow" title={texts.cookiesBlocked}>
+          {texts.cookiesBlockedHelp}
         </Alert>
       )}
       <SignInForm />
       <Text size="sm" c="dimmed">
-        The first link is printed when Usher starts. Others are invited under “People”. The API is described at{' '}
-        <Anchor href="/docs">/docs</Anchor>.
+        <RichText text={texts.signInHelp} values={{ link: <Anchor href="/docs">{texts.apiReference}</Anchor> }} />
       </Text>
     </Entrance>
   );
 }
 
-/** Where the printed link leads. Its secret stands behind the #, which browsers keep to themselves. */
+/** The page of the printed sign-in link. Its secret is in the fragment, which browsers do not send. */
 export function LinkPage({ link, leave }: { readonly link: string; readonly leave: () => void }): ReactElement {
   const session = useSession();
   const { kind } = useSessionState();
   const [failure, setFailure] = useState<string | null>(null);
   useEffect(() => {
-    // By the form below, after the link was refused.
+    // The operator signed in with the form below, after the link was refused.
     if (kind === 'in') leave();
   }, [kind, leave]);
   useEffect(() => {
-    // Out of the address bar at once: it must not be kept in the history.
+    // Remove the secret from the address bar, so that it does not stay in the history.
     history.replaceState(null, '', location.pathname);
     session.signIn({ link }).catch((error: unknown) => setFailure(inWords(error)));
-    // The link works once: whatever else changes, it is not sent again.
+    // The link is single-use: it is sent once, whatever else changes.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
   if (failure === null)
     return (
       <Center mih="100vh">
-        <Loader aria-label="Signing in" />
+        <Loader aria-label={texts.signingIn} />
       </Center>
     );
   return (
-    <Entrance title="Sign in to Usher">
+    <Entrance title={texts.signInToUsher}>
       <Alert color="red" role="alert">
         {failure}
       </Alert>

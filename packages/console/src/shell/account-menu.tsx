@@ -6,11 +6,12 @@ import { Link } from 'wouter';
 import { inWords } from '../components/in-words.ts';
 import { useMe } from '../data/use-me.ts';
 import { useSession } from '../session/use-session.ts';
+import { texts } from './texts.ts';
 
 const schemes = [
-  { value: 'auto', label: 'As the system', icon: GearIcon },
-  { value: 'light', label: 'Light', icon: SunIcon },
-  { value: 'dark', label: 'Dark', icon: MoonIcon },
+  { value: 'auto', label: texts.system, icon: GearIcon },
+  { value: 'light', label: texts.light, icon: SunIcon },
+  { value: 'dark', label: texts.dark, icon: MoonIcon },
 ] as const;
 
 export function AccountMenu(): ReactElement {
@@ -19,12 +20,12 @@ export function AccountMenu(): ReactElement {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const signOut = async (where: 'here' | 'everywhere'): Promise<void> =>
     session.signOut(where).catch((error: unknown) => {
-      notifications.show({ color: 'red', title: 'Not signed out', message: inWords(error) });
+      notifications.show({ color: 'red', title: texts.couldNotSignOut, message: inWords(error) });
     });
   return (
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
-        <ActionIcon variant="subtle" size="lg" radius="xl" aria-label={`Account of ${operator.name}`}>
+        <ActionIcon variant="subtle" size="lg" radius="xl" aria-label={texts.accountOf(operator.name)}>
           <Avatar size={30} color="blue" src={operator.picture_url} alt="">
             <PersonIcon aria-hidden />
           </Avatar>
@@ -37,10 +38,10 @@ export function AccountMenu(): ReactElement {
           {operator.email}
         </Menu.Label>
         <Menu.Item component={Link} href="/account" leftSection={<PersonIcon aria-hidden />}>
-          Your account
+          {texts.yourAccount}
         </Menu.Item>
         <Menu.Item component="a" href="/docs" target="_blank" rel="noreferrer" leftSection={<ReaderIcon aria-hidden />}>
-          API reference
+          {texts.apiReference}
         </Menu.Item>
         <Menu.Divider />
         {schemes.map(({ value, label, icon: Icon }) => (
@@ -55,10 +56,10 @@ export function AccountMenu(): ReactElement {
         ))}
         <Menu.Divider />
         <Menu.Item leftSection={<ExitIcon aria-hidden />} onClick={() => void signOut('here')}>
-          Sign out
+          {texts.signOut}
         </Menu.Item>
         <Menu.Item leftSection={<ExitIcon aria-hidden />} onClick={() => void signOut('everywhere')}>
-          Sign out everywhere
+          {texts.signOutEverywhere}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

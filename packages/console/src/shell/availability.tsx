@@ -3,22 +3,23 @@ import type { ReactElement } from 'react';
 import { useMe } from '../data/use-me.ts';
 import { usePresence } from '../data/use-presence.ts';
 import classes from './availability.module.css';
+import { texts } from './texts.ts';
 
-/** What the server says when it set the operator away. */
+/** The reason that the server sets after a missed offer. */
 const missed = 'missed_call';
 
-/** Whether one takes visitors. It stands in the header, so that going away takes one click on every page. */
+/** The availability switch. It is in the header, so that it is one click away on every page. */
 export function AvailabilitySwitch(): ReactElement {
   const { operator } = useMe();
   const { setPresence, isSaving } = usePresence();
-  const words = operator.available ? 'Available' : awayInWords(operator.presence_reason);
+  const words = operator.available ? texts.available : awayInWords(operator.presence_reason);
   return (
     <Switch
       checked={operator.available}
       disabled={isSaving}
       onChange={({ currentTarget }) => setPresence({ available: currentTarget.checked })}
       label={words}
-      aria-label="Available"
+      aria-label={texts.available}
       title={words}
       labelPosition="right"
       size="md"
@@ -29,6 +30,6 @@ export function AvailabilitySwitch(): ReactElement {
 }
 
 function awayInWords(reason: string | null): string {
-  if (reason === missed) return 'Away: you missed an offer';
-  return reason === null ? 'Away' : `Away: ${reason}`;
+  if (reason === missed) return texts.awayMissedOffer;
+  return reason === null ? texts.away : texts.awayWithReason(reason);
 }

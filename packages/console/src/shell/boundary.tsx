@@ -2,15 +2,16 @@ import { Alert, Button } from '@mantine/core';
 import { Component, type ComponentType, type ReactElement, type ReactNode } from 'react';
 import { inWords } from '../components/in-words.ts';
 import { NotLoaded } from '../components/lazily.ts';
+import { texts } from './texts.ts';
 import { WhenBack } from './when-back.tsx';
 
 interface Props {
-  /** What stands in its place when it has failed. */
+  /** Shown in place of the failed part. */
   readonly fallback: ComponentType<{ readonly error: unknown }>;
   readonly children: ReactNode;
 }
 
-/** What fails takes nothing with it but itself. */
+/** Contains a rendering error: only this part of the page fails. */
 export class Boundary extends Component<Props, { readonly failed: { readonly error: unknown } | null }> {
   override state = { failed: null as { readonly error: unknown } | null };
 
@@ -25,7 +26,7 @@ export class Boundary extends Component<Props, { readonly failed: { readonly err
   }
 }
 
-/** For what only stands beside. */
+/** For secondary parts: shows nothing when they fail. */
 export function Nothing(): null {
   return null;
 }
@@ -33,16 +34,16 @@ export function Nothing(): null {
 export function FailedPage({ error }: { readonly error: unknown }): ReactElement {
   if (error instanceof NotLoaded)
     return (
-      <Alert color="orange" title="Not loaded yet" role="alert">
+      <Alert color="orange" title={texts.couldNotLoadPage} role="alert">
         {inWords(error)}
         <WhenBack />
       </Alert>
     );
   return (
-    <Alert color="red" title="This page has failed" role="alert">
+    <Alert color="red" title={texts.somethingWentWrong} role="alert">
       {inWords(error)}
       <Button mt="sm" display="block" onClick={() => location.reload()}>
-        Load again
+        {texts.reload}
       </Button>
     </Alert>
   );

@@ -1,9 +1,9 @@
-/** Texts lie this many elements deep in the one that cuts them off, at most. */
+/** A text is at most this many elements below the one that clips it. */
 const mostLevels = 3;
 
 /**
- * Gives every text that is cut off its whole self as a title when the pointer comes to it, on whichever page. What is cut off
- * depends on the width of the window, so that it is looked at only then. Elements with a title of their own keep it.
+ * Gives clipped texts a title with the full text when the pointer enters them. Clipping depends on the width of the window, so it
+ * is checked only then. Elements with a title keep it.
  */
 export function titleClippedTexts(root: HTMLElement): void {
   root.addEventListener('pointerover', ({ target }) => {

@@ -2,19 +2,20 @@ import { Badge, Tooltip } from '@mantine/core';
 import type { FeedState } from '@usher/client/feed';
 import type { ReactElement } from 'react';
 import { useLiveState } from '../live/use-live.ts';
+import { texts } from './texts.ts';
 
 const words: Readonly<Record<FeedState, { color: string; label: string; meaning: string }>> = {
-  open: { color: 'green', label: 'Live', meaning: 'What you see changes as it happens.' },
-  connecting: { color: 'gray', label: 'Connecting', meaning: 'Connecting to the server.' },
+  open: { color: 'green', label: texts.live, meaning: texts.liveHelp },
+  connecting: { color: 'gray', label: texts.connecting, meaning: texts.connectingHelp },
   lost: {
     color: 'orange',
-    label: 'Reconnecting',
-    meaning: 'The server cannot be reached. Everything missed meanwhile comes as soon as it can.',
+    label: texts.reconnecting,
+    meaning: texts.reconnectingHelp,
   },
-  ended: { color: 'red', label: 'Not live', meaning: 'The server refuses the live feed. Load the page again.' },
+  ended: { color: 'red', label: texts.notLive, meaning: texts.notLiveHelp },
 };
 
-/** Whether what is shown is true now. */
+/** The state of the live feed. */
 export function Connection(): ReactElement {
   const { color, label, meaning } = words[useLiveState()];
   return (

@@ -6,9 +6,10 @@ import { InvitationPage } from '../session/invitation-page.tsx';
 import { Entrance, LinkPage, SignInPage } from '../session/sign-in-page.tsx';
 import { useSession, useSessionState } from '../session/use-session.ts';
 import { SignedIn } from './signed-in.tsx';
+import { texts } from './texts.ts';
 import { WhenBack } from './when-back.tsx';
 
-/** Who is let in, and by which door. */
+/** Chooses the page by the state of the session. */
 export function Entry(): ReactElement {
   const session = useSession();
   const state = useSessionState();
@@ -23,7 +24,7 @@ export function Entry(): ReactElement {
 
   useEffect(() => {
     if (state.kind === 'unknown' && !byLink) void session.look();
-    // Whoever comes next must not find anything of whoever left.
+    // Clear all cached data, so that the next operator does not see it.
     if (state.kind === 'out') client.clear();
   }, [session, state.kind, byLink, client]);
 
@@ -33,13 +34,13 @@ export function Entry(): ReactElement {
     case 'unknown':
       return (
         <Center mih="100vh">
-          <Loader aria-label="Loading" />
+          <Loader aria-label={texts.loading} />
         </Center>
       );
     case 'away':
       return (
-        <Entrance title="Usher does not answer">
-          <Text>The server cannot be reached. It may be starting.</Text>
+        <Entrance title={texts.cantReachServer}>
+          <Text>{texts.serverMayBeStarting}</Text>
           <WhenBack />
         </Entrance>
       );

@@ -12,10 +12,11 @@ import { Connection } from './connection.tsx';
 import { Offers } from './offers.tsx';
 import { mainId, SkipLink } from './skip-link.tsx';
 import { accountPage as AccountPage, pages } from './pages.ts';
+import { texts } from './texts.ts';
 
 const SampleDataOffer = lazily(async () => (await import('../components/sample-data.tsx')).SampleDataOffer);
 
-/** What stands around every page: where one is, whose sites, whether it is live. */
+/** The frame of every page: menu, site, connection and account. */
 export function Frame(): ReactElement {
   const [menuOpen, menu] = useDisclosure();
   const me = useMe();
@@ -35,7 +36,7 @@ export function Frame(): ReactElement {
       >
         <AppShell.Header>
           <Group h="100%" px={{ base: 'xs', sm: 'md' }} gap="xs" wrap="nowrap">
-            <Burger opened={menuOpen} onClick={menu.toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
+            <Burger opened={menuOpen} onClick={menu.toggle} hiddenFrom="sm" size="sm" aria-label={texts.menu} />
             <Group gap={8} wrap="nowrap" visibleFrom="xs">
               <Image src={icon} w={24} h={24} alt="" />
               <Text fw={700} size="lg">
@@ -46,14 +47,14 @@ export function Frame(): ReactElement {
             <Group ml="auto" gap="xs" wrap="nowrap" miw={0}>
               <AvailabilitySwitch />
               <Select
-                aria-label="Site"
+                aria-label={texts.site}
                 size="xs"
                 w={{ base: 96, xs: 130, sm: 200 }}
                 flex="none"
                 value={me.siteId ?? ''}
                 onChange={(id) => me.chooseSite(id === '' ? null : id)}
                 data={[
-                  { value: '', label: 'All sites' },
+                  { value: '', label: texts.allSites },
                   ...me.sites.map(({ id, name }) => ({ value: id, label: name })),
                 ]}
                 allowDeselect={false}
@@ -63,7 +64,7 @@ export function Frame(): ReactElement {
             </Group>
           </Group>
         </AppShell.Header>
-        <AppShell.Navbar p="xs" aria-label="Pages">
+        <AppShell.Navbar p="xs" aria-label={texts.pages}>
           {mine.map(({ path: to, title, icon: Icon }) => (
             <NavLink
               key={to}
@@ -88,7 +89,7 @@ export function Frame(): ReactElement {
             <Suspense
               fallback={
                 <Center mih="40vh">
-                  <Loader aria-label="Loading" />
+                  <Loader aria-label={texts.loading} />
                 </Center>
               }
             >

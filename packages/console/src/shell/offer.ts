@@ -1,7 +1,7 @@
 import type { EngagementRequest, TransferRequest } from '@usher/client/api-types';
 import type { FeedItem } from '@usher/client/feed-item';
 
-/** A visitor that an operator is asked to take: by a queue or by itself, or handed on by a colleague. */
+/** An offer to an operator: by a queue, a visitor, or a colleague who transfers. */
 export interface Offer {
   readonly kind: 'engagement' | 'transfer';
   readonly id: string;
@@ -10,14 +10,14 @@ export interface Offer {
   readonly media: EngagementRequest['media'];
   readonly queueId: string | null;
   readonly message: string | null;
-  /** By the server's clock. */
+  /** In server time. */
   readonly createdAt: number;
   readonly until: number;
 }
 
 export const offerItems = ['engagement_request.state', 'transfer_request.state'] as const;
 
-/** What we have asked a visitor ourselves is no offer. */
+/** Requests of this operator to visitors are not offers. */
 export function offerOf(kind: Offer['kind'], request: EngagementRequest | TransferRequest, me: string): Offer | null {
   const isOurs = 'origin' in request && request.origin === 'operator';
   if (request.state !== 'pending' || request.operator_id !== me || isOurs) return null;
@@ -35,7 +35,7 @@ export function offerOf(kind: Offer['kind'], request: EngagementRequest | Transf
   };
 }
 
-/** Oldest first: the one that keys answer. */
+/** Oldest first: the shortcuts answer the first. */
 export function afterItem(offers: readonly Offer[], { type, data }: FeedItem, me: string): readonly Offer[] {
   const request = data as EngagementRequest | TransferRequest;
   const offer = offerOf(type === 'transfer_request.state' ? 'transfer' : 'engagement', request, me);
@@ -44,7 +44,7 @@ export function afterItem(offers: readonly Offer[], { type, data }: FeedItem, me
   return others.length === offers.length ? offers : others;
 }
 
-/** `news`: what the feed has brought since the read began, which it may not know yet. */
+/** `news`: feed items since the read began, which the read may not include. */
 export function afterRead(
   read: { readonly engagement: readonly EngagementRequest[]; readonly transfer: readonly TransferRequest[] },
   me: string,
@@ -62,7 +62,7 @@ function inOrder(offers: readonly Offer[]): readonly Offer[] {
   return offers.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }
 
-/** Seconds left to answer by the server's clock; never more than there were. */
+/** Seconds left to answer in server time; never more than the timeout. */
 export function secondsLeft({ createdAt, until }: Offer, now: number): number {
   const left = Math.ceil((until - now) / 1_000);
   return Math.max(0, Math.min(left, Math.round((until - createdAt) / 1_000)));

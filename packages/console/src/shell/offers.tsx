@@ -12,19 +12,20 @@ import { useSession } from '../session/use-session.ts';
 import { secondsLeft, type Offer } from './offer.ts';
 import classes from './offers.module.css';
 import { useWaiting } from './tab-title.ts';
+import { texts } from './texts.ts';
 import { useOffers } from './use-offers.ts';
 
 type Answer = 'accept' | 'decline';
 
-/** It rings again after so long. */
+/** The ringtone repeats at this interval. */
 const ringMs = 4_000;
 
 interface Props {
-  /** Reports how many pixels the offers take at the foot of the window, so that the page leaves them free; 0 for none. */
+  /** Reports the height of the offers in pixels, so that the page leaves room for them; 0 without offers. */
   readonly onHeight: (pixels: number) => void;
 }
 
-/** What an operator is being offered, on whichever page. The oldest is answered by Alt+A and Alt+D. */
+/** The offers, on every page. Alt+A and Alt+D answer the oldest. */
 export function Offers({ onHeight }: Props): ReactElement {
   const offers = useOffers();
   const dock = useHeight(onHeight);
@@ -38,10 +39,10 @@ export function Offers({ onHeight }: Props): ReactElement {
   return (
     <>
       <VisuallyHidden component="output">
-        {offers.length === 0 ? '' : `${offers.length} waiting for your answer. Alt A accepts, Alt D declines.`}
+        {offers.length === 0 ? '' : texts.offersWaiting(offers.length)}
       </VisuallyHidden>
       {offers.length === 0 ? null : (
-        <section ref={dock} className={classes['dock']} aria-label="Offers">
+        <section ref={dock} className={classes['dock']} aria-label={texts.offers}>
           {offers.map((offer, index) => (
             <OfferCard
               key={offer.id}
@@ -68,27 +69,27 @@ function OfferCard({ offer, isFirst, isAnswering, answer }: CardProps): ReactEle
   const name = useVisitorName(offer.siteId, offer.visitorId);
   const queue = useQueueName(offer.siteId, offer.queueId);
   const left = secondsLeft(offer, useNow());
-  const how = offer.kind === 'transfer' ? 'Handed on by a colleague' : (queue ?? 'Asks for you');
+  const how = offer.kind === 'transfer' ? texts.transferredByColleague : (queue ?? texts.directRequest);
   return (
-    <article className={classes['offer']} aria-label={`Offer: ${name}`}>
+    <article className={classes['offer']} aria-label={texts.offer(name)}>
       {/* At the start: what was at the end of the foot before, Send or Save say, may be under the pointer this very moment. */}
       <Group gap="xs" wrap="nowrap" flex="none">
         <Button
           size="xs"
           loading={isAnswering}
           onClick={() => answer('accept')}
-          rightSection={isFirst ? <Hint keys="Alt A" /> : null}
+          rightSection={isFirst ? <Hint keys={texts.altA} /> : null}
         >
-          Accept
+          {texts.accept}
         </Button>
         <Button
           size="xs"
           variant="default"
           disabled={isAnswering}
           onClick={() => answer('decline')}
-          rightSection={isFirst ? <Hint keys="Alt D" /> : null}
+          rightSection={isFirst ? <Hint keys={texts.altD} /> : null}
         >
-          Decline
+          {texts.decline}
         </Button>
       </Group>
       <div className={classes['who']}>
@@ -115,10 +116,10 @@ function OfferCard({ offer, isFirst, isAnswering, answer }: CardProps): ReactEle
           flex={1}
           size="sm"
           color={left <= 5 ? 'red' : 'blue'}
-          aria-label="Time left to answer"
+          aria-label={texts.timeLeftToAnswer}
         />
         <Text size="sm" className="tabular" miw={40} ta="end">
-          {left} s
+          {texts.secondsLeft(left)}
         </Text>
       </Group>
     </article>
@@ -133,7 +134,7 @@ function Hint({ keys }: { readonly keys: string }): ReactElement {
   );
 }
 
-/** Accepting leads to the conversation. That it is gone from the list the feed tells. */
+/** Accepting opens the conversation. The feed removes the offer from the list. */
 function useAnswer(): { answer: (offer: Offer, how: Answer) => Promise<void>; answering: string | null } {
   const { api } = useSession();
   const [, go] = useLocation();
@@ -149,7 +150,7 @@ function useAnswer(): { answer: (offer: Offer, how: Answer) => Promise<void>; an
           : await api.call('PATCH /engagement_requests/{request_id}', request);
       if (action === 'accept' && answered.engagement_id !== null) go(`/desk/${answered.engagement_id}`);
     } catch (error) {
-      notifications.show({ color: 'red', title: 'Not answered', message: inWords(error) });
+      notifications.show({ color: 'red', title: texts.couldNotAnswerOffer, message: inWords(error) });
     } finally {
       setAnswering(null);
     }
@@ -157,7 +158,7 @@ function useAnswer(): { answer: (offer: Offer, how: Answer) => Promise<void>; an
   return { answer, answering };
 }
 
-/** Watches the height of what is shown, which changes with the offers and with the width of the window. */
+/** Measures the height, which changes with the offers and the width of the window. */
 function useHeight(onHeight: (pixels: number) => void): RefCallback<HTMLElement> {
   return useCallback(
     (element: HTMLElement) => {
@@ -182,7 +183,7 @@ function useRinging(isWaiting: boolean): void {
   }, [isWaiting, isOn]);
 }
 
-/** By the place of the key: with Alt, some keyboards write other letters. */
+/** By the position of the key: with Alt, some keyboards write other letters. */
 function useAnswerKeys(answer: (how: Answer) => void): void {
   const told = useEffectEvent((event: KeyboardEvent) => {
     if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -12,87 +12,88 @@ import {
 import type { Role } from '@usher/contract/roles';
 import type { ComponentType } from 'react';
 import { lazily } from '../components/lazily.ts';
+import { texts } from './texts.ts';
 
 interface Page {
-  /** Also of everything below it: the page reads the rest of the address itself. */
+  /** The route, with everything below it: the page reads the rest of the URL itself. */
   readonly path: string;
   readonly title: string;
   readonly icon: typeof ClockIcon;
-  /** Who has it in their menu: those with this role on some site. */
+  /** The page is in the menu of operators with this role on any site. */
   readonly role: Role;
   readonly component: ComponentType;
 }
 
 const loadBoard = async () => import('../pages/board/page.tsx');
-/** Most come for the board: it is under way while they are signed in, and not only after. */
+/** Most operators open the board first: it is preloaded during sign-in. */
 if (/^\/console\/(board\b.*)?$/.test(location.pathname)) loadBoard().catch(() => undefined);
 
-/** Every page, loaded when it is first opened. */
+/** All pages, each loaded when it is first opened. */
 export const pages: readonly Page[] = [
   {
     path: '/board',
-    title: 'Live board',
+    title: texts.liveBoard,
     icon: ActivityLogIcon,
     role: 'manager',
     component: lazily(async () => (await loadBoard()).BoardPage),
   },
   {
     path: '/desk',
-    title: 'Desk',
+    title: texts.desk,
     icon: ChatBubbleIcon,
     role: 'operator',
     component: lazily(async () => (await import('../pages/desk/page.tsx')).DeskPage),
   },
   {
     path: '/timeline',
-    title: 'Timeline',
+    title: texts.timeline,
     icon: BarChartIcon,
     role: 'manager',
     component: lazily(async () => (await import('../pages/timeline/page.tsx')).TimelinePage),
   },
   {
     path: '/queues',
-    title: 'Queues',
+    title: texts.queues,
     icon: ListBulletIcon,
     role: 'manager',
     component: lazily(async () => (await import('../pages/queues/page.tsx')).QueuesPage),
   },
   {
     path: '/hours',
-    title: 'Hours',
+    title: texts.hours,
     icon: ClockIcon,
     role: 'manager',
     component: lazily(async () => (await import('../pages/hours/page.tsx')).HoursPage),
   },
   {
     path: '/webhooks',
-    title: 'Webhooks',
+    title: texts.webhooks,
     icon: Link2Icon,
     role: 'super_manager',
     component: lazily(async () => (await import('../pages/webhooks/page.tsx')).WebhooksPage),
   },
   {
     path: '/people',
-    title: 'People',
+    title: texts.people,
     icon: PersonIcon,
     role: 'manager',
     component: lazily(async () => (await import('../pages/people/page.tsx')).PeoplePage),
   },
   {
     path: '/sites',
-    title: 'Sites',
+    title: texts.sites,
     icon: GlobeIcon,
     role: 'manager',
     component: lazily(async () => (await import('../pages/sites/page.tsx')).SitesPage),
   },
   {
     path: '/audit',
-    title: 'Audit log',
+    title: texts.auditLog,
     icon: CounterClockwiseClockIcon,
     role: 'super_manager',
     component: lazily(async () => (await import('../pages/audit/page.tsx')).AuditPage),
   },
 ];
 
-/** Not in the menu: one's own sign-in. */
+/** The operator's own account, which is not in the menu. */
 export const accountPage = lazily(async () => (await import('../pages/account/page.tsx')).AccountPage);

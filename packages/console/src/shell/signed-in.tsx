@@ -12,12 +12,13 @@ import { LiveContext, useLive, useLiveFeed } from '../live/use-live.ts';
 import { SignInAgain } from '../session/sign-in-again.tsx';
 import { useSession } from '../session/use-session.ts';
 import { Frame } from './frame.tsx';
+import { texts } from './texts.ts';
 import { WhenBack } from './when-back.tsx';
 
-/** Sites are few: one page of the largest size has all of them. */
+/** There are few sites: one page of the maximum size has all of them. */
 const mostSites = 100;
 
-/** Everything behind the sign-in: who it is, what they see, and the feed that keeps it true. */
+/** Everything after sign-in: the operator, their sites, and the live feed. */
 export function SignedIn({ operatorId }: { readonly operatorId: string }): ReactElement {
   const { api } = useSession();
   const [live] = useState(() => new Live(api));
@@ -42,7 +43,7 @@ function Known({ operatorId, children }: { readonly operatorId: string; readonly
   if (failed !== undefined)
     return (
       <Center mih="100vh" p="md">
-        <Alert color="red" title="This could not be read" role="alert">
+        <Alert color="red" title={texts.couldNotLoadPage} role="alert">
           {inWords(failed.error)}
           <WhenBack />
         </Alert>
@@ -51,7 +52,7 @@ function Known({ operatorId, children }: { readonly operatorId: string; readonly
   if (operator.data === undefined || session.data === undefined || sites.data === undefined)
     return (
       <Center mih="100vh">
-        <Loader aria-label="Loading" />
+        <Loader aria-label={texts.loading} />
       </Center>
     );
   return (
@@ -89,14 +90,14 @@ function Being({ operator, roles, sites, children }: BeingProps): ReactElement {
   return <MeContext value={me}>{children}</MeContext>;
 }
 
-/** After too long away the feed cannot say what was missed: everything on the page is read again. */
+/** After a long gap the feed cannot replay what was missed: everything is read again. */
 function ReadAnew(): null {
   const client = useQueryClient();
   useLive(['feed.reset'], () => void client.invalidateQueries());
   return null;
 }
 
-/** While a page is open, the operator's lease is renewed; when the last page is closed, it runs out by itself. */
+/** Renews the operator's lease while a page is open; the lease expires after the last page is closed. */
 function Presence(): null {
   const live = useLiveFeed();
   const session = useRead('GET /operator_authentication/sessions/current', {});
@@ -110,7 +111,7 @@ function Presence(): null {
       before === undefined ? before : { ...before, data: state },
     );
   });
-  // Those who are away have a lease too. Whoever has said nothing, or something until changed, has none to hold.
+  // Operators who are away have a lease, too. Without presence, or with presence that does not expire, there is none.
   const hasLease = (operator.data?.data.presence_expires_at ?? null) !== null;
   useEffect(() => live.holdPresence(hasLease), [live, hasLease]);
   return null;

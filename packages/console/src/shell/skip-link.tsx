@@ -1,11 +1,12 @@
 import type { MouseEvent, ReactElement } from 'react';
 import classes from './skip-link.module.css';
+import { texts } from './texts.ts';
 
 export const mainId = 'main';
 
 /**
- * The first stop of the Tab key, seen while it has the focus: it leads past the menu to the page. The address stays as it is,
- * because a change of it asks whether to leave what is not saved.
+ * The first stop of the Tab key, visible while it has the focus: it skips the menu. The URL stays the same, because changing it
+ * would ask about unsaved changes.
  */
 export function SkipLink(): ReactElement {
   const skip = (event: MouseEvent): void => {
@@ -14,7 +15,7 @@ export function SkipLink(): ReactElement {
   };
   return (
     <a href={`#${mainId}`} className={classes['skip']} onClick={skip}>
-      Skip to content
+      {texts.skipToContent}
     </a>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react';
 
-/** How much waits for whoever is at the console, by what it is: the number in the title of the tab. */
+/** The number of pending items by source, shown in the title of the tab. */
 const waiting = new Map<string, number>();
 const listeners = new Set<() => void>();
 
@@ -13,7 +13,7 @@ function total(): number {
   return [...waiting.values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** Says so while the component is there. */
+/** Counts the items while the component is mounted. */
 export function useWaiting(what: string, count: number): void {
   useEffect(() => {
     const say = (value: number): void => {
@@ -25,7 +25,7 @@ export function useWaiting(what: string, count: number): void {
   }, [what, count]);
 }
 
-/** The title of the page, with the number before it. */
+/** The title of the page with the number in front. */
 export function useTabTitle(title: string): void {
   const count = useSyncExternalStore(subscribe, total);
   useEffect(() => {

@@ -7,7 +7,7 @@ import { useLive } from '../live/use-live.ts';
 import { useSession } from '../session/use-session.ts';
 import { afterItem, afterRead, offerItems, type Offer } from './offer.ts';
 
-/** What waits for the operator's answer. */
+/** The pending offers of the operator. */
 export function useOffers(): readonly Offer[] {
   const { api } = useSession();
   const { operator } = useMe();
@@ -22,7 +22,7 @@ export function useOffers(): readonly Offer[] {
     ]);
     setOffers(afterRead({ engagement, transfer }, operator.id, news.current));
   };
-  // What fails here is tried again when the feed is open again: nothing is told without it.
+  // A failed read is repeated when the feed opens again: without the feed there are no offers.
   const readAnew = (): void => {
     read().catch(() => undefined);
     skewOf(api).then(setClockSkew, () => undefined);

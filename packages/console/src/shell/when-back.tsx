@@ -2,13 +2,14 @@ import { Button, Text } from '@mantine/core';
 import { useEffect, type ReactElement } from 'react';
 import { isHeld } from '../components/leaving.ts';
 import { shelfOf } from '../data/browser-storage.ts';
+import { texts } from './texts.ts';
 
 const askMs = 1_500;
-/** What fails again at once is not tried by itself again and again. */
+/** A page that fails again immediately is not reloaded automatically. */
 const restMs = 60_000;
 const reloadedKey = 'usher-reloaded-at';
 
-/** Loads the page again when the server answers; by itself, unless something on the page would be lost by it. */
+/** Reloads the page when the server is back, automatically unless something would be lost. */
 export function WhenBack(): ReactElement {
   useEffect(() => {
     let isOver = false;
@@ -29,10 +30,10 @@ export function WhenBack(): ReactElement {
   return (
     <>
       <Text size="sm" mt="xs">
-        It is loaded again as soon as the server answers, unless a call or something unsaved would be lost by it.
+        {texts.reloadsWhenBack}
       </Text>
       <Button mt="sm" display="block" onClick={() => location.reload()}>
-        Load again
+        {texts.reload}
       </Button>
     </>
   );

@@ -12,5 +12,5 @@ test('a browser is named by what it is, not by what it pretends to be', () => {
     'Safari on iOS',
   );
   assert.equal(inShort('curl/8.5.0'), 'curl/8.5.0');
-  assert.equal(inShort(''), 'Unknown');
+  assert.equal(inShort(''), 'Unknown device');
 });

@@ -1,3 +1,5 @@
+import { texts } from './texts.ts';
+
 const browsers = [
   [/Edg\//, 'Edge'],
   [/OPR\//, 'Opera'],
@@ -13,10 +15,10 @@ const systems = [
   [/Linux/, 'Linux'],
 ] as const;
 
-/** `Chrome on Linux`: what a browser says of itself, as far as it helps to tell one from another. */
+/** `Chrome on Linux`: a short name for a user agent. */
 export function inShort(text: string): string {
   const browser = browsers.find(([pattern]) => pattern.test(text))?.[1];
   const system = systems.find(([pattern]) => pattern.test(text))?.[1];
-  if (browser === undefined) return text === '' ? 'Unknown' : text.slice(0, 40);
-  return system === undefined ? browser : `${browser} on ${system}`;
+  if (browser === undefined) return text === '' ? texts.unknownDevice : text.slice(0, 40);
+  return system === undefined ? browser : texts.browserOnSystem(browser, system);
 }

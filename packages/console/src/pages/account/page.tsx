@@ -5,13 +5,14 @@ import { PictureField } from '../../components/picture-field.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { PasswordForm } from './password-form.tsx';
 import { Sessions } from './sessions.tsx';
+import { texts } from './texts.ts';
 
-/** One's own account: the picture that visitors see, the password, and where one is signed in. */
+/** The operator's own account: picture, password and sessions. */
 export function AccountPage(): ReactElement {
   const { operator } = useMe();
   return (
     <>
-      <PageTitle title="Your account" />
+      <PageTitle title={texts.yourAccount} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
         <Sessions />
         <Stack gap="xl">

@@ -4,8 +4,9 @@ import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
+import { texts } from './texts.ts';
 
-/** A new password ends every other session. */
+/** Sets the password, which ends every other session. */
 export function PasswordForm(): ReactElement {
   const has = useMe().operator.sign_in.password;
   const [current, setCurrent] = useState('');
@@ -27,22 +28,22 @@ export function PasswordForm(): ReactElement {
     >
       <Stack gap="sm" maw={420}>
         <Title order={2} size="h4" id="password">
-          Password
+          {texts.password}
         </Title>
         {has ? (
           <PasswordInput
-            label="Present password"
+            label={texts.currentPassword}
             autoComplete="current-password"
             required
             value={current}
             onChange={(event) => setCurrent(event.currentTarget.value)}
           />
         ) : (
-          <Text size="sm">You have none yet. With one you can sign in by your e-mail address.</Text>
+          <Text size="sm">{texts.noPasswordSet}</Text>
         )}
         <PasswordInput
-          label="New password"
-          description="12 characters or more. Every other session ends."
+          label={texts.newPassword}
+          description={texts.newPasswordHelp}
           autoComplete="new-password"
           minLength={12}
           maxLength={maxPasswordLength}
@@ -53,11 +54,11 @@ export function PasswordForm(): ReactElement {
         <ProblemNote error={change.error} />
         {change.isSuccess ? (
           <Alert color="green">
-            <output>The password is changed.</output>
+            <output>{texts.passwordChanged}</output>
           </Alert>
         ) : null}
         <Button type="submit" loading={change.isPending} w="fit-content">
-          {has ? 'Change password' : 'Set password'}
+          {has ? texts.changePassword : texts.setPassword}
         </Button>
       </Stack>
     </form>

@@ -3,10 +3,11 @@ import type { ReactElement } from 'react';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
 import { inShort } from './in-short.ts';
+import { texts } from './texts.ts';
 
 const readAgainMs = 10_000;
 
-/** Everywhere the operator is signed in. One that is ended is out at once. */
+/** The sessions of the operator. A session that is ended is signed out immediately. */
 export function Sessions(): ReactElement {
   const read = useRead('GET /operator_authentication/sessions', {}, { refetchInterval: readAgainMs });
   const end = useChange('DELETE /operator_authentication/sessions/{session_id}', {
@@ -15,19 +16,19 @@ export function Sessions(): ReactElement {
   return (
     <Stack gap="sm" component="section" aria-labelledby="sessions">
       <Title order={2} size="h4" id="sessions">
-        Signed in
+        {texts.sessions}
       </Title>
       <ProblemNote error={read.error ?? end.error} />
       {read.data === undefined ? (
-        <Loader size="sm" aria-label="Loading" />
+        <Loader size="sm" aria-label={texts.loading} />
       ) : (
         <Table>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Browser</Table.Th>
-              <Table.Th>Last used</Table.Th>
+              <Table.Th>{texts.browser}</Table.Th>
+              <Table.Th>{texts.lastUsed}</Table.Th>
               <Table.Th>
-                <VisuallyHidden>Action</VisuallyHidden>
+                <VisuallyHidden>{texts.action}</VisuallyHidden>
               </Table.Th>
             </Table.Tr>
           </Table.Thead>
@@ -37,7 +38,7 @@ export function Sessions(): ReactElement {
                 <Table.Td>
                   <Group gap="xs">
                     <span title={user_agent}>{inShort(user_agent)}</span>
-                    {current ? <Badge variant="light">this one</Badge> : null}
+                    {current ? <Badge variant="light">{texts.thisDevice}</Badge> : null}
                   </Group>
                 </Table.Td>
                 <Table.Td className="tabular">{new Date(last_used_at).toLocaleString()}</Table.Td>
@@ -47,9 +48,9 @@ export function Sessions(): ReactElement {
                       size="xs"
                       variant="default"
                       onClick={() => end.mutate({ path: { session_id: id } })}
-                      aria-label={`End the session of ${inShort(user_agent)}`}
+                      aria-label={texts.signOutDevice(inShort(user_agent))}
                     >
-                      End
+                      {texts.signOut}
                     </Button>
                   )}
                 </Table.Td>

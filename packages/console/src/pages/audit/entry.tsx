@@ -3,31 +3,37 @@ import { useDisclosure } from '@mantine/hooks';
 import type { AuditEntry } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
+import { RichText } from '../../components/rich-text.tsx';
 import { At } from '../../components/at.tsx';
 import classes from './audit.module.css';
+import { texts } from './texts.ts';
 import { actionWords, ownerOf, placeOf, plainName, valueWords } from './words.ts';
 
 interface Props {
   readonly entry: AuditEntry;
-  /** What ids stand for, as far as the reader knows. */
+  /** Names by id, as far as the reader may see them. */
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** Fields that are shown before the rest is asked for. */
+/** Fields shown before the entry is expanded. */
 const fieldsAtOnce = 5;
 
-/** Who did what to which thing, and what that changed. */
+/** One entry: who did what to which resource, and what changed. */
 export function Entry({ entry, names }: Props): ReactElement {
   const [open, { toggle }] = useDisclosure();
   const { actor, action, changes, via, request_id } = entry;
-  const more = open ? 'Less' : changes.length > fieldsAtOnce ? `${changes.length - fieldsAtOnce} more fields` : 'More';
-  const sites = entry.site_ids?.map((id) => names.get(id) ?? 'another site') ?? ['every site'];
+  const more = open
+    ? texts.showLess
+    : changes.length > fieldsAtOnce
+      ? texts.moreFields(changes.length - fieldsAtOnce)
+      : texts.showMore;
+  const sites = entry.site_ids?.map((id) => names.get(id) ?? texts.anotherSite) ?? [texts.allSites];
   return (
     <li className={classes['entry'] ?? ''}>
       <div className={classes['head'] ?? ''}>
         <Text component="p" className="user-text">
           {actor.type === 'visitor' ? (
-            'A visitor'
+            texts.visitor
           ) : (
             <Anchor component={Link} href={`/people/${actor.id}`} fw={600}>
               <bdi>{actor.name}</bdi>
@@ -43,11 +49,17 @@ export function Entry({ entry, names }: Props): ReactElement {
       <Collapse expanded={open}>
         <Changes changes={changes.slice(fieldsAtOnce)} names={names} />
         <Text size="xs" c="dimmed" mt={4} className="user-text">
-          {sites.length === 0 ? '' : `Concerns ${sites.join(', ')}. `}
-          Signed in via <Code>{via}</Code>, request <Code>{request_id}</Code>, id of the thing{' '}
-          <Code>{entry.target.id}</Code>.{' '}
+          {sites.length === 0 ? '' : `${texts.sites(sites.join(', '))} `}
+          <RichText
+            text={texts.origin}
+            values={{
+              via: <Code>{via}</Code>,
+              request: <Code>{request_id}</Code>,
+              id: <Code>{entry.target.id}</Code>,
+            }}
+          />{' '}
           <Anchor component={Link} href={`/audit?target=${encodeURIComponent(entry.target.id)}`} size="xs">
-            All that was done to it
+            {texts.viewHistory}
           </Anchor>
         </Text>
       </Collapse>
@@ -57,7 +69,7 @@ export function Entry({ entry, names }: Props): ReactElement {
         ml={-8}
         onClick={toggle}
         aria-expanded={open}
-        aria-label={`${more} about: ${actor.name || 'A visitor'} ${actionWords(action)}`}
+        aria-label={texts.moreAbout(more, actor.name || texts.visitor, actionWords(action))}
       >
         {more}
       </Button>
@@ -67,7 +79,7 @@ export function Entry({ entry, names }: Props): ReactElement {
 
 function Target({ entry, names }: Props): ReactElement | null {
   const owner = ownerOf(entry.changes);
-  const name = entry.target.name ?? (owner === null ? null : (names.get(owner) ?? 'somebody'));
+  const name = entry.target.name ?? (owner === null ? null : (names.get(owner) ?? texts.someone));
   const place = placeOf(entry);
   if (name === null) return null;
   const text = <bdi>{name}</bdi>;
@@ -105,7 +117,7 @@ function Value({ change, names }: ValueProps): ReactElement {
   if (change.hidden === true)
     return (
       <Badge variant="default" size="sm" tt="none">
-        changed, not shown
+        {texts.changedValueHidden}
       </Badge>
     );
   const [hasBefore, hasAfter] = ['before' in change, 'after' in change];
@@ -113,20 +125,20 @@ function Value({ change, names }: ValueProps): ReactElement {
     <Group gap={6} component="span">
       {hasBefore ? (
         <span className={classes['value'] ?? ''}>
-          <VisuallyHidden>before: </VisuallyHidden>
+          <VisuallyHidden>{texts.before} </VisuallyHidden>
           {hasAfter ? valueWords(change.before, names) : <s>{valueWords(change.before, names)}</s>}
         </span>
       ) : null}
       {hasBefore && hasAfter ? <span aria-hidden>→</span> : null}
       {hasAfter ? (
         <span className={classes['value'] ?? ''}>
-          <VisuallyHidden>after: </VisuallyHidden>
+          <VisuallyHidden>{texts.after} </VisuallyHidden>
           {valueWords(change.after, names)}
         </span>
       ) : null}
       {change.shortened === true ? (
         <Badge variant="default" size="sm" tt="none">
-          shortened
+          {texts.shortened}
         </Badge>
       ) : null}
     </Group>

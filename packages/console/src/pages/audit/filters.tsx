@@ -1,9 +1,10 @@
 import { Button, Group, Select, TextInput } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { usePeople } from '../people/use-people.ts';
+import { texts } from './texts.ts';
 import { actionWords, knownActions, knownTypes, plainName } from './words.ts';
 
-/** As they stand in the address, so that a search can be sent to somebody. */
+/** The filters, as stored in the URL, so that a search can be shared. */
 export type Asked = Readonly<Record<'actor' | 'action' | 'type' | 'target' | 'since' | 'until', string>>;
 
 interface Props {
@@ -11,56 +12,56 @@ interface Props {
   readonly set: (part: Partial<Asked>) => void;
 }
 
-/** Who, what, and when. Which site is chosen at the top of the page. */
+/** Filters by person, resource and time. The site is chosen at the top of the page. */
 export function AuditFilters({ asked, set }: Props): ReactElement {
   const people = usePeople().data ?? [];
   const isAsked = Object.values(asked).some((value) => value !== '');
   const actions = knownActions.filter((action) => asked.type === '' || action.startsWith(`${asked.type}.`));
   return (
-    <Group gap="xs" mb="md" align="flex-end" component="search" aria-label="Filter the log">
+    <Group gap="xs" mb="md" align="flex-end" component="search" aria-label={texts.filters}>
       <Select
-        label="Who"
-        placeholder="Anybody"
+        label={texts.person}
+        placeholder={texts.anyone}
         data={people.map(({ id, name, email }) => ({ value: id, label: `${name} (${email})` }))}
         value={asked.actor === '' ? null : asked.actor}
         onChange={(actor) => set({ actor: actor ?? '' })}
         searchable
         clearable
-        clearButtonProps={{ 'aria-label': 'Anybody' }}
+        clearButtonProps={{ 'aria-label': texts.anyone }}
         limit={100}
         w={180}
       />
       <Select
-        label="Resource"
-        placeholder="Anything"
+        label={texts.resource}
+        placeholder={texts.allResources}
         data={knownTypes.map((value) => ({ value, label: plainName(value) }))}
         value={asked.type === '' ? null : asked.type}
         onChange={(type) => set({ type: type ?? '', action: '' })}
         searchable
         clearable
-        clearButtonProps={{ 'aria-label': 'Anything' }}
+        clearButtonProps={{ 'aria-label': texts.allResources }}
         w={170}
       />
       <Select
-        label="Action"
-        placeholder="Any action"
+        label={texts.action}
+        placeholder={texts.allActions}
         data={actions.map((value) => ({ value, label: actionWords(value) }))}
         value={asked.action === '' ? null : asked.action}
         onChange={(action) => set({ action: action ?? '' })}
         searchable
         clearable
-        clearButtonProps={{ 'aria-label': 'Any action' }}
+        clearButtonProps={{ 'aria-label': texts.allActions }}
         w={220}
       />
       <TextInput
-        label="From"
+        label={texts.from}
         type="datetime-local"
         w={205}
         value={asked.since}
         onChange={(event) => set({ since: event.currentTarget.value })}
       />
       <TextInput
-        label="Until"
+        label={texts.to}
         type="datetime-local"
         w={205}
         value={asked.until}
@@ -71,7 +72,7 @@ export function AuditFilters({ asked, set }: Props): ReactElement {
           variant="default"
           onClick={() => set({ actor: '', action: '', type: '', target: '', since: '', until: '' })}
         >
-          Clear filters
+          {texts.clearFilters}
         </Button>
       ) : null}
     </Group>

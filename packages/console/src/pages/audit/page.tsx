@@ -10,10 +10,11 @@ import { usePeople, useTeams } from '../people/use-people.ts';
 import classes from './audit.module.css';
 import { Entry } from './entry.tsx';
 import { AuditFilters, type Asked } from './filters.tsx';
+import { texts } from './texts.ts';
 import { useAuditLog, type AuditFilter, type AuditLog } from './use-audit-log.ts';
 import { instantOf } from './words.ts';
 
-/** Who has changed what. */
+/** The audit log: who changed what. */
 export function AuditPage(): ReactElement {
   const me = useMe();
   const [search, setSearch] = useSearchParams();
@@ -34,12 +35,12 @@ export function AuditPage(): ReactElement {
   const log = useAuditLog(filterOf(asked, me.siteId), allowed);
   return (
     <>
-      <PageTitle title="Audit log" />
+      <PageTitle title={texts.auditLog} />
       <AuditFilters asked={asked} set={set} />
       {allowed ? (
         <Entries log={log} clear={search.size > 0 ? () => setSearch({}, { replace: true }) : null} />
       ) : (
-        <Empty>Only super managers of a site see what was changed there. Choose another site at the top.</Empty>
+        <Empty>{texts.onlySuperManagers}</Empty>
       )}
     </>
   );
@@ -60,7 +61,7 @@ function filterOf(asked: Asked, siteId: string | null): AuditFilter {
 
 interface EntriesProps {
   readonly log: AuditLog;
-  /** Clears the filters; `null`: there are none. */
+  /** Clears the filters; `null` if none is set. */
   readonly clear: (() => void) | null;
 }
 
@@ -76,11 +77,10 @@ function Entries({ log, clear }: EntriesProps): ReactElement {
     if (isAtEnd && hasMore && !isReadingMore) readMore();
   }, [isAtEnd, hasMore, isReadingMore, readMore]);
   if (log.entries === undefined)
-    return log.error === null ? <Loading /> : <ProblemNote error={log.error} title="This could not be read" />;
-  if (log.entries.length === 0 && clear !== null) return <NoMatch clear={clear}>No matching entries</NoMatch>;
+    return log.error === null ? <Loading /> : <ProblemNote error={log.error} title={texts.couldNotLoadPage} />;
+  if (log.entries.length === 0 && clear !== null) return <NoMatch clear={clear}>{texts.noMatchingEntries}</NoMatch>;
   if (log.entries.length === 0 && me.siteId !== null) return <NoneOnSite what="changes" />;
-  if (log.entries.length === 0)
-    return <Empty>No changes yet. Every change made in the console or through the API appears here.</Empty>;
+  if (log.entries.length === 0) return <Empty>{texts.noChangesYet}</Empty>;
   return (
     <>
       <ProblemNote error={log.error} />
@@ -92,7 +92,7 @@ function Entries({ log, clear }: EntriesProps): ReactElement {
       {hasMore ? (
         <Center mt="md" ref={ref}>
           <Button variant="default" loading={isReadingMore} onClick={readMore}>
-            Older entries
+            {texts.olderEntries}
           </Button>
         </Center>
       ) : null}

@@ -15,7 +15,7 @@ export interface AuditFilter {
 }
 
 const perPage = 50;
-/** No event tells of changes, so the newest entry is asked for so often, and the rest when there is a new one. */
+/** No event reports changes, so the newest entry is polled, and the rest is read when it is new. */
 const lookMs = 3_000;
 
 export interface AuditLog {
@@ -54,7 +54,7 @@ export function useAuditLog(filter: AuditFilter, enabled: boolean): AuditLog {
   const { refetch } = read;
   useEffect(() => {
     if (newest.data !== undefined && entries !== undefined && newest.data !== shown) void refetch();
-    // Only what is new there counts, not what has just been read here.
+    // Depends on the newest entry of the server only, not on what was just read.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [newest.data, newest.dataUpdatedAt]);
   return {

@@ -1,67 +1,68 @@
 import type { AuditEntry } from '@usher/client/api-types';
+import { texts } from './texts.ts';
 
 type Change = AuditEntry['changes'][number];
 
-/** Every action there is, and what its doer did. */
+/** All actions, as the predicate of a sentence about the actor. */
 const actions: Readonly<Record<string, string>> = {
-  'access_token.create': 'created the access token',
-  'access_token.delete': 'deleted the access token',
-  'api_key.create': 'created an API key for',
-  'api_key.delete': 'deleted an API key of',
-  'application_token.create': 'created an application token',
-  'application_token.delete': 'deleted an application token',
-  'delivery.replay': 'sent a delivery again',
-  'digital_channel.create': 'created the channel',
-  'digital_channel.delete': 'deleted the channel',
-  'digital_channel.update': 'changed the channel',
-  'file.delete': 'deleted a file',
-  'file.scan': 'decided on a file',
+  'access_token.create': texts.createdAccessToken,
+  'access_token.delete': texts.deletedAccessToken,
+  'api_key.create': texts.createdApiKeyFor,
+  'api_key.delete': texts.deletedApiKeyOf,
+  'application_token.create': texts.createdApplicationToken,
+  'application_token.delete': texts.deletedApplicationToken,
+  'delivery.replay': texts.replayedDelivery,
+  'digital_channel.create': texts.createdChannel,
+  'digital_channel.delete': texts.deletedChannel,
+  'digital_channel.update': texts.changedChannel,
+  'file.delete': texts.deletedFile,
+  'file.scan': texts.setScanResultOfFile,
   'invitation.create': 'invited',
-  'invitation.withdraw': 'withdrew the invitation of',
-  'operator.create': 'added the operator',
-  'operator.disable': 'disabled the operator',
-  'operator.presence': 'set the availability of',
-  'operator.update': 'changed the operator',
-  'operator_picture.delete': 'removed the picture of',
-  'operator_picture.update': 'set the picture of',
-  'phone_channel.create': 'created the phone channel',
-  'phone_channel.delete': 'deleted the phone channel',
-  'phone_channel.update': 'changed the phone channel',
-  'queue.create': 'created the queue',
-  'queue.delete': 'deleted the queue',
-  'queue.rank': 'ranked the operators of the queue',
-  'queue.update': 'changed the queue',
-  'queue_ticket.cancel': 'took a visitor out of the queue',
-  'sample_data.create': 'made the sample data',
-  'sample_data.remove': 'removed the sample data',
-  'sample_data.update': 'started or stopped the sample data',
-  'scheduling_policy.create': 'created the hours',
-  'scheduling_policy.delete': 'deleted the hours',
-  'scheduling_policy.update': 'changed the hours',
-  'sip_domain.create': 'added the SIP domain',
-  'sip_domain.delete': 'deleted the SIP domain',
-  'site.create': 'created the site',
-  'site.delete': 'deleted the site',
-  'site.update': 'changed the site',
-  'team.create': 'created the team',
-  'team.delete': 'deleted the team',
-  'team.update': 'changed the team',
-  'visitor.create': 'created a visitor',
-  'visitor.update': 'changed a visitor',
-  'visitor_authentication_provider.create': 'added the identity provider',
-  'visitor_authentication_provider.delete': 'deleted the identity provider',
-  'webhook.create': 'registered the webhook',
-  'webhook.delete': 'deleted the webhook',
-  'webhook.recover': 'recovered what the webhook had missed',
-  'webhook.rotate_secret': 'renewed the secret of the webhook',
-  'webhook.test': 'sent a test to the webhook',
-  'webhook.update': 'changed the webhook',
+  'invitation.withdraw': texts.revokedInvitationOf,
+  'operator.create': texts.addedOperator,
+  'operator.disable': texts.disabledOperator,
+  'operator.presence': texts.setAvailabilityOf,
+  'operator.update': texts.changedOperator,
+  'operator_picture.delete': texts.removedPictureOf,
+  'operator_picture.update': texts.setPictureOf,
+  'phone_channel.create': texts.createdPhoneChannel,
+  'phone_channel.delete': texts.deletedPhoneChannel,
+  'phone_channel.update': texts.changedPhoneChannel,
+  'queue.create': texts.createdQueue,
+  'queue.delete': texts.deletedQueue,
+  'queue.rank': texts.rankedOperatorsOfQueue,
+  'queue.update': texts.changedQueue,
+  'queue_ticket.cancel': texts.removedVisitorFromQueue,
+  'sample_data.create': texts.createdSampleData,
+  'sample_data.remove': texts.deletedSampleData,
+  'sample_data.update': texts.startedOrStoppedSampleData,
+  'scheduling_policy.create': texts.createdHours,
+  'scheduling_policy.delete': texts.deletedHours,
+  'scheduling_policy.update': texts.changedHours,
+  'sip_domain.create': texts.addedSipDomain,
+  'sip_domain.delete': texts.deletedSipDomain,
+  'site.create': texts.createdSite,
+  'site.delete': texts.deletedSite,
+  'site.update': texts.changedSite,
+  'team.create': texts.createdTeam,
+  'team.delete': texts.deletedTeam,
+  'team.update': texts.changedTeam,
+  'visitor.create': texts.createdVisitor,
+  'visitor.update': texts.changedVisitor,
+  'visitor_authentication_provider.create': texts.addedIdentityProvider,
+  'visitor_authentication_provider.delete': texts.deletedIdentityProvider,
+  'webhook.create': texts.createdWebhook,
+  'webhook.delete': texts.deletedWebhook,
+  'webhook.recover': texts.recoveredDeliveriesOfWebhook,
+  'webhook.rotate_secret': texts.rotatedSecretOfWebhook,
+  'webhook.test': texts.sentTestEventToWebhook,
+  'webhook.update': texts.changedWebhook,
 };
 
 export const knownActions: readonly string[] = Object.keys(actions);
 export const knownTypes: readonly string[] = [...new Set(knownActions.map((action) => action.split('.')[0] ?? ''))];
 
-/** One of a later version is said as it is written. */
+/** An action of a later version is shown by its code. */
 export function actionWords(action: string): string {
   return actions[action] ?? action;
 }
@@ -73,7 +74,7 @@ export function plainName(name: string): string {
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g;
 
-/** A value, to be read by people: ids of what is known are names. */
+/** A value for people: known ids are replaced by names. */
 export function valueWords(value: unknown, names: ReadonlyMap<string, string>): string {
   if (value === null || value === undefined || value === '') return 'nothing';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -90,7 +91,7 @@ function nested(value: unknown, names: ReadonlyMap<string, string>): string {
   return typeof value === 'object' && value !== null && words.includes(', ') ? `(${words})` : words;
 }
 
-/** Where the thing is in the console, if it has a place there. What was deleted has none. */
+/** The page of the resource in the console; `null` if it has none or was deleted. */
 export function placeOf({ action, target, changes }: Pick<AuditEntry, 'action' | 'target' | 'changes'>): string | null {
   const owner = ownerOf(changes);
   if (['access_token', 'api_key', 'invitation'].includes(target.type))
@@ -108,19 +109,19 @@ export function placeOf({ action, target, changes }: Pick<AuditEntry, 'action' |
   return places[target.type] ?? null;
 }
 
-/** Whose key, token or invitation it is. */
+/** The operator who owns the key, token or invitation. */
 export function ownerOf(changes: readonly Change[]): string | null {
   const found = changes.find(({ field }) => field === 'operator_id');
   const id = found?.after ?? found?.before;
   return typeof id === 'string' ? id : null;
 }
 
-/** The cursor in the address of the next page. */
+/** The cursor in the URL of the next page. */
 export function cursorOf(nextPage: string | null): string | null {
   return nextPage === null || !URL.canParse(nextPage) ? null : new URL(nextPage).searchParams.get('cursor');
 }
 
-/** What `<input type="datetime-local">` has, as an instant; anything else is no limit. */
+/** The value of a `datetime-local` input as an instant; an invalid value sets no limit. */
 export function instantOf(local: string): string | undefined {
   const date = new Date(local);
   return local === '' || Number.isNaN(date.getTime()) ? undefined : date.toISOString();

@@ -1,7 +1,7 @@
 import type { Queue } from '@usher/client/api-types';
 import { isOpen } from '../../components/queue-status.ts';
 
-/** The queue's fallback, that one's, and so on. One that is not among the queues, on another site say, ends the chain as `null`. */
+/** The chain of fallbacks of a queue. A queue that is not known here, e.g. of another site, ends the chain as `null`. */
 export function fallbackChain(queue: Queue, queues: ReadonlyMap<string, Queue>): (Queue | null)[] {
   const chain: (Queue | null)[] = [];
   const seen = new Set([queue.id]);

@@ -4,17 +4,17 @@ import { NameBook } from './name-book.ts';
 import { readBoard, readQueues } from './read-board.ts';
 import { BoardStore } from './store/board-store.ts';
 
-/** Queues are read anew no more often than this, however many are changed. */
+/** Throttle: queues are read again at most this often. */
 const staleMs = 300;
 
 interface Options {
   readonly api: Api;
   readonly siteIds: readonly string[];
-  /** `null`: what failed before has gone well. */
+  /** `null` once a read succeeds again. */
   readonly onError: (error: unknown) => void;
 }
 
-/** What is on the board, and the reads it comes from. */
+/** The store of the board, and the reads that fill it. */
 export class LiveBoard {
   readonly store: BoardStore;
   readonly names: NameBook;
@@ -41,7 +41,7 @@ export class LiveBoard {
     if (this.#reads.signal.aborted) this.#reads = new AbortController();
     const { signal } = this.#reads;
     const { api, siteIds, onError } = this.#options;
-    // Whatever is asked for after everything could not be read, everything is.
+    // After a failed complete read, every read is a complete one.
     const isWhole = what === 'all' || this.#hasFailed;
     const reading = isWhole ? readBoard : readQueues;
     reading({ api, store: this.store, siteIds, signal }).then(

@@ -1,14 +1,14 @@
 import { maxVisitorIds } from '@usher/contract/limits';
 import type { Topics } from './store/topics.ts';
 
-/** Rows that come into view together are asked for together. */
+/** Rows that come into view together are requested together. */
 const gatherMs = 30;
-/** Names that are kept; when there are more, the oldest are asked for again should they come into view again. */
+/** The size of the cache; evicted names are requested again when they come into view. */
 const mostKept = 5_000;
 
 type Ask = (ids: readonly string[]) => Promise<readonly { readonly id: string; readonly name: string | null }[]>;
 
-/** What visitors are called, asked for when somebody looks at them: of thousands who wait a few are seen. */
+/** A cache of visitor names, filled on demand: of thousands who wait only a few are in view. */
 export class NameBook {
   readonly #ask: Ask;
   readonly #topics: Topics;
@@ -21,7 +21,7 @@ export class NameBook {
     this.#topics = topics;
   }
 
-  /** `null` for one without a name, or whose name is not known yet. */
+  /** `null` for a visitor without a name, and while the name loads. */
   nameOf(visitorId: string): string | null {
     const known = this.#names.get(visitorId);
     if (known !== undefined) return known;
@@ -42,7 +42,7 @@ export class NameBook {
       }
       this.#topics.touch('names');
     } catch {
-      // A board without names is still a board. They are asked for again with the next row that is drawn.
+      // The board works without names. The next rendered row requests them again.
     }
     this.#timer = this.#wanted.size === 0 ? null : setTimeout(() => void this.#askNow(), gatherMs);
   }

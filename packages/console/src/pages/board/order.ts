@@ -5,14 +5,14 @@ export type Sorting = 'name' | 'waiting' | 'longest' | 'average';
 
 interface Order {
   readonly sorting: Sorting;
-  /** What the name has in it, whatever its case. */
+  /** Part of the name, in any case. */
   readonly search: string;
   readonly only: 'all' | 'unavailable';
 }
 
 const collator = new Intl.Collator(undefined, { numeric: true });
 
-/** Queues as they are listed: those looked for, by name, or by what is most pressing. */
+/** Filters the queues and sorts them by name or by urgency. */
 export function listQueues(
   queues: Iterable<Queue>,
   longestSince: (id: string) => string | null,
@@ -26,7 +26,7 @@ export function listQueues(
   if (sorting === 'name') return chosen.toSorted(names);
   if (sorting === 'average') return chosen.toSorted((a, b) => b.average_wait_time - a.average_wait_time || names(a, b));
   if (sorting === 'waiting') return chosen.toSorted((a, b) => waitingIn(b) - waitingIn(a) || names(a, b));
-  // An instant long past is a long wait; nobody waiting comes after everybody.
+  // The earliest start is the longest wait; queues where nobody waits come last.
   const oldest = new Map(chosen.map(({ id }) => [id, longestSince(id) ?? '~']));
   const since = ({ id }: Queue): string => oldest.get(id) ?? '~';
   return chosen.toSorted((a, b) => (since(a) === since(b) ? names(a, b) : since(a) < since(b) ? -1 : 1));

@@ -5,19 +5,20 @@ import { lazily } from '../../components/lazily.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { NowView } from './now/now-view.tsx';
+import { texts } from './texts.ts';
 import { BoardContext, useBoard, useManagedSites, useNewBoard, useTopic } from './use-board.ts';
 
-/** Charts are large: they come when they are asked for. */
+/** Charts are large, so they are loaded on demand. */
 const DayView = lazily(async () => (await import('./day/day-view.tsx')).DayView);
 
-/** What supervisors look at: the queues and everybody in them, now and over the day. */
+/** The page of supervisors: queues and people, now and today. */
 export function BoardPage(): ReactElement {
   const siteIds = useManagedSites();
   if (siteIds.length === 0)
     return (
       <>
-        <PageTitle title="Live board" />
-        <Text c="dimmed">You supervise no queues on this site. Choose another one above.</Text>
+        <PageTitle title={texts.liveBoard} />
+        <Text c="dimmed">{texts.youDoNotSuperviseQueuesOn}</Text>
       </>
     );
   return <Board siteIds={siteIds} />;
@@ -29,15 +30,15 @@ function Board({ siteIds }: { readonly siteIds: readonly string[] }): ReactEleme
   const [, go] = useLocation();
   return (
     <BoardContext value={board}>
-      <PageTitle title="Live board">
+      <PageTitle title={texts.liveBoard}>
         <Tabs value={ofDay ? 'day' : 'now'} onChange={(value) => go(value === 'day' ? '/board/day' : '/board')}>
-          <Tabs.List aria-label="When">
-            <Tabs.Tab value="now">Now</Tabs.Tab>
-            <Tabs.Tab value="day">Today</Tabs.Tab>
+          <Tabs.List aria-label={texts.period}>
+            <Tabs.Tab value="now">{texts.now}</Tabs.Tab>
+            <Tabs.Tab value="day">{texts.today}</Tabs.Tab>
           </Tabs.List>
         </Tabs>
       </PageTitle>
-      <ProblemNote error={error} title="The board could not be read" />
+      <ProblemNote error={error} title={texts.couldNotLoadBoard} />
       {ofDay ? (
         <Suspense fallback={<Wait />}>
           <DayView siteIds={siteIds} />
@@ -50,7 +51,7 @@ function Board({ siteIds }: { readonly siteIds: readonly string[] }): ReactEleme
 }
 
 function Now(): ReactElement {
-  // Queues are there first, and with them the board is of use.
+  // Queues load first, and the board is useful with queues alone.
   useTopic('queues');
   return useBoard().store.has('queues') ? <NowView /> : <Wait />;
 }
@@ -58,7 +59,7 @@ function Now(): ReactElement {
 function Wait(): ReactElement {
   return (
     <Center mih="40vh">
-      <Loader aria-label="Loading" />
+      <Loader aria-label={texts.loading} />
     </Center>
   );
 }

@@ -2,7 +2,7 @@ import type { Answer, Api, Operation, Request } from '@usher/client/api';
 import { maxPageSize } from '@usher/contract/limits';
 import type { BoardStore } from './store/board-store.ts';
 
-/** As many as the API gives at once. */
+/** The maximum of the API. */
 
 interface Reader {
   readonly api: Api;
@@ -11,7 +11,7 @@ interface Reader {
   readonly signal: AbortSignal;
 }
 
-/** All that a board shows. Queues come first, and nothing else beside them: with them it is of use. */
+/** Reads everything a board shows. Queues come first and alone, because the board is useful with queues alone. */
 export async function readBoard(reader: Reader): Promise<void> {
   const { store, siteIds } = reader;
   const query = { site_ids: siteIds, per_page: maxPageSize };
@@ -38,7 +38,7 @@ export async function readQueues({ api, store, siteIds, signal }: Reader): Promi
 
 type Paged = 'GET /queue_tickets' | 'GET /transfer_tickets' | 'GET /engagements' | 'GET /operators';
 
-/** Each page as it comes; where the next is, its address says. */
+/** Reads page after page, following the link to the next one. */
 async function pages<O extends Paged & Operation>(
   { api, signal }: Reader,
   operation: O,

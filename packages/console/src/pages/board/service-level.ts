@@ -2,8 +2,8 @@ import { useLocalStorage } from '@mantine/hooks';
 import { defaultServiceLevelSec } from '@usher/contract/limits';
 
 /**
- * The service level target in seconds: within how long visitors are to be answered. It is chosen with the statistics of the
- * day and kept in this browser; a wait beyond it is marked as long.
+ * The service level target: visitors should be answered within this many seconds. It is set in the daily statistics and stored in
+ * this browser; longer waits are marked.
  */
 export function useServiceLevel(): readonly [sec: number, choose: (sec: number) => void] {
   const [stored, store] = useLocalStorage({

@@ -14,23 +14,23 @@ export function useBoard(): LiveBoard {
   return board;
 }
 
-/** Draws the component anew when something of the topic has changed; the store says what. */
+/** Renders the component again when the topic changes; the data is read from the store. */
 export function useTopic(topic: Topic): number {
   const { topics } = useBoard().store;
   const subscribe = useCallback((listener: () => void) => topics.subscribe(topic, listener), [topics, topic]);
   return useSyncExternalStore(subscribe, () => topics.version(topic));
 }
 
-/** What is read before the feed is open may miss something; so long a board can wait for it. */
+/** Reads before the feed is open may miss changes; a board waits for the feed at most this long. */
 const patienceMs = 700;
-/** The board of the sites: read, and from then on told. */
+/** The board of the sites: read once, then kept current by the feed. */
 export function useNewBoard(siteIds: readonly string[]): { readonly board: LiveBoard; readonly error: unknown } {
   const { api } = useSession();
   const live = useLiveFeed();
   const [error, onError] = useState<unknown>(null);
   const board = useMemo(() => new LiveBoard({ api, siteIds, onError }), [api, siteIds]);
   useEffect(() => {
-    // Queues are shown as soon as they can be; what was missed of them meanwhile is read with all the rest.
+    // Queues are shown as early as possible; the complete read afterwards includes what was missed meanwhile.
     if (live.state() !== 'open') board.read('queues');
     const forget = onceOpen(live, () => board.read('all'));
     return () => {
@@ -42,13 +42,13 @@ export function useNewBoard(siteIds: readonly string[]): { readonly board: LiveB
     ['queue.state', 'queue_ticket.state', 'transfer_ticket.state', 'engagement.state', 'operator.state'],
     (item) => board.store.apply(item),
   );
-  // What happened to queues while the connection was lost is not told afterwards; of all else it is.
+  // After a lost connection the feed does not repeat changes of queues, but of everything else.
   useLive(['feed.open'], ({ data }) => board.read((data as { resumed: boolean }).resumed ? 'queues' : 'all'));
   useLive(['feed.reset'], () => board.read('all'));
   return { board, error };
 }
 
-/** Runs it when the feed is open, or cannot be waited for any longer. */
+/** Runs `start` when the feed is open, or after the longest wait. */
 function onceOpen(live: Live, run: () => void): () => void {
   if (live.state() === 'open') {
     run();
@@ -62,14 +62,14 @@ function onceOpen(live: Live, run: () => void): () => void {
     stop();
     run();
   }, patienceMs);
-  // With `feed.open`, which comes with it, everything is read.
+  // `feed.open`, which follows, reads everything.
   const unsubscribe = live.subscribe(() => {
     if (live.state() === 'open') stop();
   });
   return stop;
 }
 
-/** The sites of the chosen ones that the caller supervises; the same list while they are the same. */
+/** The chosen sites that the operator supervises; the same array while the sites stay the same. */
 export function useManagedSites(): readonly string[] {
   const { siteIds, can } = useMe();
   const ids = siteIds.filter((id) => can('manager', id)).join(' ');

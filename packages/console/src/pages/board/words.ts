@@ -3,13 +3,14 @@ import type { Medium } from '@usher/contract/media';
 import { mediumName } from '../../components/medium.ts';
 import { visitorName } from '../../components/visitor-name.ts';
 import type { Load } from './store/staffing.ts';
+import { texts } from './texts.ts';
 
-/** What goes on by the medium: `Chat`, `Phone`. */
+/** The activity of a medium: `Chat`, `Phone`. */
 export function activityName(medium: Medium): string {
-  return medium === 'text' ? 'Chat' : mediumName(medium);
+  return medium === 'text' ? texts.chat : mediumName(medium);
 }
 
-/** `null`: nothing is known of the visitor, or not yet. */
+/** `name` is `null` while it is loading and for visitors without a name. */
 export function visitorInWords(name: string | null, id: string): string {
   return name ?? visitorName(null, id);
 }
@@ -22,20 +23,22 @@ export function stateOf({ available, max_engagement_count: most }: Operator, loa
   return load.speaking || load.engagements >= most ? 'full' : 'busy';
 }
 
-/** `Available`, `Busy 2 of 3`, `Away, 1 engagement`. */
+/** `Available`, `Busy 2 of 3`, `Away, 1 conversation`. */
 export function operatorInWords(operator: Operator, load: Load): string {
   const { engagements } = load;
   switch (stateOf(operator, load)) {
     case 'free':
-      return 'Available';
+      return texts.available;
     case 'away':
-      return engagements === 0 ? 'Away' : `Away, ${engagements === 1 ? '1 engagement' : `${engagements} engagements`}`;
+      return engagements === 0 ? texts.away : texts.awayWith(engagements);
     default:
-      return load.speaking ? 'Busy, in a call' : `Busy ${engagements} of ${operator.max_engagement_count}`;
+      return load.speaking ? texts.busyInCall : texts.busy(engagements, operator.max_engagement_count);
   }
 }
 
-/** Since when what the operator last said holds: when it was said, or ran out. A reason for being away does not run out. */
+/**
+ * When the current presence of the operator began: when it was set, or when its lease expired. An away reason does not expire.
+ */
 export function saidSince({
   available,
   presence_reason,
@@ -46,7 +49,7 @@ export function saidSince({
   return laterOf(presence_set_at, presence_expires_at, Date.now()) ?? presence_set_at;
 }
 
-/** A lease that has run out ended then; one that was set away before it did, when that was set. */
+/** A lease that expired ended at that time, unless the operator was set away before. */
 function laterOf(set: string | null, expires: string | null, now: number): string | null {
   return set !== null && expires !== null && expires > set && Date.parse(expires) <= now ? expires : null;
 }

@@ -1,22 +1,24 @@
 import { Badge, Group, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
+import { RichText } from '../../components/rich-text.tsx';
 import { mediumName } from '../../components/medium.ts';
 import { Since, useNow } from '../../components/since.tsx';
 import { useVisitorName } from '../../data/use-visitor.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import classes from './desk.module.css';
 import { isOpen, isTyping, lastSaid, unreadOf, waitsSince } from './conversation/reading.ts';
+import { texts } from './texts.ts';
 
 interface Props {
   readonly chats: readonly Conversation[];
   readonly openId: string | null;
 }
 
-/** Everybody one talks with, and who waits for an answer. */
+/** The conversations of the operator, with those that wait for an answer marked. */
 export function ChatList({ chats, openId }: Props): ReactElement {
   return (
-    <ul className={classes['list']} aria-label="Conversations">
+    <ul className={classes['list']} aria-label={texts.conversations}>
       {chats.map((chat) => (
         <li key={chat.id}>
           <Chat chat={chat} isShown={chat.id === openId} />
@@ -38,7 +40,7 @@ function Chat({ chat, isShown }: { readonly chat: Conversation; readonly isShown
           <bdi>{name}</bdi>
         </Text>
         {unread === 0 ? null : (
-          <Badge size="sm" circle flex="none" aria-label={`${unread} unread`}>
+          <Badge size="sm" circle flex="none" aria-label={texts.unread(unread)}>
             {unread}
           </Badge>
         )}
@@ -58,12 +60,10 @@ function Chat({ chat, isShown }: { readonly chat: Conversation; readonly isShown
             waits === null ? (
               <Since at={engagement.started_at} />
             ) : (
-              <>
-                waits <Since at={waits} />
-              </>
+              <RichText text={texts.waitingFor} values={{ duration: <Since at={waits} /> }} />
             )
           ) : (
-            'Over'
+            texts.ended
           )}
         </Text>
       </Group>
@@ -76,7 +76,7 @@ function Preview({ chat }: { readonly chat: Conversation }): ReactElement {
   const last = lastSaid(chat);
   return (
     <Text size="xs" c="dimmed" truncate>
-      {typing ? 'Typing…' : <bdi>{last === null ? 'Nothing said yet' : last.content || 'A file'}</bdi>}
+      {typing ? texts.typing : <bdi>{last === null ? texts.noMessagesYet : last.content || texts.file}</bdi>}
     </Text>
   );
 }

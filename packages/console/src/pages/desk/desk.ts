@@ -19,6 +19,7 @@ import { isOpen, transferOf } from './conversation/reading.ts';
 import { newId } from '@usher/client/new-id';
 import { Typing } from './composer/typing.ts';
 import { Uploads } from './composer/uploads.ts';
+import { texts } from './texts.ts';
 
 interface DeskParts {
   readonly api: Api;
@@ -26,17 +27,17 @@ interface DeskParts {
   readonly operatorId: string;
 }
 
-/** So many engagements an operator has at most at a time. */
+/** More engagements than an operator can have at a time. */
 const mostEngagements = 100;
-/** So many that are over are found again after a reload; older ones are among the visitor's past ones. */
+/** Ended conversations restored after a reload; older ones are listed with the visitor. */
 const mostOver = 20;
-/** Messages that could not be sent are sent again after so long, if not before. */
+/** Messages that could not be sent are retried after this time at the latest. */
 const resendMs = 5_000;
 
 /**
- * Everything on the desk, outside of any page: it goes on while another page is open. What the feed brings and what is read
- * become changes of one state (see conversation.ts). Messages of a conversation are sent one after the other, so that they
- * arrive in order: one that cannot be sent holds up those behind it, one that is refused does not.
+ * The state of the desk, outside of any page: it continues while another page is open. Feed items and reads become changes of one
+ * state (see conversation.ts). The messages of a conversation are sent one after the other, so that they arrive in order: a
+ * message that cannot be sent blocks those behind it; a refused one does not.
  */
 export class Desk {
   readonly #parts: DeskParts;
@@ -63,7 +64,7 @@ export class Desk {
       const change = changeOf(item, { me: parts.operatorId, now: Date.now() });
       if (change !== null) this.apply(change);
     });
-    // Nothing is known of what happened before the feed was open, or in between: it is read.
+    // What happened before the feed was open, or during a gap, must be read.
     parts.live.on(['feed.open', 'feed.reset'], ({ type, data }) => {
       if (type === 'feed.reset' || (data as { resumed?: boolean }).resumed !== true) void this.read();
       this.#catchUp();
@@ -87,7 +88,7 @@ export class Desk {
     return this.#parts.operatorId;
   }
 
-  /** Whoever sat here has signed out: nothing goes on in their name, least of all a microphone. */
+  /** Stops everything at sign-out, above all the microphone. */
   #stop(): void {
     this.#isOver = true;
     clearTimeout(this.#resend);
@@ -110,11 +111,11 @@ export class Desk {
     this.#tell();
   }
 
-  /** What is on the desk: all that goes on, and of what was there before the page was loaded what is over. */
+  /** Reads the desk: all active conversations, and the ended ones that were on it before the reload. */
   async read(): Promise<void> {
     const { api, operatorId: me } = this.#parts;
     try {
-      // The operator's roles may have changed, and requests about a site without a role are refused.
+      // The roles of the operator may have changed, and requests about a site without a role are refused.
       const { site_roles: roles } = await api.call('GET /operator_authentication/sessions/current', {});
       const siteIds = Object.keys(roles);
       const query = { site_ids: siteIds, operator_ids: [me], state: 'active', per_page: mostEngagements } as const;
@@ -125,7 +126,7 @@ export class Desk {
       const others = await Promise.all(
         [...before].filter((id) => !going.has(id)).map(async (id) => ({ id, engagement: await this.#find(id) })),
       );
-      // An operator who was taken off a site may no longer read its conversations.
+      // An operator who was removed from a site cannot read its conversations any more.
       for (const { id, engagement } of others)
         this.apply(
           engagement === null ? { type: 'dismissed', id } : { type: 'engagement', engagement, me, isRead: true },
@@ -151,7 +152,7 @@ export class Desk {
     const { api } = this.#parts;
     const path = { engagement_id: id };
     const { unsent, transfer } = this.keeper.of(id);
-    // Of what is on the page already more is known.
+    // The page knows more about conversations that are open already.
     const isNew = this.#state.byId.get(id)?.outgoing.length === 0;
     if (isNew && unsent.length > 0)
       this.apply({ type: 'outgoing', id, outgoing: unsent.map((each) => ({ ...each, state: 'waiting' })) });
@@ -193,7 +194,7 @@ export class Desk {
     this.apply(change ?? { type: 'transfer', id, transfer: null });
   }
 
-  /** With their notes. Few conversations have any. */
+  /** The transfers with their notes. Few conversations have any. */
   async #readTransfers(id: string): Promise<void> {
     const chat = this.#state.byId.get(id);
     if (chat === undefined || (isOpen(chat) && chat.engagement.sub_engagements.length === 1)) return;
@@ -210,7 +211,7 @@ export class Desk {
     this.apply({ type: 'files', id, files });
   }
 
-  /** Says something, under an id that is ours: sent twice it is one message. */
+  /** Sends a message under an id of ours: sent twice, it is stored once. */
   say(id: string, content: string, attachment: SentAttachment | null = null): void {
     this.typing.stop(id);
     const at = new Date().toISOString();
@@ -219,7 +220,7 @@ export class Desk {
     void this.#send(id);
   }
 
-  /** Also what was refused: the reason may be gone. */
+  /** Also for refused messages: the reason may be gone. */
   sendAgain(id: string, outgoing: Outgoing): void {
     this.apply({ type: 'sending', id, outgoing: { ...outgoing, state: 'waiting', problem: null } });
     void this.#send(id);
@@ -243,11 +244,11 @@ export class Desk {
     }
   }
 
-  /** Whether the next one may go. */
+  /** Returns whether the next message may be sent. */
   async #sendOne(id: string, outgoing: Outgoing): Promise<boolean> {
     const become = (state: Outgoing['state'], problem: string | null): void => {
       const now = this.#state.byId.get(id)?.outgoing.find((each) => each.id === outgoing.id);
-      // Discarded meanwhile, or the feed was faster.
+      // The message was discarded meanwhile, or the feed reported it first.
       if (now !== undefined) this.apply({ type: 'sending', id, outgoing: { ...outgoing, state, problem } });
     };
     become('sending', null);
@@ -261,10 +262,7 @@ export class Desk {
       return true;
     } catch (error) {
       const isRefused = error instanceof ProblemError && error.status < 500 && error.status !== 429;
-      become(
-        isRefused ? 'refused' : 'waiting',
-        error instanceof Unreachable ? 'The server cannot be reached.' : inWords(error),
-      );
+      become(isRefused ? 'refused' : 'waiting', error instanceof Unreachable ? texts.cantReachServer : inWords(error));
       if (!isRefused) this.#resendLater();
       return isRefused;
     }
@@ -276,13 +274,13 @@ export class Desk {
     this.#resend = setTimeout(() => this.#catchUp(), resendMs);
   }
 
-  /** The connection is back: what could not be said is said. */
+  /** The connection is back: send what is waiting. */
   #catchUp(): void {
     for (const [id, { isRead }] of this.#state.byId) void (isRead ? this.#send(id) : this.#readOne(id));
     for (const [messageId, id] of this.#unacknowledged) void this.#acknowledge(id, messageId);
   }
 
-  /** What is before somebody's eyes has arrived. */
+  /** Acknowledges the messages that the operator sees. */
   see(id: string): void {
     const conversation = this.#state.byId.get(id);
     if (conversation === undefined) return;
@@ -306,7 +304,7 @@ export class Desk {
     this.#unacknowledged.delete(messageId);
   }
 
-  /** One that is over is taken off the desk. */
+  /** Removes an ended conversation from the desk. */
   dismiss(id: string): void {
     this.keeper.keep(id, { draft: '', unsent: [], dismissedFiles: [], transfer: null });
     this.apply({ type: 'dismissed', id });
@@ -322,7 +320,7 @@ export class Desk {
       if (transferOf(was) !== transfer)
         this.keeper.keep(id, { transfer: transfer === null ? null : { kind: transfer.kind, id: transfer.id } });
     }
-    // Before the list has been read, what was there is not known yet.
+    // Before the list has been read, the stored conversations are not known yet.
     if (isRead && (!before.isRead || byId.size !== before.byId.size)) this.keeper.onDesk = [...byId.keys()];
   }
 
@@ -331,7 +329,7 @@ export class Desk {
   }
 }
 
-/** From us to a colleague, or from a colleague to us. */
+/** Transfers from the operator to a colleague or from a colleague to the operator. */
 function hasPassedOn(before: Conversation, after: Conversation): boolean {
   const isOther = after.engagement.sub_engagements.length !== before.engagement.sub_engagements.length;
   return isOther || (before.stage.name === 'open' && after.stage.name === 'passed_on');

@@ -1,24 +1,25 @@
 import type { Engagement, MediaUpgradeRequest } from '@usher/client/api-types';
+import { texts } from './texts.ts';
 
 export const endWords: Readonly<Record<NonNullable<Engagement['end_reason']>, string>> = {
-  visitor_hung_up: 'The visitor ended it.',
-  operator_hung_up: 'You ended it.',
-  visitor_left: 'The visitor is gone.',
-  operator_left: 'You were gone too long.',
-  error: 'It failed.',
+  visitor_hung_up: texts.endedByVisitor,
+  operator_hung_up: texts.endedByYou,
+  visitor_left: texts.visitorDisconnected,
+  operator_left: texts.youWereDisconnected,
+  error: texts.endedWithError,
 };
 
-export function upgradeInWords({ audio, video }: Pick<MediaUpgradeRequest, 'audio' | 'video'>): string {
-  const seen = { one_way: 'to see you', two_way: 'video' } as const;
-  const parts = [...(audio === null ? [] : ['audio']), ...(video === null ? [] : [seen[video]])];
-  return video === 'two_way' ? 'a video call' : video === null ? 'an audio call' : parts.join(' and ');
+/** Which call an upgrade asks for: the key of its texts. */
+export function upgradeKind({ video }: Pick<MediaUpgradeRequest, 'video'>): 'audio' | 'video' | 'oneWayVideo' {
+  if (video === null) return 'audio';
+  return video === 'two_way' ? 'video' : 'oneWayVideo';
 }
 
-/** `today`, `yesterday`, or the date. */
+/** `Today`, `Yesterday`, or the date. */
 export function dayInWords(at: Date, now: Date): string {
   const days = Math.round((startOfDay(now) - startOfDay(at)) / 86_400_000);
-  if (days === 0) return 'Today';
-  if (days === 1) return 'Yesterday';
+  if (days === 0) return texts.today;
+  if (days === 1) return texts.yesterday;
   return at.toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 }
 

@@ -14,6 +14,7 @@ import { FileTarget } from './composer/file-target.tsx';
 import { PresenceMenu } from './presence-menu.tsx';
 import { inOrder, unreadOf } from './conversation/reading.ts';
 import { Shortcuts, useDeskKeys } from './shortcuts.tsx';
+import { texts } from './texts.ts';
 import { useNews } from './use-news.ts';
 import { useConversations, useDesk } from './use-desk.ts';
 import { VisitorPanel } from './visitor/visitor-panel.tsx';
@@ -36,29 +37,29 @@ export function DeskPage(): ReactElement {
   return (
     <div className={classes['desk']}>
       <div data-phone={openId === null}>
-        <PageTitle title="Desk">
+        <PageTitle title={texts.desk}>
           <PresenceMenu />
           <SoundSwitch />
-          <Tooltip label="Keys (?)">
-            <ActionIcon variant="default" size={30} aria-label="Keys" onClick={() => showKeys(true)}>
+          <Tooltip label={texts.keyboardShortcutsHint}>
+            <ActionIcon variant="default" size={30} aria-label={texts.keyboardShortcuts} onClick={() => showKeys(true)}>
               <KeyboardIcon aria-hidden />
             </ActionIcon>
           </Tooltip>
         </PageTitle>
       </div>
-      <VisuallyHidden role="log" aria-live="polite" aria-label="News">
+      <VisuallyHidden role="log" aria-live="polite" aria-label={texts.announcements}>
         {news}
       </VisuallyHidden>
-      <ProblemNote error={desk.problem()} title="Not everything could be read" />
+      <ProblemNote error={desk.problem()} title={texts.couldNotLoadEverything} />
       <div className={classes['columns']}>
-        <section className={classes['column']} aria-label="Chats" data-phone={openId === null}>
+        <section className={classes['column']} aria-label={texts.chats} data-phone={openId === null}>
           {chats.length === 0 ? <NoChats isRead={state.isRead} /> : <ChatList chats={chats} openId={openId} />}
         </section>
-        <section className={classes['column']} aria-label="Conversation" data-phone={openId !== null}>
+        <section className={classes['column']} aria-label={texts.conversation} data-phone={openId !== null}>
           {open === undefined ? (
             <Center h="100%" p="md">
               <Text c="dimmed" ta="center">
-                {openId === null || !state.isRead ? 'Select a conversation' : 'This conversation is not on your desk.'}
+                {openId === null || !state.isRead ? texts.selectConversation : texts.notYourConversation}
               </Text>
             </Center>
           ) : (
@@ -67,7 +68,7 @@ export function DeskPage(): ReactElement {
             </FileTarget>
           )}
         </section>
-        <section className={classes['column']} aria-label="Visitor" data-wide>
+        <section className={classes['column']} aria-label={texts.visitor} data-wide>
           {open === undefined ? null : (
             <div className={classes['details']}>
               <VisitorPanel key={open.engagement.visitor_id} chat={open} />
@@ -80,17 +81,19 @@ export function DeskPage(): ReactElement {
   );
 }
 
-/** What to do, where there is nothing. */
+/** The empty state: what to do next. */
 function NoChats({ isRead }: { readonly isRead: boolean }): ReactElement {
   const { operator } = useMe();
   return (
     <Stack p="md" gap={4}>
-      <Text fw={600}>{isRead ? 'No conversations' : 'Loading'}</Text>
+      <Text fw={600}>{isRead ? texts.noConversations : texts.loading}</Text>
       {isRead ? (
         <Text size="sm" c="dimmed">
           {operator.available
-            ? 'Visitors are offered to you as they come. Leave this page open.'
-            : `${operator.presence_reason === 'missed_call' ? 'You missed an offer. ' : ''}Go available to start receiving chats.`}
+            ? texts.waitingForVisitors
+            : operator.presence_reason === 'missed_call'
+              ? texts.goAvailableAfterMissedOffer
+              : texts.goAvailable}
         </Text>
       ) : null}
     </Stack>
@@ -99,10 +102,10 @@ function NoChats({ isRead }: { readonly isRead: boolean }): ReactElement {
 
 function SoundSwitch(): ReactElement {
   const [isOn, set] = useSound();
-  const label = isOn ? 'Sound is on' : 'Sound is off';
+  const label = isOn ? texts.muteNotifications : texts.unmuteNotifications;
   return (
     <Tooltip label={label}>
-      <ActionIcon variant="default" size={30} aria-label="Sound" aria-pressed={isOn} onClick={() => set(!isOn)}>
+      <ActionIcon variant="default" size={30} aria-label={texts.sound} aria-pressed={isOn} onClick={() => set(!isOn)}>
         {isOn ? <SpeakerLoudIcon aria-hidden /> : <SpeakerOffIcon aria-hidden />}
       </ActionIcon>
     </Tooltip>

@@ -6,8 +6,9 @@ import { useState, type ReactElement } from 'react';
 import { mediumName } from '../../components/medium.ts';
 import { useMe } from '../../data/use-me.ts';
 import { usePresence } from '../../data/use-presence.ts';
+import { texts } from './texts.ts';
 
-/** By which media one takes visitors, and going away for a reason. The switch itself is in the header. */
+/** The accepted media, and going away with a reason. The availability switch is in the header. */
 export function PresenceMenu(): ReactElement {
   const { operator } = useMe();
   const { setPresence } = usePresence();
@@ -16,13 +17,13 @@ export function PresenceMenu(): ReactElement {
     <Popover position="bottom-end" withArrow trapFocus shadow="md">
       <Popover.Target>
         <Button variant="default" size="xs" rightSection={<ChevronDownIcon aria-hidden />}>
-          {taken.length === media.length ? 'All media' : taken.map((medium) => mediumName(medium)).join(', ')}
+          {taken.length === media.length ? texts.allMedia : taken.map((medium) => mediumName(medium)).join(', ')}
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
         <Stack gap="sm" w={240}>
           <Checkbox.Group
-            label="Accept"
+            label={texts.accept}
             value={[...taken]}
             onChange={(value) => {
               if (value.length > 0) setPresence({ media: value });
@@ -57,8 +58,8 @@ function AwayReason({ goAway }: { readonly goAway: (reason: string | null) => vo
     <form onSubmit={submit}>
       <Group gap="xs" align="end" wrap="nowrap">
         <TextInput
-          label="Away reason"
-          placeholder="e.g. Lunch"
+          label={texts.awayReason}
+          placeholder={texts.awayReasonExample}
           maxLength={maxPresenceReasonLength}
           value={reason}
           onChange={({ currentTarget }) => setReason(currentTarget.value)}
@@ -66,7 +67,7 @@ function AwayReason({ goAway }: { readonly goAway: (reason: string | null) => vo
           size="xs"
         />
         <Button type="submit" size="xs" variant="default">
-          Away
+          {texts.away}
         </Button>
       </Group>
     </form>

@@ -2,21 +2,22 @@ import { Kbd, Modal, Table } from '@mantine/core';
 import { useEffect, useEffectEvent, type ReactElement } from 'react';
 import type { Conversation } from './conversation/conversation.ts';
 import { beside } from './conversation/reading.ts';
+import { texts } from './texts.ts';
 
 const shortcuts = [
-  ['Alt A', 'Accept the offer'],
-  ['Alt D', 'Decline the offer'],
-  ['Alt ↓', 'Next conversation'],
-  ['Alt ↑', 'Previous conversation'],
-  ['Enter', 'Send'],
-  ['Shift Enter', 'New line'],
-  ['Alt X', 'End the conversation, or put one that is over away'],
-  ['?', 'These keys'],
+  [texts.altA, texts.acceptOffer],
+  [texts.altD, texts.declineOffer],
+  [texts.altDown, texts.nextConversation],
+  [texts.altUp, texts.previousConversation],
+  [texts.enter, texts.send],
+  [texts.shiftEnter, texts.newLine],
+  [texts.altX, texts.endOrClose],
+  ['?', texts.showKeyboardShortcuts],
 ] as const;
 
 export function Shortcuts({ isShown, close }: { readonly isShown: boolean; readonly close: () => void }): ReactElement {
   return (
-    <Modal opened={isShown} onClose={close} title="Keys" size="sm">
+    <Modal opened={isShown} onClose={close} title={texts.keyboardShortcuts} size="sm">
       <Table>
         <Table.Tbody>
           {shortcuts.map(([keys, meaning]) => (
@@ -33,7 +34,7 @@ export function Shortcuts({ isShown, close }: { readonly isShown: boolean; reado
   );
 }
 
-/** Calls back for a key with Alt and nothing else, by its place on the keyboard. */
+/** Calls back for Alt and a key, by the position of the key on the keyboard. */
 export function useAltKey(code: string, press: () => void): void {
   useKeyDown((event) => {
     if (event.code !== code || !event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -6,7 +6,7 @@ import { useSession } from '../../session/use-session.ts';
 import type { Conversations } from './conversation/conversation.ts';
 import { Desk } from './desk.ts';
 
-/** One for each feed, from when the desk is first opened: it goes on behind other pages. */
+/** One desk for each feed, created when the page is first opened: it continues behind other pages. */
 const desks = new WeakMap<Live, Desk>();
 
 export function useDesk(): Desk {

@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef, type RefObject } from 'react';
 
 /**
- * For controls that go away while one of them has the focus: it passes on to the message field and does not fall to the page's
- * body. Where that would open a keyboard over the page, the focus passes on to the messages.
+ * For controls that disappear while one of them has the focus: moves the focus to the message input, so that it does not fall
+ * back to the body. Where that would open an on-screen keyboard, the focus moves to the messages.
  */
 export function useFocusHeir(): RefObject<HTMLDivElement | null> {
   const controls = useRef<HTMLDivElement>(null);

@@ -1,13 +1,14 @@
 import { useEffect, useEffectEvent, useState } from 'react';
+import { texts } from './texts.ts';
 import { play, useSound } from '../../live/sound.ts';
 import type { Conversations, Message } from './conversation/conversation.ts';
 
-/** The last thing a visitor has said since all was read, to be read out; and a sound where nobody is looking. */
+/** Announces the latest message of a visitor to screen readers, and plays a sound unless the conversation is in view. */
 export function useNews({ isRead, byId }: Conversations, openId: string | null): string {
   const [isOn] = useSound();
   const isComplete = isRead && [...byId.values()].every((chat) => chat.isRead);
   const last = lastOf(byId);
-  /** What was the last when everything had been read; `undefined`: it has not. */
+  /** The latest message when everything had been read; `undefined` until then. */
   const [old, setOld] = useState<string | null | undefined>(undefined);
   if (old === undefined && isComplete) setOld(last?.id ?? null);
   const news = last !== null && old !== undefined && last.id !== old ? last : null;
@@ -18,7 +19,7 @@ export function useNews({ isRead, byId }: Conversations, openId: string | null):
   useEffect(() => {
     if (newsId !== null) ring();
   }, [newsId]);
-  return news === null ? '' : `New message: ${news.content || 'a file'}`;
+  return news === null ? '' : news.content === '' ? texts.newFile : texts.newMessage(news.content);
 }
 
 function lastOf(byId: Conversations['byId']): Message | null {

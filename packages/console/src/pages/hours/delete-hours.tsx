@@ -7,6 +7,7 @@ import { DeleteButton } from '../../components/confirm-delete.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
 import { useQueues } from '../queues/use-queues.ts';
+import { texts } from './texts.ts';
 
 export function DeleteHours({ policy }: { readonly policy: SchedulingPolicy }): ReactElement {
   const [, navigate] = useLocation();
@@ -19,16 +20,16 @@ export function DeleteHours({ policy }: { readonly policy: SchedulingPolicy }): 
   const users = inUse?.details.map(({ detail }) => detail.split(' ').at(-1) ?? '') ?? [];
   return (
     <DeleteButton
-      what="policy"
+      what="hours"
       name={policy.name}
       deleting={removal.isPending}
       onDelete={() => removal.mutate({ path: { scheduling_policy_id: policy.id } })}
       onClose={() => removal.reset()}
       refusal={
         inUse === null ? (
-          <ProblemNote error={removal.error} title="It was not deleted" />
+          <ProblemNote error={removal.error} title={texts.couldNotDeleteHours} />
         ) : (
-          <Alert color="red" role="alert" title="Queues keep these hours">
+          <Alert color="red" role="alert" title={texts.theseHoursInUse}>
             <ul>
               {users.map((id) => (
                 <li key={id}>
@@ -38,7 +39,7 @@ export function DeleteHours({ policy }: { readonly policy: SchedulingPolicy }): 
                 </li>
               ))}
             </ul>
-            Give them other hours first.
+            {texts.chooseOtherHoursFirst}
           </Alert>
         )
       }

@@ -3,7 +3,7 @@ import { weekdays } from '@usher/contract/opening-times';
 import type { Exception } from './exceptions.ts';
 import { inWeekOrder, type Row } from './week.ts';
 
-/** Everything of a policy that can be edited. */
+/** The editable fields of a scheduling policy. */
 export interface HoursDraft {
   readonly name: string;
   readonly description: string;

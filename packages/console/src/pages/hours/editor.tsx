@@ -20,6 +20,7 @@ import { ExceptionsEditor } from './exceptions-editor.tsx';
 import { fieldViews } from './field-views.ts';
 import { Outlook } from './outlook.tsx';
 import { RowList } from './row-list.tsx';
+import { texts } from './texts.ts';
 import { TimeZoneSelect } from './time-zone-select.tsx';
 import { WeekGrid } from './week-grid.tsx';
 
@@ -38,7 +39,7 @@ export function NewHours(): ReactElement {
       const body = { site_id: siteId, ...bodyOf(fields) };
       const made = await api.ask('POST /queues/scheduling_policies', { body });
       void client.invalidateQueries({ queryKey: ['GET /queues/scheduling_policies'] });
-      // After the form has let go of what is saved now.
+      // Navigate after the form has released its unsaved changes.
       setTimeout(() => navigate(`/hours/${made.data.id}`, { replace: true }));
       return { fields, etag: made.etag };
     },
@@ -48,11 +49,11 @@ export function NewHours(): ReactElement {
   return (
     <>
       <Crumb />
-      <PageTitle title="New hours" />
+      <PageTitle title={texts.newHours} />
       {mine.length > 1 ? (
         <Select
-          label="Site"
-          description="It cannot be changed later."
+          label={texts.site}
+          description={texts.cannotChangeLater}
           mb="md"
           maw={400}
           value={siteId}
@@ -62,7 +63,7 @@ export function NewHours(): ReactElement {
         />
       ) : null}
       <HoursForm editing={editing} siteId={siteId} />
-      <SaveBar editing={editing} label="Create" />
+      <SaveBar editing={editing} label={texts.create} />
     </>
   );
 }
@@ -76,10 +77,10 @@ export function HoursEditor({ id }: { readonly id: string }): ReactElement {
       <>
         <Crumb />
         {read.isError ? (
-          <ProblemNote error={read.error} title="These hours could not be read" />
+          <ProblemNote error={read.error} title={texts.couldNotLoadHours} />
         ) : (
           <Center mih="30vh">
-            <Loader aria-label="Loading" />
+            <Loader aria-label={texts.loading} />
           </Center>
         )}
       </>
@@ -103,7 +104,7 @@ function Loaded({ policy, etag }: { readonly policy: SchedulingPolicy; readonly 
       return { fields: draftOf(current.data), etag: current.etag };
     },
     onSaved: () => {
-      notifySaved('The hours are saved.');
+      notifySaved(texts.hoursSaved);
       void client.invalidateQueries({ queryKey: ['GET /queues/scheduling_policies'] });
       void client.invalidateQueries({ queryKey: ['GET /queues/scheduling_policies/{scheduling_policy_id}'] });
     },
@@ -115,11 +116,11 @@ function Loaded({ policy, etag }: { readonly policy: SchedulingPolicy; readonly 
         <DeleteHours policy={policy} />
       </PageTitle>
       <HoursForm editing={editing} siteId={policy.site_id} />
-      <SaveBar editing={editing} label="Save" />
+      <SaveBar editing={editing} label={texts.save} />
       {editing.theirs === null ? null : (
         <ConflictDialog
           key={editing.theirs.etag}
-          what="policy"
+          what="hours"
           base={editing.base}
           mine={editing.draft}
           theirs={editing.theirs.fields}
@@ -137,12 +138,12 @@ function Loaded({ policy, etag }: { readonly policy: SchedulingPolicy; readonly 
 function Crumb(): ReactElement {
   return (
     <Anchor component={Link} href="/hours" size="sm">
-      ← All hours
+      {texts.allHours}
     </Anchor>
   );
 }
 
-/** The week at the left, how it will really be at the right. */
+/** The week at the left, the next 14 days at the right. */
 function HoursForm({
   editing,
   siteId,
@@ -172,16 +173,16 @@ function HoursForm({
     <Grid gap="xl">
       <Grid.Col span={{ base: 12, lg: 7 }}>
         <Stack gap="lg">
-          {isAtFields(error) ? null : <ProblemNote error={error} title="It was not saved" />}
+          {isAtFields(error) ? null : <ProblemNote error={error} title={texts.couldNotSave} />}
           <TextInput
-            label="Name"
+            label={texts.name}
             required
             value={draft.name}
             error={fault('/name')}
             onChange={(event) => set({ name: event.currentTarget.value })}
           />
           <Textarea
-            label="Description"
+            label={texts.description}
             autosize
             maxRows={4}
             value={draft.description}
@@ -192,7 +193,7 @@ function HoursForm({
           <WeekGrid rows={business_hours} onChange={(rows) => set({ business_hours: rows })} />
           {business_hours.length === 0 ? (
             <Text size="sm" c="var(--mantine-color-error)" role="alert">
-              Hours need at least one interval. To close a queue for good, take it off its channels instead.
+              {texts.noTimeRanges}
             </Text>
           ) : null}
           <RowList rows={business_hours} fault={fault} onChange={(rows) => set({ business_hours: rows })} />

@@ -16,6 +16,7 @@ import {
   type Times,
 } from './exceptions.ts';
 import classes from './hours.module.css';
+import { texts } from './texts.ts';
 import { TimeInput } from './time-input.tsx';
 
 interface Props {
@@ -28,21 +29,21 @@ const exceptionDate = (date: string): string => formatDate(date, 'dayOfYear');
 
 const usualTimes: Times = { opens_at: '10:00', closes_at: '14:00' };
 
-/** Days that are not as the week says, on a calendar and as a list. */
+/** Dates that differ from the week, on a calendar and as a list. */
 export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactElement {
   const [date, setDate] = useState<string | null>(null);
   const dates = datesOf(exceptions);
   const own = fault('/exceptions');
   return (
-    <Paper withBorder p="md" component="section" aria-label="Exceptions">
+    <Paper withBorder p="md" component="section" aria-label={texts.exceptions}>
       <Title order={2} size="h4" mb="xs">
-        Exceptions
+        {texts.exceptions}
       </Title>
       <Stack gap="sm">
         <Calendar
           hideOutsideDates
           classNames={{ day: classes['date'] ?? '' }}
-          ariaLabels={{ nextMonth: 'Next month', previousMonth: 'Previous month' }}
+          ariaLabels={{ nextMonth: texts.nextMonth, previousMonth: texts.previousMonth }}
           getDayProps={(day) => ({
             selected: day === date,
             onClick: () => setDate(day),
@@ -54,7 +55,7 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
         />
         {date === null ? (
           <Text size="xs" c="dimmed">
-            Choose a day to close it or to set custom hours.
+            {texts.exceptionsHelp}
           </Text>
         ) : (
           <DayEditor
@@ -66,9 +67,9 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
             onChange={(plan) => onChange(withPlan(exceptions, date, plan))}
           />
         )}
-        {own === undefined ? null : <Input.Error>{`An exception ${own}`}</Input.Error>}
+        {own === undefined ? null : <Input.Error>{texts.exceptionError(own)}</Input.Error>}
         {dates.length === 0 ? null : (
-          <Stack gap={2} component="ul" className={classes['bare']} aria-label="All exceptions">
+          <Stack gap={2} component="ul" className={classes['bare']} aria-label={texts.allExceptions}>
             {dates.map((each) => (
               <Group key={each} component="li" gap="xs" wrap="nowrap" justify="space-between">
                 <Button variant="subtle" size="compact-sm" onClick={() => setDate(each)}>
@@ -80,7 +81,7 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
                 <ActionIcon
                   variant="default"
                   size="sm"
-                  aria-label={`Remove ${exceptionDate(each)}`}
+                  aria-label={texts.removeDate(exceptionDate(each))}
                   onClick={() => onChange(withPlan(exceptions, each, 'usual'))}
                 >
                   <Cross2Icon />
@@ -113,19 +114,19 @@ function DayEditor({ date, plan, fault, onChange }: DayProps): ReactElement {
       </Text>
       <SegmentedControl
         size="xs"
-        aria-label={`What ${exceptionDate(date)} is like`}
+        aria-label={texts.hoursOn(exceptionDate(date))}
         value={kind}
         onChange={(next) => onChange(next === 'hours' ? [usualTimes] : next === 'closed' ? 'closed' : 'usual')}
         data={[
-          { value: 'usual', label: 'Regular hours' },
-          { value: 'closed', label: 'Closed' },
-          { value: 'hours', label: 'Custom hours' },
+          { value: 'usual', label: texts.regularHours },
+          { value: 'closed', label: texts.closed },
+          { value: 'hours', label: texts.customHours },
         ]}
       />
       {numbered(times).map(({ number, index, element: each }) => (
         <Group key={number} gap={6}>
           <TimeInput
-            label={`Opens that day ${index + 1}`}
+            label={texts.opensThatDay(index + 1)}
             value={each.opens_at}
             error={fault}
             onChange={(opens_at) => setTimes(index, { opens_at })}
@@ -134,14 +135,14 @@ function DayEditor({ date, plan, fault, onChange }: DayProps): ReactElement {
             –
           </Text>
           <TimeInput
-            label={`Closes that day ${index + 1}`}
+            label={texts.closesThatDay(index + 1)}
             value={each.closes_at}
             error={fault}
             onChange={(closes_at) => setTimes(index, { closes_at })}
           />
           <ActionIcon
             variant="default"
-            aria-label={`Remove hours ${index + 1} of that day`}
+            aria-label={texts.removeHoursThatDay(index + 1)}
             onClick={() => onChange(times.length === 1 ? 'closed' : times.filter((_, at) => at !== index))}
           >
             <Cross2Icon />
@@ -156,7 +157,7 @@ function DayEditor({ date, plan, fault, onChange }: DayProps): ReactElement {
             leftSection={<PlusIcon />}
             onClick={() => onChange([...times, usualTimes])}
           >
-            Add hours that day
+            {texts.addHoursThatDay}
           </Button>
         </Group>
       ) : null}

@@ -1,4 +1,6 @@
-/** Dates that are not as the week says: closed, or with hours of their own. Several hours on one date are several entries. */
+import { texts } from './texts.ts';
+
+/** Dates that differ from the week: closed, or with custom hours. Several ranges on one date are several entries. */
 export interface Exception {
   readonly date: string;
   readonly opens_at?: string;
@@ -10,7 +12,7 @@ export interface Times {
   readonly closes_at: string;
 }
 
-/** `usual`: as the week says; `closed`; or its hours. */
+/** `usual`: regular hours; `closed`; or custom ranges. */
 export type DayPlan = 'usual' | 'closed' | readonly Times[];
 
 export function planOf(exceptions: readonly Exception[], date: string): DayPlan {
@@ -22,7 +24,7 @@ export function planOf(exceptions: readonly Exception[], date: string): DayPlan 
   return times.length === 0 ? 'closed' : times;
 }
 
-/** The list with this date as planned, by date. */
+/** Sets the plan of a date; sorted by date. */
 export function withPlan(exceptions: readonly Exception[], date: string, plan: DayPlan): Exception[] {
   const others = exceptions.filter((each) => each.date !== date);
   const own =
@@ -39,12 +41,12 @@ export function datesOf(exceptions: readonly Exception[]): string[] {
 }
 
 export function planInWords(plan: DayPlan): string {
-  if (plan === 'usual') return 'as usual';
-  if (plan === 'closed') return 'closed all day';
+  if (plan === 'usual') return texts.regularHoursValue;
+  if (plan === 'closed') return texts.closedAllDay;
   return plan.map(({ opens_at, closes_at }) => `${opens_at}–${closes_at}`).join(', ');
 }
 
-/** Where in the list the entries of a date are, in the order of its plan: the server names a fault by its place. */
+/** The indexes of a date's entries in the list: the server reports errors by index. */
 export function placesOf(exceptions: readonly Exception[], date: string): number[] {
   return exceptions.flatMap((each, index) => (each.date === date ? [index] : []));
 }

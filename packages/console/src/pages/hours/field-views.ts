@@ -1,18 +1,19 @@
 import type { FieldViews } from '../../components/conflict.tsx';
 import type { HoursDraft } from './draft.ts';
 import { datesOf, planInWords, planOf } from './exceptions.ts';
+import { texts } from './texts.ts';
 import { weekInWords } from './week.ts';
 
 const text = (value: string): string => (value === '' ? 'nothing' : value);
 
-/** How the fields of a policy are shown where two versions of them stand side by side. */
+/** How the fields are shown when two versions are compared. */
 export const fieldViews: FieldViews<HoursDraft> = {
-  name: { label: 'Name', show: text },
-  description: { label: 'Description', show: text },
-  timezone: { label: 'Time zone', show: text },
-  business_hours: { label: 'Week', show: (rows) => text(weekInWords(rows)) },
+  name: { label: texts.name, show: text },
+  description: { label: texts.description, show: text },
+  timezone: { label: texts.timeZone, show: text },
+  business_hours: { label: texts.week, show: (rows) => text(weekInWords(rows)) },
   exceptions: {
-    label: 'Exceptions',
+    label: texts.exceptions,
     show: (exceptions) =>
       text(
         datesOf(exceptions)

@@ -7,6 +7,7 @@ import { NoneOnSite } from '../../components/states.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { usePolicies, useQueues } from '../queues/use-queues.ts';
 import { datesOf } from './exceptions.ts';
+import { texts } from './texts.ts';
 import { weekInWords } from './week.ts';
 
 export function HoursList(): ReactElement {
@@ -19,26 +20,26 @@ export function HoursList(): ReactElement {
   const users = (id: string): number => queues.filter((queue) => queue.scheduling_policy_id === id).length;
   return (
     <>
-      <PageTitle title="Hours">
+      <PageTitle title={texts.hours}>
         {me.can('super_manager', me.siteId ?? undefined) ? (
           <Button component={Link} href="/hours/new">
-            New hours
+            {texts.newHours}
           </Button>
         ) : null}
       </PageTitle>
-      <ProblemNote error={policies.error} title="The hours could not be read" />
+      <ProblemNote error={policies.error} title={texts.couldNotLoadList} />
       {policies.isPending ? (
         <Center mih="30vh">
-          <Loader aria-label="Loading" />
+          <Loader aria-label={texts.loading} />
         </Center>
       ) : rows.length === 0 && all.length > 0 ? (
         <NoneOnSite what="hours" />
       ) : rows.length === 0 ? (
         <Paper p="xl" withBorder>
           <Stack align="center" gap="xs">
-            <Text fw={600}>No hours yet</Text>
+            <Text fw={600}>{texts.noHoursYet}</Text>
             <Text c="dimmed" size="sm" ta="center">
-              Queues without hours are always open. Create hours, then choose them in a queue.
+              {texts.noHoursYetHelp}
             </Text>
           </Stack>
         </Paper>
@@ -46,17 +47,17 @@ export function HoursList(): ReactElement {
         <Table verticalSpacing="xs" highlightOnHover layout="fixed">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Hours</Table.Th>
-              {me.siteIds.length > 1 ? <Table.Th visibleFrom="lg">Site</Table.Th> : null}
+              <Table.Th>{texts.hours}</Table.Th>
+              {me.siteIds.length > 1 ? <Table.Th visibleFrom="lg">{texts.site}</Table.Th> : null}
               <Table.Th visibleFrom="sm" w={160}>
-                Time zone
+                {texts.timeZone}
               </Table.Th>
-              <Table.Th>Week</Table.Th>
+              <Table.Th>{texts.week}</Table.Th>
               <Table.Th visibleFrom="md" ta="right" w={110}>
-                Exceptions
+                {texts.exceptions}
               </Table.Th>
               <Table.Th visibleFrom="sm" ta="right" w={90}>
-                Queues
+                {texts.queues}
               </Table.Th>
             </Table.Tr>
           </Table.Thead>

@@ -9,18 +9,19 @@ import { zoneNote } from '../../components/time.ts';
 import { inUnits } from '../../components/duration.ts';
 import { Strip } from './strip-view.tsx';
 import { zoneFormat } from './strip.ts';
+import { texts } from './texts.ts';
 
 const dayMs = 86_400_000;
 
 interface Props {
   readonly preview: UseQueryResult<HoursOutlook>;
   readonly timezone: string;
-  /** `null`: from now on. */
+  /** `null`: starts now. */
   readonly from: string | null;
   readonly onFrom: (from: string | null) => void;
 }
 
-/** Two weeks as they will really be, and whether it would be open now. */
+/** The opening hours of the next 14 days, and whether it is open now. */
 export function Outlook({ preview, timezone, from, onFrom }: Props): ReactElement {
   const { data } = preview;
   const shift = (days: number): void =>
@@ -28,27 +29,27 @@ export function Outlook({ preview, timezone, from, onFrom }: Props): ReactElemen
   const change = data?.next_clock_change_at ?? null;
   const inStrip = data !== undefined && data.clock_changes.length > 0;
   return (
-    <Paper withBorder p="md" component="section" aria-label="Next 14 days">
+    <Paper withBorder p="md" component="section" aria-label={texts.next14Days}>
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h4">
-          Next 14 days
+          {texts.next14Days}
         </Title>
         <Group gap={4}>
           <Button size="compact-xs" variant="default" onClick={() => shift(-14)}>
-            Earlier
+            {texts.earlier}
           </Button>
           <Button size="compact-xs" variant="default" disabled={from === null} onClick={() => onFrom(null)}>
-            Today
+            {texts.today}
           </Button>
           <Button size="compact-xs" variant="default" onClick={() => shift(14)}>
-            Later
+            {texts.later}
           </Button>
         </Group>
       </Group>
       {preview.isError ? (
         isAtFields(preview.error) ? (
           <Text size="sm" mb="xs">
-            Fix the errors to see a preview.
+            {texts.fixErrorsToSeePreview}
           </Text>
         ) : (
           <ProblemNote error={preview.error} />
@@ -61,15 +62,15 @@ export function Outlook({ preview, timezone, from, onFrom }: Props): ReactElemen
           {change === null || inStrip ? null : (
             <Group gap="xs" mt="xs">
               <Text size="xs">
-                {`DST change on ${zoneFormat(timezone, { dateStyle: 'medium' }).format(new Date(change))}`}
+                {texts.dstChangeOn(zoneFormat(timezone, { dateStyle: 'medium' }).format(new Date(change)))}
               </Text>
               <Button
                 size="compact-xs"
                 variant="default"
-                aria-label="View DST change"
+                aria-label={texts.viewDstChange}
                 onClick={() => onFrom(new Date(Date.parse(change) - 3 * dayMs).toISOString())}
               >
-                View
+                {texts.view}
               </Button>
             </Group>
           )}
@@ -99,14 +100,17 @@ function Now({ outlook, timezone }: { readonly outlook: HoursOutlook; readonly t
   return (
     <Group gap="xs" mb="xs">
       <Badge color={open ? 'green' : 'gray'} variant="light" tt="none">
-        {open ? 'Open now' : 'Closed now'}
+        {open ? texts.openNow : texts.closedNow}
       </Badge>
       <Text size="sm">
         {at === null
           ? open
-            ? 'no scheduled close'
-            : 'no scheduled opening'
-          : `${open ? 'closes' : 'opens'} ${format.format(at)}${zoneNote(timezone)}, in ${inUnits(Math.max(60, Math.ceil((at - now) / 60_000) * 60))}`}
+            ? texts.noScheduledClose
+            : texts.noScheduledOpening
+          : (open ? texts.closesAt : texts.opensAt)(
+              `${format.format(at)}${zoneNote(timezone)}`,
+              inUnits(Math.max(60, Math.ceil((at - now) / 60_000) * 60)),
+            )}
       </Text>
     </Group>
   );

@@ -6,14 +6,15 @@ import { PageTitle } from '../../components/page-title.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { HoursEditor, NewHours } from './editor.tsx';
 import { HoursList } from './list.tsx';
+import { texts } from './texts.ts';
 
 export function HoursPage(): ReactElement {
   const me = useMe();
   if (!me.can('super_manager'))
     return (
       <>
-        <PageTitle title="Hours" />
-        <Text>Only super managers see and change hours.</Text>
+        <PageTitle title={texts.hours} />
+        <Text>{texts.onlySuperManagers}</Text>
       </>
     );
   return (

@@ -5,6 +5,7 @@ import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
 import { numbered } from '../../components/numbered.ts';
 import classes from './hours.module.css';
+import { texts } from './texts.ts';
 import { TimeInput } from './time-input.tsx';
 import { dayNames, inWeekOrder, type Row } from './week.ts';
 
@@ -14,12 +15,12 @@ interface Props {
   readonly onChange: (rows: readonly Row[]) => void;
 }
 
-/** The same hours as on the grid, as a list: all of it by the keyboard. */
+/** The same hours as in the grid, as a list that works with the keyboard alone. */
 export function RowList({ rows, fault, onChange }: Props): ReactElement {
   const setRow = (index: number, part: Partial<Row>): void =>
     onChange(rows.map((row, at) => (at === index ? { ...row, ...part } : row)));
   return (
-    <Fieldset legend="Time ranges">
+    <Fieldset legend={texts.timeRanges}>
       <Stack gap="sm">
         {numbered(rows).map(({ number, index, element: row }) => (
           <ListedRow
@@ -38,7 +39,7 @@ export function RowList({ rows, fault, onChange }: Props): ReactElement {
             leftSection={<PlusIcon />}
             onClick={() => onChange([...rows, { opens_at: '09:00', closes_at: '17:00', days_of_week: [] }])}
           >
-            Add hours
+            {texts.addHours}
           </Button>
         </Group>
       </Stack>
@@ -57,7 +58,7 @@ interface ListedProps {
 function ListedRow({ number, row, fault, onChange, onRemove }: ListedProps): ReactElement {
   const span = spanOf(row);
   return (
-    <fieldset className={classes['plain']} aria-label={`Hours ${number}`}>
+    <fieldset className={classes['plain']} aria-label={texts.hoursNumber(number)}>
       <Group gap="xs">
         <Chip.Group
           multiple
@@ -74,7 +75,7 @@ function ListedRow({ number, row, fault, onChange, onRemove }: ListedProps): Rea
         </Chip.Group>
         <Group gap={6} wrap="nowrap">
           <TimeInput
-            label={`Opens ${number}`}
+            label={texts.opensNumber(number)}
             value={row.opens_at}
             error={fault}
             onChange={(opens_at) => onChange({ opens_at })}
@@ -83,18 +84,18 @@ function ListedRow({ number, row, fault, onChange, onRemove }: ListedProps): Rea
             –
           </Text>
           <TimeInput
-            label={`Closes ${number}`}
+            label={texts.closesNumber(number)}
             value={row.closes_at}
             error={fault}
             onChange={(closes_at) => onChange({ closes_at })}
           />
-          <ActionIcon variant="default" aria-label={`Remove hours ${number}`} onClick={onRemove}>
+          <ActionIcon variant="default" aria-label={texts.removeHoursNumber(number)} onClick={onRemove}>
             <Cross2Icon />
           </ActionIcon>
         </Group>
         {span !== null && span.closes > minutesOfDay ? (
           <Text size="xs" c="dimmed">
-            closes on the next day
+            {texts.closesNextDay}
           </Text>
         ) : null}
       </Group>

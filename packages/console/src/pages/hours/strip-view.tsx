@@ -5,10 +5,11 @@ import { useNow } from '../../components/since.tsx';
 import { formatDate } from '../../components/time.ts';
 import classes from './hours.module.css';
 import { describeChange, stripOf, zoneFormat, type StripDay } from './strip.ts';
+import { texts } from './texts.ts';
 
 const percent = (fraction: number): string => `${fraction * 100}%`;
 
-/** A row for each day, all to one scale: where the clock changes a row is longer or shorter. */
+/** A row per day, all to one scale: a row with a DST change is longer or shorter. */
 export function Strip({
   outlook,
   timezone,
@@ -21,7 +22,7 @@ export function Strip({
   const days = stripOf(outlook);
   const usual = days.find(({ hours }) => hours === 24)?.length ?? 1;
   return (
-    <dl className={classes['strip']} aria-label="Days">
+    <dl className={classes['strip']} aria-label={texts.days}>
       {days.map((day) => {
         const isToday = day.startsAt <= now && now < day.endsAt;
         return (
@@ -72,10 +73,10 @@ export function Strip({
   );
 }
 
-/** What the row shows, for those who listen. */
+/** The content of the row for screen readers. */
 function inWords(day: StripDay, time: Intl.DateTimeFormat): string {
   const clock = (at: number): string => (at === day.endsAt ? '24:00' : time.format(at));
   const open = day.pieces.map(({ opensAt, closesAt }) => `${clock(opensAt)}–${clock(closesAt)}`).join(', ');
   const changes = day.changes.map((change) => `. ${describeChange(change)}`).join('');
-  return `${formatDate(day.date, 'day')}: ${open === '' ? 'closed' : `open ${open}`}; ${day.hours} hours${changes}`;
+  return `${formatDate(day.date, 'day')}: ${open === '' ? 'closed' : texts.openDuring(open)}; ${day.hours} hours${changes}`;
 }

@@ -1,9 +1,10 @@
 import type { HoursOutlook } from '@usher/client/api-types';
 import { minutesOfDay } from '@usher/contract/opening-times';
 import { inUnits } from '../../components/duration.ts';
+import { texts } from './texts.ts';
 import { timeOf } from './week.ts';
 
-/** A part of a day that is open, as fractions of the longest day there is. */
+/** An open part of a day, as fractions of the longest day. */
 interface Piece {
   readonly from: number;
   readonly to: number;
@@ -11,11 +12,11 @@ interface Piece {
   readonly closesAt: number;
 }
 
-/** The clock on the wall of the zone is set forward or back. */
+/** A DST change of the time zone. */
 interface ClockChange {
   readonly at: number;
   readonly bySec: number;
-  /** How far the wall was ahead of UTC until then. */
+  /** The UTC offset before the change. */
   readonly offsetBeforeSec: number;
 }
 
@@ -24,7 +25,7 @@ export interface StripDay {
   readonly hours: number;
   readonly startsAt: number;
   readonly endsAt: number;
-  /** How long it is beside the longest: 1 for that one. */
+  /** The length relative to the longest day, which is 1. */
   readonly length: number;
   readonly pieces: readonly Piece[];
   readonly changes: readonly (ClockChange & { readonly place: number })[];
@@ -77,17 +78,15 @@ export function describeChange({ at, bySec, offsetBeforeSec }: ClockChange): str
   const wall = (offsetSec: number): string => timeOf(Math.floor((at / 1_000 + offsetSec) / 60) % minutesOfDay);
   const [before, after] = [wall(offsetBeforeSec), wall(offsetBeforeSec + bySec)];
   const by = inUnits(Math.abs(bySec));
-  return bySec < 0
-    ? `DST change: clocks go back ${by} at ${before}, so ${after}–${before} occurs twice`
-    : `DST change: clocks go forward ${by} at ${before}, so ${before}–${after} is skipped`;
+  return bySec < 0 ? texts.clocksGoBack(by, before, after) : texts.clocksGoForward(by, before, after);
 }
 
-/** Times as the clock on the wall of the zone shows them; of a zone this browser does not know, in UTC. */
+/** A time format of the zone; UTC for a zone that the browser does not know. */
 export function zoneFormat(timezone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat(undefined, { ...options, timeZone: timezone });
   } catch {
-    // Said where it can be: beside a `dateStyle` it may not.
+    // `timeZoneName` cannot be combined with `dateStyle`.
     const said = options.dateStyle === undefined ? ({ timeZoneName: 'short' } as const) : {};
     return new Intl.DateTimeFormat(undefined, { ...options, ...said, timeZone: 'UTC' });
   }

@@ -12,7 +12,7 @@ interface Props {
   readonly onChange: (time: string) => void;
 }
 
-/** A time of day, `24:00` included. The arrow keys move it by a quarter of an hour; `9` and `930` are understood. */
+/** A time of day, including `24:00`. The arrow keys change it by 15 minutes; `9` and `930` are accepted. */
 export function TimeInput({ label, value, error, onChange }: Props): ReactElement {
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = event.key === 'ArrowUp' ? stepMinutes : event.key === 'ArrowDown' ? -stepMinutes : 0;

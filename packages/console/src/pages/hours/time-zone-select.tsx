@@ -1,8 +1,9 @@
 import { Select } from '@mantine/core';
 import { useMemo, useState, type ReactElement } from 'react';
+import { texts } from './texts.ts';
 import { isFound, offsetOf, zoneNames } from './zones.ts';
 
-/** So many are shown at once; searching finds the rest. */
+/** The number of options shown; searching finds the rest. */
 const mostShown = 60;
 
 interface Props {
@@ -11,7 +12,7 @@ interface Props {
   readonly onChange: (timezone: string) => void;
 }
 
-/** Any zone the browser lists, or any other name that is typed: whether it is one the server says. */
+/** A time zone of the browser's list, or any typed name, which the server validates. */
 export function TimeZoneSelect({ value, fault, onChange }: Props): ReactElement {
   const [search, setSearch] = useState(value);
   const names = useMemo(() => zoneNames(value), [value]);
@@ -21,8 +22,8 @@ export function TimeZoneSelect({ value, fault, onChange }: Props): ReactElement 
   const data = isKnown ? names : [...names, typed];
   return (
     <Select
-      label="Time zone"
-      description={offsetOf(value, now) === '' ? undefined : `${offsetOf(value, now)} now`}
+      label={texts.timeZone}
+      description={offsetOf(value, now) === '' ? undefined : texts.offsetNow(offsetOf(value, now))}
       required
       searchable
       allowDeselect={false}
@@ -39,7 +40,9 @@ export function TimeZoneSelect({ value, fault, onChange }: Props): ReactElement 
         options.filter((option) => 'value' in option && isFound(option.value, wanted)).slice(0, limit)
       }
       renderOption={({ option }) =>
-        names.includes(option.value) ? `${option.value}  ${offsetOf(option.value, now)}` : `Use “${option.value}”`
+        names.includes(option.value)
+          ? `${option.value}  ${offsetOf(option.value, now)}`
+          : texts.useTimeZone(option.value)
       }
     />
   );

@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { minutesOfDay } from '@usher/contract/opening-times';
 import { useRef, useState, type KeyboardEvent, type PointerEvent, type ReactElement } from 'react';
 import classes from './hours.module.css';
+import { texts } from './texts.ts';
 import {
   blocksOf,
   dayNames,
@@ -24,7 +25,7 @@ interface Point {
   readonly minute: number;
 }
 
-/** What a hand is doing, and what would come of it if it let go now. */
+/** A drag in progress, and its result if it were dropped now. */
 interface Gesture {
   readonly kind: 'draw' | 'move' | 'opens' | 'closes';
   readonly start: Point;
@@ -37,7 +38,7 @@ interface Props {
   readonly onChange: (rows: readonly Row[]) => void;
 }
 
-/** A week by the hand: draw on empty ground, take a block by its middle to move it, by an edge to change it. */
+/** The week as a grid: drag on empty space to add a block, its middle to move it, an edge to resize it. */
 export function WeekGrid({ rows, onChange }: Props): ReactElement {
   const ground = useRef<HTMLDivElement>(null);
   const [gesture, setGesture] = useState<Gesture | null>(null);
@@ -55,7 +56,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
     };
   };
   const begin = (event: PointerEvent, kind: Gesture['kind'], block: Block | null): void => {
-    // A finger scrolls; for it there is the list.
+    // A finger scrolls; touch users edit the list.
     if (event.button !== 0 || event.pointerType === 'touch') return;
     event.stopPropagation();
     ground.current?.setPointerCapture(event.pointerId);
@@ -66,7 +67,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
     if (gesture === null) return;
     const at = pointOf(event);
     const { kind, start, block } = gesture;
-    // A click is no drawing: it begins with the first step away.
+    // A click does not draw: drawing begins with the first step.
     if (gesture.span === null && at.day === start.day && at.minute === start.minute) return;
     const span =
       block === null
@@ -96,7 +97,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
   const shown = gesture?.span ?? null;
   return (
     <div>
-      <section className={classes['week']} aria-label="Week">
+      <section className={classes['week']} aria-label={texts.week}>
         <Axis />
         <div
           ref={ground}
@@ -123,13 +124,11 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
       </section>
       <Group gap="xs" mt={6} mih={30}>
         <Text size="xs" c="dimmed" aria-live="polite">
-          {selected === null
-            ? 'Drag to add hours. Drag into the next day for overnight. Arrow keys move a selected block; with Shift they change its end.'
-            : inWords(selected)}
+          {selected === null ? texts.weekGridHelp : inWords(selected)}
         </Text>
         {selected === null ? null : (
           <Button size="compact-xs" variant="default" onClick={() => remove(selected)}>
-            Remove
+            {texts.remove}
           </Button>
         )}
       </Group>
@@ -179,7 +178,7 @@ interface BlockProps {
   readonly onKey: (event: KeyboardEvent) => void;
 }
 
-/** A block is one thing to the keyboard and to those who listen, also where it is drawn on two days. */
+/** A block is one element for keyboard and screen reader, even if it is drawn on two days. */
 function BlockView({ block, isFaint, isChosen, onChoose, onBegin, onKey }: BlockProps): ReactElement {
   const segments = segmentsOf(block);
   return (

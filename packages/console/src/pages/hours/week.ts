@@ -1,16 +1,17 @@
 import { minutesOf, minutesOfDay, spanOf, weekdays, type OpeningTimes, type Span } from '@usher/contract/opening-times';
+import { texts } from './texts.ts';
 
-/** A week of opening hours as rows of a list and as blocks on a grid; the rows are what is stored. */
-export const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
-/** What the grid snaps to. */
+/** A week of opening hours as rows of a list and as blocks of a grid; the rows are stored. */
+export const dayNames = [texts.mon, texts.tue, texts.wed, texts.thu, texts.fri, texts.sat, texts.sun] as const;
+/** The grid snaps to this many minutes. */
 export const stepMinutes = 15;
 
-/** As the interface has it. Times are what was typed, and may not be times yet. */
+/** A row as in the API. Times are as typed, and may be invalid. */
 export interface Row extends OpeningTimes {
   readonly days_of_week: readonly string[];
 }
 
-/** A span of a day, Monday being 0; one that closes after midnight goes beyond 1,440. */
+/** A time range of a day, Monday being 0; overnight ranges close beyond 1,440. */
 export interface DaySpan extends Span {
   readonly day: number;
 }
@@ -20,7 +21,7 @@ export interface Block extends DaySpan {
   readonly row: number;
 }
 
-/** What of a span lies in one day of the grid. */
+/** The part of a range within one day of the grid. */
 export interface Segment {
   readonly day: number;
   readonly from: number;
@@ -32,7 +33,7 @@ export function timeOf(minutes: number): string {
   return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
-/** `9`, `9:5`, `930`, `9.30` as one means them; what is no time stays as it is. */
+/** Normalizes `9`, `9:5`, `930` and `9.30`; invalid times are returned unchanged. */
 export function normalizeTime(text: string): string {
   const written = /^\s*(\d{1,2})(?:[:.h ](\d{1,2}))?\s*$/.exec(text) ?? /^\s*(\d{1,2})(\d{2})\s*$/.exec(text);
   const [, hours = '', minutes = ''] = written ?? [];
@@ -48,7 +49,7 @@ export function blocksOf(rows: readonly Row[]): Block[] {
   });
 }
 
-/** Cut at each midnight; after Sunday comes Monday. */
+/** Splits a range at midnight; Monday follows Sunday. */
 export function segmentsOf({ day, opens, closes }: DaySpan): Segment[] {
   const first = Math.floor(opens / minutesOfDay);
   const last = Math.floor((closes - 1) / minutesOfDay);
@@ -62,7 +63,7 @@ export function segmentsOf({ day, opens, closes }: DaySpan): Segment[] {
   });
 }
 
-/** Whether the interface can say it in one row: a whole day only from midnight to midnight. */
+/** Whether one row can express the range: a whole day only from midnight to midnight. */
 function isSayable({ opens, closes }: Span): boolean {
   const length = closes - opens;
   return opens < minutesOfDay && length > 0 && (length < minutesOfDay || (length === minutesOfDay && opens === 0));
@@ -72,7 +73,7 @@ function timesOf({ opens, closes }: Span): OpeningTimes {
   return { opens_at: timeOf(opens), closes_at: timeOf(closes > minutesOfDay ? closes - minutesOfDay : closes) };
 }
 
-/** Takes a row off one of its days; a row without days is gone. */
+/** Removes a row from one of its days; a row without days is removed. */
 export function without(rows: readonly Row[], { row: index, day }: Pick<Block, 'row' | 'day'>): Row[] {
   return rows.flatMap((row, at) => {
     if (at !== index) return [row];
@@ -82,8 +83,8 @@ export function without(rows: readonly Row[], { row: index, day }: Pick<Block, '
 }
 
 /**
- * Puts a span on the grid, in place of a block or as a new one. What it overlaps or touches on its own day becomes one with
- * it; it joins a row of the same times, so that the list stays as short as it can be.
+ * Puts a range on the grid, in place of a block or as a new one. It is merged with ranges that it overlaps or touches on its day,
+ * and joins a row of the same times, so that the list stays short.
  */
 export function place(rows: readonly Row[], span: DaySpan, instead?: Block): Row[] {
   let rest = instead === undefined ? [...rows] : without(rows, instead);
@@ -116,8 +117,8 @@ interface Point {
 }
 
 /**
- * What is drawn from one point to another. In the next day above the start it goes over midnight; anywhere else a hand that
- * strays sideways still means the day it began on.
+ * The range drawn from one point to another. Into the next day, above the start, it is overnight; any other sideways movement is
+ * ignored.
  */
 export function drawn(start: Point, to: Point): DaySpan {
   // At the very end of a day there is no room for a step.
@@ -128,7 +129,7 @@ export function drawn(start: Point, to: Point): DaySpan {
   return { day: start.day, opens, closes: Math.max(start.minute, to.minute, opens + stepMinutes) };
 }
 
-/** By whole days and minutes; it opens within its day, however far it is moved. */
+/** Moves a range by whole days and minutes; it keeps opening within a day. */
 export function moved<Moved extends DaySpan>(span: Moved, byDays: number, byMinutes: number): DaySpan {
   const length = span.closes - span.opens;
   const opens = Math.min(Math.max(span.opens + byMinutes, 0), minutesOfDay - stepMinutes);
@@ -136,7 +137,7 @@ export function moved<Moved extends DaySpan>(span: Moved, byDays: number, byMinu
   return isSayable(next) ? next : { ...next, closes: opens + minutesOfDay - stepMinutes };
 }
 
-/** Its end at another point, or its beginning; never shorter than a step. */
+/** Moves the end or the start of a range; a range is never shorter than a step. */
 export function resized<Sized extends DaySpan>(span: Sized, edge: 'opens' | 'closes', to: Point): DaySpan {
   const { day, opens, closes } = span;
   if (edge === 'opens') {
@@ -148,7 +149,7 @@ export function resized<Sized extends DaySpan>(span: Sized, edge: 'opens' | 'clo
   return { day, opens, closes: isOvernight ? minutesOfDay + to.minute : Math.max(to.minute, opens + stepMinutes) };
 }
 
-/** The end later or earlier, as the keys do it. */
+/** Moves the end, for the arrow keys. */
 export function lengthened<Sized extends DaySpan>(span: Sized, byMinutes: number): DaySpan {
   const next = { day: span.day, opens: span.opens, closes: span.closes + byMinutes };
   return isSayable(next) ? next : { day: span.day, opens: span.opens, closes: span.closes };
@@ -158,7 +159,9 @@ export function lengthened<Sized extends DaySpan>(span: Sized, byMinutes: number
 export function inWords(span: DaySpan): string {
   const { opens_at, closes_at } = timesOf(span);
   const name = dayNames[span.day] ?? '';
-  return `${name} ${opens_at}–${closes_at}${span.closes > minutesOfDay ? ' (next day)' : ''}`;
+  return span.closes > minutesOfDay
+    ? texts.dayTimesOvernight(name, opens_at, closes_at)
+    : texts.dayTimes(name, opens_at, closes_at);
 }
 
 /** `Mon–Fri 09:00–17:00, Sat 10:00–14:00`. */

@@ -1,4 +1,4 @@
-/** Names of time zones to choose from: those the browser knows, and those in use that it may not list. */
+/** The time zones to choose from: those of the browser, and those in use that it may not list. */
 export function zoneNames(...others: readonly string[]): string[] {
   return [...new Set(['UTC', ...others, ...Intl.supportedValuesOf('timeZone')])]
     .filter((name) => name !== '')
@@ -11,7 +11,7 @@ export function isFound(name: string, search: string): boolean {
   return plain(name).includes(plain(search.trim()));
 }
 
-/** `GMT+2`: how far ahead it is at an instant; nothing for a zone this browser does not know. */
+/** `GMT+2`: the UTC offset at an instant; empty for a zone that the browser does not know. */
 export function offsetOf(name: string, at: number): string {
   try {
     const parts = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'shortOffset' }).formatToParts(at);

@@ -3,23 +3,25 @@ import { useDisclosure } from '@mantine/hooks';
 import type { AccessToken, NewAccessToken, Operator } from '@usher/client/api-types';
 import { maxNameLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
+import { RichText } from '../../components/rich-text.tsx';
 import { At } from '../../components/at.tsx';
 import { AskFirst } from '../../components/ask-first.tsx';
 import { Copyable } from '../../components/copyable.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
+import { texts } from './texts.ts';
 
 const refresh = ['GET /operators/{operator_id}/access_tokens'] as const;
 const dayMs = 86_400_000;
 const lifetimes = [
-  { value: 'never', label: 'Never' },
-  { value: '30', label: 'In 30 days' },
-  { value: '90', label: 'In 90 days' },
-  { value: '365', label: 'In a year' },
+  { value: 'never', label: texts.never },
+  { value: '30', label: texts.in30Days },
+  { value: '90', label: texts.in90Days },
+  { value: '365', label: texts.in1Year },
 ];
 
-/** Long-lived tokens, for programs that cannot obtain a new one with an API key. */
+/** Long-lived tokens, for programs that cannot obtain tokens with an API key. */
 export function AccessTokens({ person }: { readonly person: Operator }): ReactElement {
   const path = { operator_id: person.id };
   const [made, setMade] = useState<NewAccessToken | null>(null);
@@ -30,17 +32,21 @@ export function AccessTokens({ person }: { readonly person: Operator }): ReactEl
     <Stack gap="sm" component="section" aria-labelledby="access-tokens">
       <Group justify="space-between">
         <Title order={2} size="h4" id="access-tokens">
-          Access tokens
+          {texts.accessTokens}
         </Title>
         <Button variant="default" onClick={open}>
-          Create token
+          {texts.createToken}
         </Button>
       </Group>
       <Text size="sm" c="dimmed">
-        For programs that cannot obtain tokens with an API key. A token has this operator&apos;s permissions until it
-        expires or is deleted.
+        {texts.accessTokensHelp}
       </Text>
-      <Modal opened={opened} onClose={close} title="New access token" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Modal
+        opened={opened}
+        onClose={close}
+        title={texts.newAccessToken}
+        closeButtonProps={{ 'aria-label': texts.close }}
+      >
         {opened ? (
           <NewTokenForm
             operatorId={person.id}
@@ -54,21 +60,21 @@ export function AccessTokens({ person }: { readonly person: Operator }): ReactEl
       {made === null ? null : (
         <Alert
           color="blue"
-          title="Save this token now"
+          title={texts.saveTokenNow}
           withCloseButton
-          closeButtonLabel="Close"
+          closeButtonLabel={texts.close}
           onClose={() => setMade(null)}
         >
-          <Copyable label={`Token “${made.name}”`} description="Shown only once" value={made.token} />
+          <Copyable label={texts.tokenNamed(made.name)} description={texts.shownOnlyOnce} value={made.token} />
         </Alert>
       )}
       <ProblemNote error={read.error} />
       {tokens === undefined ? (
         read.isError ? null : (
-          <Loader size="sm" aria-label="Loading" />
+          <Loader size="sm" aria-label={texts.loading} />
         )
       ) : tokens.length === 0 ? (
-        <Text size="sm">No access tokens</Text>
+        <Text size="sm">{texts.noAccessTokens}</Text>
       ) : (
         <Table layout="auto">
           <Table.Tbody>
@@ -103,21 +109,27 @@ function TokenRow({ operatorId, token, onDeleted }: RowProps): ReactElement {
           {name}
         </Text>
         <Text size="xs" c="dimmed">
-          Created <At at={createdAt} />
+          <RichText text={texts.createdAt} values={{ time: <At at={createdAt} /> }} />
           {' · '}
-          {expiresAt === null ? 'does not expire' : 'expires '}
-          {expiresAt === null ? null : <At at={expiresAt} />}
+          {expiresAt === null ? (
+            texts.doesNotExpire
+          ) : (
+            <RichText text={texts.expiresAt} values={{ time: <At at={expiresAt} /> }} />
+          )}
           {' · '}
-          {lastUsedAt === null ? 'not used yet' : 'last used '}
-          {lastUsedAt === null ? null : <At at={lastUsedAt} />}
+          {lastUsedAt === null ? (
+            texts.neverUsed
+          ) : (
+            <RichText text={texts.lastUsedAt} values={{ time: <At at={lastUsedAt} /> }} />
+          )}
         </Text>
       </Table.Td>
       <Table.Td ta="right">
         <AskFirst
-          label="Delete"
-          name={`Delete token ${name}`}
+          label={texts.delete}
+          name={texts.deleteToken(name)}
           size="xs"
-          question="Delete this access token?"
+          question={texts.confirmDeleteToken}
           busy={remove.isPending}
           error={remove.error}
           onClose={() => remove.reset()}
@@ -133,7 +145,7 @@ function TokenRow({ operatorId, token, onDeleted }: RowProps): ReactElement {
             )
           }
         >
-          <Text size="sm">Programs that use “{name}” lose access immediately.</Text>
+          <Text size="sm">{texts.programsLoseAccess(name)}</Text>
         </AskFirst>
       </Table.Td>
     </Table.Tr>
@@ -155,7 +167,7 @@ function NewTokenForm({ operatorId, onDone }: FormProps): ReactElement {
   const faults = faultsOf(create.error);
   return (
     <form
-      aria-label="New access token"
+      aria-label={texts.newAccessToken}
       onSubmit={(event) => {
         event.preventDefault();
         const expires_at = days === 'never' ? null : new Date(Date.now() + Number(days) * dayMs).toISOString();
@@ -164,8 +176,8 @@ function NewTokenForm({ operatorId, onDone }: FormProps): ReactElement {
     >
       <Stack>
         <TextInput
-          label="Name"
-          description="What the token is for, such as the program that uses it"
+          label={texts.name}
+          description={texts.tokenNameExample}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           error={faults('/name')}
@@ -174,7 +186,7 @@ function NewTokenForm({ operatorId, onDone }: FormProps): ReactElement {
           data-autofocus
         />
         <Select
-          label="Expires"
+          label={texts.expires}
           data={lifetimes}
           value={days}
           onChange={(value) => setDays(value ?? 'never')}
@@ -184,7 +196,7 @@ function NewTokenForm({ operatorId, onDone }: FormProps): ReactElement {
         {isAtFields(create.error) ? null : <ProblemNote error={create.error} />}
         <Group justify="flex-end">
           <Button type="submit" disabled={name.trim() === ''} loading={create.isPending}>
-            Create
+            {texts.create}
           </Button>
         </Group>
       </Stack>

@@ -1,15 +1,17 @@
 import { Alert, Button, Code, Group, Loader, Stack, Table, Text, Title } from '@mantine/core';
 import type { NewApiKey, Operator } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
+import { RichText } from '../../components/rich-text.tsx';
 import { At } from '../../components/at.tsx';
 import { AskFirst } from '../../components/ask-first.tsx';
 import { Copyable } from '../../components/copyable.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
+import { texts } from './texts.ts';
 
 const refresh = ['GET /operators/{operator_id}/api_keys'] as const;
 
-/** For programs: whoever has one is this operator. */
+/** API keys for programs: a key has the permissions of the operator. */
 export function ApiKeys({ person }: { readonly person: Operator }): ReactElement {
   const path = { operator_id: person.id };
   const [made, setMade] = useState<NewApiKey | null>(null);
@@ -20,36 +22,36 @@ export function ApiKeys({ person }: { readonly person: Operator }): ReactElement
     <Stack gap="sm" component="section" aria-labelledby="keys">
       <Group justify="space-between">
         <Title order={2} size="h4" id="keys">
-          API keys
+          {texts.apiKeys}
         </Title>
         <Button variant="default" loading={create.isPending} onClick={() => create.mutate({ path, body: {} })}>
-          Create key
+          {texts.createKey}
         </Button>
       </Group>
       <Text size="sm" c="dimmed">
-        For programs. Whoever has a key may do all that this operator may.
+        {texts.apiKeysHelp}
       </Text>
       {made === null ? null : (
         <Alert
           color="blue"
-          title="Keep this key now"
+          title={texts.saveKeyNow}
           withCloseButton
-          closeButtonLabel="Close"
+          closeButtonLabel={texts.close}
           onClose={() => setMade(null)}
         >
           <Stack gap="xs">
-            <Copyable label="Key id" value={made.id} />
-            <Copyable label="Key secret" description="It is shown this once." value={made.secret} />
+            <Copyable label={texts.keyId} value={made.id} />
+            <Copyable label={texts.keySecret} description={texts.shownOnlyOnce} value={made.secret} />
           </Stack>
         </Alert>
       )}
       <ProblemNote error={read.error ?? create.error} />
       {read.data === undefined ? (
         read.isError ? null : (
-          <Loader size="sm" aria-label="Loading" />
+          <Loader size="sm" aria-label={texts.loading} />
         )
       ) : read.data.data.api_keys.length === 0 ? (
-        <Text size="sm">There is none.</Text>
+        <Text size="sm">{texts.noKeys}</Text>
       ) : (
         <Table layout="auto">
           <Table.Tbody>
@@ -58,16 +60,16 @@ export function ApiKeys({ person }: { readonly person: Operator }): ReactElement
                 <Table.Td>
                   <Code>{id}</Code>
                   <Text size="xs" c="dimmed">
-                    Created <At at={created_at} />
+                    <RichText text={texts.createdAt} values={{ time: <At at={created_at} /> }} />
                   </Text>
                 </Table.Td>
                 <Table.Td ta="right">
                   <AskFirst
-                    label="Delete"
-                    name={`Delete key ${id}`}
+                    label={texts.delete}
+                    name={texts.deleteKey(id)}
                     size="xs"
-                    question="Delete this key?"
-                    keep="Keep it"
+                    question={texts.confirmDeleteKey}
+                    keep={texts.cancel}
                     busy={remove.isPending}
                     error={remove.error}
                     onClose={() => remove.reset()}
@@ -84,7 +86,7 @@ export function ApiKeys({ person }: { readonly person: Operator }): ReactElement
                     }
                   >
                     <Code>{id}</Code>
-                    <Text size="sm">What is signed in with it is out at once.</Text>
+                    <Text size="sm">{texts.deleteKeyHelp}</Text>
                   </AskFirst>
                 </Table.Td>
               </Table.Tr>

@@ -4,6 +4,7 @@ import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
 import { useMe } from '../../data/use-me.ts';
 import { roleMeanings, roleNames, type Assignment } from './person.ts';
+import { texts } from './texts.ts';
 import { byId, useTeams } from './use-people.ts';
 
 interface Props {
@@ -13,7 +14,7 @@ interface Props {
   readonly readOnly: boolean;
 }
 
-/** On which sites somebody works, as what, and in which teams. */
+/** The sites of an operator, with role and teams. */
 export function Assignments({ assignments, onChange, faults, readOnly }: Props): ReactElement {
   const me = useMe();
   const sites = byId(me.sites);
@@ -24,7 +25,7 @@ export function Assignments({ assignments, onChange, faults, readOnly }: Props):
       {assignments.map((assignment, index) => (
         <SiteAssignment
           key={assignment.site_id}
-          name={sites.get(assignment.site_id)?.name ?? 'A site that you do not see'}
+          name={sites.get(assignment.site_id)?.name ?? texts.siteWithoutAccess}
           assignment={assignment}
           fault={faults(`/assignments/${index}`)}
           readOnly={readOnly}
@@ -34,13 +35,13 @@ export function Assignments({ assignments, onChange, faults, readOnly }: Props):
       ))}
       {assignments.length === 0 ? (
         <Text size="sm" c="dimmed">
-          On no site: nobody can see or change them any more but by the API.
+          {texts.noSites}
         </Text>
       ) : null}
       {readOnly || free.length === 0 ? null : (
         <Select
-          label="Add to a site"
-          placeholder="Choose a site"
+          label={texts.addToSite}
+          placeholder={texts.selectSite}
           searchable
           maw={320}
           value={null}
@@ -69,7 +70,7 @@ function SiteAssignment({ name, assignment, fault, readOnly, onChange, onRemove 
     <Fieldset legend={<bdi>{name}</bdi>} p="sm">
       <Group align="flex-start" gap="sm">
         <Select
-          label="Role"
+          label={texts.role}
           description={roleMeanings[assignment.role]}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
           data={roles.map((value) => ({ value, label: roleNames[value] }))}
@@ -81,9 +82,9 @@ function SiteAssignment({ name, assignment, fault, readOnly, onChange, onRemove 
           error={fault}
         />
         <MultiSelect
-          label="Teams"
+          label={texts.teams}
           placeholder={
-            assignment.team_ids.length > 0 || readOnly ? '' : teams.length === 0 ? 'The site has none' : 'None'
+            assignment.team_ids.length > 0 || readOnly ? '' : teams.length === 0 ? texts.noTeamsOnSite : texts.none
           }
           data={teams.map(({ id, name: label }) => ({ value: id, label }))}
           value={[...assignment.team_ids]}
@@ -100,9 +101,9 @@ function SiteAssignment({ name, assignment, fault, readOnly, onChange, onRemove 
             color="gray"
             mt={{ base: 0, sm: 25 }}
             onClick={onRemove}
-            aria-label={`Take away ${name}`}
+            aria-label={texts.removeFrom(name)}
           >
-            Take away
+            {texts.remove}
           </Button>
         )}
       </Group>

@@ -1,13 +1,14 @@
 import { Badge } from '@mantine/core';
 import type { Operator } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
+import { texts } from './texts.ts';
 
-/** Whether somebody takes engagements now; by word and colour both. */
+/** The availability of an operator, as text and colour. */
 export function Availability({ person }: { readonly person: Operator }): ReactElement {
   if (!person.enabled)
     return (
       <Badge variant="outline" color="gray" tt="none">
-        Disabled
+        {texts.disabled}
       </Badge>
     );
   return (
@@ -17,7 +18,7 @@ export function Availability({ person }: { readonly person: Operator }): ReactEl
       tt="none"
       title={person.presence_reason ?? undefined}
     >
-      {person.available ? `Available: ${person.media.join(', ')}` : 'Away'}
+      {person.available ? texts.availableFor(person.media.join(', ')) : texts.away}
     </Badge>
   );
 }

@@ -5,6 +5,7 @@ import type { ReactElement } from 'react';
 import { AskFirst } from '../../components/ask-first.tsx';
 import { inWords } from '../../components/in-words.ts';
 import { useChange } from '../../data/use-api.ts';
+import { texts } from './texts.ts';
 
 interface Props {
   readonly person: Operator;
@@ -13,7 +14,7 @@ interface Props {
 
 const refresh = ['GET /operators', 'GET /operators/{operator_id}'] as const;
 
-/** Nobody is deleted: what they have done stays theirs. They are disabled, and can be enabled again. */
+/** Operators are never deleted, so that their history keeps their name. They are disabled and can be enabled again. */
 export function EnableButton({ person, etag }: Props): ReactElement {
   const change = useChange('PATCH /operators/{operator_id}', { refresh });
   const path = { operator_id: person.id };
@@ -28,24 +29,20 @@ export function EnableButton({ person, etag }: Props): ReactElement {
           )
         }
       >
-        Enable
+        {texts.enable}
       </Button>
     );
   return (
     <AskFirst
-      label="Disable"
-      question="Disable this operator?"
+      label={texts.disable}
+      question={texts.confirmDisable}
       busy={change.isPending}
       error={change.error}
       onClose={() => change.reset()}
       onYes={(done) => change.mutate({ path, body: { enabled: false } }, { onSuccess: done })}
     >
       <Text className="user-text">{person.name}</Text>
-      <Text size="sm">
-        They are signed out everywhere at once, their keys stop working, and an invitation is withdrawn. Visitors who
-        were offered to them wait for others, and their conversations end within a minute. You can enable them again:
-        the password and the keys work then as before.
-      </Text>
+      <Text size="sm">{texts.disableHelp}</Text>
     </AskFirst>
   );
 }

@@ -11,15 +11,16 @@ import { Availability } from './availability.tsx';
 import classes from './people.module.css';
 import { PeopleTabs } from './people-tabs.tsx';
 import { assignmentWords, choosePeople, shows, signInWords, type Shown } from './person.ts';
+import { texts } from './texts.ts';
 import { byId, usePeople, useTeams } from './use-people.ts';
 
 const shownNames: Readonly<Record<Shown, string>> = {
-  enabled: 'Enabled',
-  available: 'Available now',
-  disabled: 'Disabled',
-  all: 'All',
+  enabled: texts.enabled,
+  available: texts.availableNow,
+  disabled: texts.disabled,
+  all: texts.all,
 };
-/** Rows at first, and more with each press. */
+/** Rows shown at first and added on demand. */
 const rowsAtOnce = 100;
 
 export function PeopleList(): ReactElement {
@@ -35,18 +36,18 @@ export function PeopleList(): ReactElement {
   const found = choosePeople(people.data ?? [], { text: looked, siteIds: me.siteIds, teamId: chosenTeam, show });
   return (
     <>
-      <PageTitle title="People">
+      <PageTitle title={texts.people}>
         {me.can('super_manager') ? (
           <Button component={Link} href="/people/new">
-            Add operator
+            {texts.addOperator}
           </Button>
         ) : null}
       </PageTitle>
       <PeopleTabs shown="people" />
       <Group mb="sm" gap="xs">
         <TextInput
-          aria-label="Search"
-          placeholder="Name or e-mail"
+          aria-label={texts.search}
+          placeholder={texts.nameOrEmail}
           type="search"
           leftSection={<MagnifyingGlassIcon aria-hidden />}
           value={text}
@@ -54,18 +55,18 @@ export function PeopleList(): ReactElement {
           className={classes['search'] ?? ''}
         />
         <Select
-          aria-label="Team"
-          placeholder="Any team"
+          aria-label={texts.team}
+          placeholder={texts.allTeams}
           data={teamsHere.map(({ id, name }) => ({ value: id, label: name }))}
           value={chosenTeam}
           onChange={setTeam}
           clearable
           searchable
-          clearButtonProps={{ 'aria-label': 'Any team' }}
+          clearButtonProps={{ 'aria-label': texts.allTeams }}
           w={180}
         />
         <Select
-          aria-label="Show"
+          aria-label={texts.show}
           data={shows.map((value) => ({ value, label: shownNames[value] }))}
           value={show}
           onChange={(value) => setShow(value ?? 'enabled')}
@@ -73,10 +74,10 @@ export function PeopleList(): ReactElement {
           w={150}
         />
         <Text size="sm" c="dimmed" className="tabular" component="output">
-          {people.data === undefined ? '' : `${found.length} of ${people.data.length}`}
+          {people.data === undefined ? '' : texts.shownOf(found.length, people.data.length)}
         </Text>
       </Group>
-      <ProblemNote error={people.error ?? teams.error} title="This could not be read" />
+      <ProblemNote error={people.error ?? teams.error} title={texts.couldNotLoadPage} />
       {people.data === undefined ? (
         people.isError ? null : (
           <Loading />
@@ -100,15 +101,15 @@ export function PeopleList(): ReactElement {
 
 interface NobodyProps {
   readonly isEmpty: boolean;
-  /** Somebody is on the chosen site, whatever the filters leave. */
+  /** Whether the chosen site has any operators, before filters. */
   readonly isHere: boolean;
   readonly clear: () => void;
 }
 
 function Nobody({ isEmpty, isHere, clear }: NobodyProps): ReactElement {
-  if (isEmpty) return <Empty>No people yet. Add an operator, then send them the invitation.</Empty>;
+  if (isEmpty) return <Empty>{texts.noPeopleYet}</Empty>;
   if (!isHere) return <NoneOnSite what="people" />;
-  return <NoMatch clear={clear}>No matching people</NoMatch>;
+  return <NoMatch clear={clear}>{texts.noMatchingPeople}</NoMatch>;
 }
 
 function Rows({ people }: { readonly people: readonly Operator[] }): ReactElement {
@@ -121,10 +122,10 @@ function Rows({ people }: { readonly people: readonly Operator[] }): ReactElemen
       <Table className={classes['list'] ?? ''} highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Now</Table.Th>
-            <Table.Th>Roles and teams</Table.Th>
-            <Table.Th>Sign-in</Table.Th>
+            <Table.Th>{texts.name}</Table.Th>
+            <Table.Th>{texts.now}</Table.Th>
+            <Table.Th>{texts.rolesAndTeams}</Table.Th>
+            <Table.Th>{texts.signIn}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -163,7 +164,7 @@ function Rows({ people }: { readonly people: readonly Operator[] }): ReactElemen
       </Table>
       {people.length > most ? (
         <Button variant="default" mt="sm" onClick={() => setMost(most + rowsAtOnce)}>
-          Show more
+          {texts.showMore}
         </Button>
       ) : null}
     </>

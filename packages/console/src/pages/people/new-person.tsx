@@ -10,8 +10,9 @@ import { useMe } from '../../data/use-me.ts';
 import { useSession } from '../../session/use-session.ts';
 import { newDraft, type PersonDraft } from './person.ts';
 import { PersonForm } from './person-form.tsx';
+import { texts } from './texts.ts';
 
-/** Somebody new. How they get in is on their own page, which follows. */
+/** Creates an operator. Their page, which follows, has the invitation. */
 export function NewPerson(): ReactElement {
   const me = useMe();
   const { api } = useSession();
@@ -25,7 +26,7 @@ export function NewPerson(): ReactElement {
     save: async (fields) => {
       const made = await api.ask('POST /operators', { body: fields });
       void client.invalidateQueries({ queryKey: ['GET /operators'] });
-      // After the form has let go of what is saved now.
+      // Navigate after the form has released its unsaved changes.
       setTimeout(() => navigate(`/people/${made.data.id}`, { replace: true }));
       return { fields, etag: made.etag };
     },
@@ -42,13 +43,13 @@ export function NewPerson(): ReactElement {
       }}
     >
       <Anchor component={Link} href="/people" size="sm">
-        ← People
+        {texts.backToPeople}
       </Anchor>
-      <PageTitle title="New operator" />
+      <PageTitle title={texts.newOperator} />
       <PersonForm draft={editing.draft} set={editing.set} faults={faults} readOnly={false} />
       <Group mt="md" maw={640}>
         <Button type="submit" loading={editing.saving}>
-          Create
+          {texts.create}
         </Button>
       </Group>
       {isAtFields(error) || faults('/email') !== undefined ? null : <ProblemNote error={error} />}

@@ -5,7 +5,7 @@ import { NewPerson } from './new-person.tsx';
 import { PersonPage } from './person-page.tsx';
 import { TeamsPage } from './teams.tsx';
 
-/** Who works here, on which sites, as what. */
+/** Operators and teams. */
 export function PeoplePage(): ReactElement {
   return (
     <Switch>

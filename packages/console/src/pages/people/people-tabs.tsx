@@ -1,6 +1,7 @@
 import { Tabs } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { useLocation } from 'wouter';
+import { texts } from './texts.ts';
 
 /** The two lists of the page. */
 export function PeopleTabs({ shown }: { readonly shown: 'people' | 'teams' }): ReactElement {
@@ -12,9 +13,9 @@ export function PeopleTabs({ shown }: { readonly shown: 'people' | 'teams' }): R
       activateTabWithKeyboard={false}
       mb="md"
     >
-      <Tabs.List aria-label="People and teams">
-        <Tabs.Tab value="people">Operators</Tabs.Tab>
-        <Tabs.Tab value="teams">Teams</Tabs.Tab>
+      <Tabs.List aria-label={texts.peopleAndTeams}>
+        <Tabs.Tab value="people">{texts.operators}</Tabs.Tab>
+        <Tabs.Tab value="teams">{texts.teams}</Tabs.Tab>
       </Tabs.List>
     </Tabs>
   );

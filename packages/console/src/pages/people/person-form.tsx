@@ -4,6 +4,7 @@ import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
 import { Assignments } from './assignments.tsx';
 import type { PersonDraft } from './person.ts';
+import { texts } from './texts.ts';
 
 interface Props {
   readonly draft: PersonDraft;
@@ -12,13 +13,13 @@ interface Props {
   readonly readOnly: boolean;
 }
 
-/** Everything that is said of somebody who works here. */
+/** The details of an operator. */
 export function PersonForm({ draft, set, faults, readOnly }: Props): ReactElement {
   return (
     <Stack gap="sm" maw={640}>
       <TextInput
-        label="Name"
-        description="Colleagues see it."
+        label={texts.name}
+        description={texts.nameHelp}
         required
         maxLength={maxNameLength}
         value={draft.name}
@@ -27,8 +28,8 @@ export function PersonForm({ draft, set, faults, readOnly }: Props): ReactElemen
         readOnly={readOnly}
       />
       <TextInput
-        label="Display name"
-        description="Visitors see it. Leave it empty to show the name."
+        label={texts.displayName}
+        description={texts.displayNameHelp}
         placeholder={draft.name}
         maxLength={maxNameLength}
         value={draft.display_name}
@@ -37,8 +38,8 @@ export function PersonForm({ draft, set, faults, readOnly }: Props): ReactElemen
         readOnly={readOnly}
       />
       <TextInput
-        label="E-mail"
-        description="To sign in with. No mail is sent to it."
+        label={texts.email}
+        description={texts.emailHelp}
         type="email"
         required
         maxLength={maxEmailLength}
@@ -48,8 +49,8 @@ export function PersonForm({ draft, set, faults, readOnly }: Props): ReactElemen
         readOnly={readOnly}
       />
       <NumberInput
-        label="Chats at a time"
-        description="1 to 100. Calls are always one at a time."
+        label={texts.maxConcurrentChats}
+        description={texts.maxConcurrentChatsHelp}
         min={1}
         max={maxEngagementsOfOperator}
         clampBehavior="blur"

@@ -22,6 +22,7 @@ import { EnableButton } from './enable-button.tsx';
 import { assignmentWords, draftOf, type PersonDraft } from './person.ts';
 import { PersonForm } from './person-form.tsx';
 import { SignIn } from './sign-in.tsx';
+import { texts } from './texts.ts';
 import { byId, mayChange, useTeams } from './use-people.ts';
 
 const readAgainMs = 10_000;
@@ -35,11 +36,11 @@ export function PersonPage({ id }: { readonly id: string }): ReactElement {
   return (
     <>
       <Anchor component={Link} href="/people" size="sm">
-        ← People
+        {texts.backToPeople}
       </Anchor>
       {read.data === undefined ? (
         read.isError ? (
-          <ProblemNote error={read.error} title="This operator could not be read" />
+          <ProblemNote error={read.error} title={texts.couldNotLoadOperator} />
         ) : (
           <Loading />
         )
@@ -61,7 +62,7 @@ function Loaded({ person, etag }: { readonly person: Operator; readonly etag: st
       </PageTitle>
       {mine ? null : (
         <Alert color="gray" mb="md">
-          Only a super manager of all their sites may change this operator.
+          {texts.onlySuperManagers}
         </Alert>
       )}
       <Grid gap="xl">
@@ -107,7 +108,7 @@ function Details({ person, etag, readOnly }: DetailsProps): ReactElement {
       return { fields: draftOf(now.data), etag: now.etag };
     },
     onSaved: () => {
-      notifySaved('The operator is saved.');
+      notifySaved(texts.operatorSaved);
       for (const read of [
         'GET /operators',
         'GET /operators/{operator_id}',
@@ -120,7 +121,7 @@ function Details({ person, etag, readOnly }: DetailsProps): ReactElement {
   const faults = faultsOf(error);
   return (
     <form
-      aria-label="Details"
+      aria-label={texts.details}
       onSubmit={(event) => {
         event.preventDefault();
         editing.submit();
@@ -131,10 +132,10 @@ function Details({ person, etag, readOnly }: DetailsProps): ReactElement {
       {readOnly ? null : (
         <Group mt="md" gap="xs">
           <Button type="submit" disabled={!editing.isChanged} loading={editing.saving}>
-            Save
+            {texts.save}
           </Button>
           <Button variant="default" disabled={!editing.isChanged} onClick={editing.discard}>
-            Discard
+            {texts.discard}
           </Button>
         </Group>
       )}
@@ -146,12 +147,12 @@ function Details({ person, etag, readOnly }: DetailsProps): ReactElement {
           mine={editing.draft}
           theirs={editing.theirs.fields}
           views={{
-            name: { label: 'Name', show: (name) => name },
-            display_name: { label: 'Display name', show: (name) => name || 'the name' },
-            email: { label: 'E-mail', show: (email) => email },
-            max_engagement_count: { label: 'Chats at a time', show: String },
+            name: { label: texts.name, show: (name) => name },
+            display_name: { label: texts.displayName, show: (name) => name || texts.sameAsName },
+            email: { label: texts.email, show: (email) => email },
+            max_engagement_count: { label: texts.maxConcurrentChats, show: String },
             assignments: {
-              label: 'Roles and teams',
+              label: texts.rolesAndTeams,
               show: (all) => all.map((each) => assignmentWords(each, sites, teams)).join('; ') || 'none',
             },
           }}

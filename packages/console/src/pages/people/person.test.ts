@@ -61,7 +61,7 @@ test('how somebody signs in', () => {
   assert.equal(signInWords({ password: false, invited_until: null }), 'Not invited');
   assert.equal(signInWords({ password: false, invited_until: '2027-01-01T00:00:00Z' }), 'Invited');
   assert.equal(signInWords({ password: true, invited_until: null }), 'Password');
-  assert.equal(signInWords({ password: true, invited_until: '2027-01-01T00:00:00Z' }), 'Password, invited again');
+  assert.equal(signInWords({ password: true, invited_until: '2027-01-01T00:00:00Z' }), 'Password (invitation pending)');
 });
 
 test('what is not known of an assignment is not made up', () => {

@@ -1,16 +1,17 @@
 import type { Operator, Site, Team } from '@usher/client/api-types';
 import type { Role } from '@usher/contract/roles';
+import { texts } from './texts.ts';
 
 export const roleNames: Readonly<Record<Role, string>> = {
-  operator: 'Operator',
-  manager: 'Manager',
-  super_manager: 'Super manager',
+  operator: texts.operator,
+  manager: texts.manager,
+  super_manager: texts.superManager,
 };
 
 export const roleMeanings: Readonly<Record<Role, string>> = {
-  operator: 'Talks to visitors.',
-  manager: 'Also sees the board, and sets others available.',
-  super_manager: 'Also changes everything on the site: queues, people, keys.',
+  operator: texts.operatorMeaning,
+  manager: texts.managerMeaning,
+  super_manager: texts.superManagerMeaning,
 };
 
 export interface Assignment {
@@ -19,7 +20,7 @@ export interface Assignment {
   readonly team_ids: readonly string[];
 }
 
-/** What is edited of a person. */
+/** The draft of an operator. */
 export interface PersonDraft {
   readonly name: string;
   readonly email: string;
@@ -38,11 +39,11 @@ export function newDraft(siteId: string | null): PersonDraft {
   return { name: '', email: '', display_name: '', max_engagement_count: 3, assignments };
 }
 
-/** How somebody gets in, in words. */
+/** How the operator signs in. */
 export function signInWords({ password, invited_until }: Operator['sign_in']): string {
-  if (password && invited_until !== null) return 'Password, invited again';
-  if (password) return 'Password';
-  return invited_until === null ? 'Not invited' : 'Invited';
+  if (password && invited_until !== null) return texts.passwordInvitationPending;
+  if (password) return texts.password;
+  return invited_until === null ? texts.notInvited : texts.invited;
 }
 
 export const shows = ['enabled', 'available', 'disabled', 'all'] as const;
@@ -55,7 +56,7 @@ export interface PeopleFilter {
   readonly show: Shown;
 }
 
-/** Those who are asked for, by name. */
+/** Filters operators and sorts them by name. */
 export function choosePeople(people: readonly Operator[], filter: PeopleFilter): Operator[] {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   const sites = new Set(filter.siteIds);
@@ -85,7 +86,9 @@ export function assignmentWords(
   sites: ReadonlyMap<string, Site>,
   teams: ReadonlyMap<string, Team>,
 ): string {
-  const site = sites.get(site_id)?.name ?? 'another site';
-  const names = team_ids.map((id) => teams.get(id)?.name ?? 'another team');
-  return `${roleNames[role]} at ${site}${names.length === 0 ? '' : ` (${names.join(', ')})`}`;
+  const site = sites.get(site_id)?.name ?? texts.anotherSite;
+  const names = team_ids.map((id) => teams.get(id)?.name ?? texts.anotherTeam);
+  return names.length === 0
+    ? texts.roleAtSite(roleNames[role], site)
+    : texts.roleAtSiteInTeams(roleNames[role], site, names.join(', '));
 }

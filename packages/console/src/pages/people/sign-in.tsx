@@ -1,15 +1,17 @@
 import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core';
 import type { NewInvitation, Operator } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
+import { RichText } from '../../components/rich-text.tsx';
 import { At } from '../../components/at.tsx';
 import { AskFirst } from '../../components/ask-first.tsx';
 import { Copyable } from '../../components/copyable.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
+import { texts } from './texts.ts';
 
 const reads = ['GET /operators/{operator_id}/invitations', 'GET /operators/{operator_id}', 'GET /operators'] as const;
 
-/** How somebody gets in: the password they have chosen, or the link by which they choose one. */
+/** The sign-in of an operator: password and invitation. */
 export function SignIn({ person }: { readonly person: Operator }): ReactElement {
   const path = { operator_id: person.id };
   const [made, setMade] = useState<NewInvitation | null>(null);
@@ -27,23 +29,19 @@ export function SignIn({ person }: { readonly person: Operator }): ReactElement 
   return (
     <Stack gap="sm" component="section" aria-labelledby="sign-in">
       <Title order={2} size="h4" id="sign-in">
-        Sign-in
+        {texts.signIn}
       </Title>
-      <Text size="sm">
-        {person.sign_in.password
-          ? 'They have chosen a password.'
-          : 'They have no password yet. An invitation is a link by which they choose one.'}
-      </Text>
+      <Text size="sm">{person.sign_in.password ? texts.operatorHasPassword : texts.noPasswordYet}</Text>
       {waiting === null ? null : (
         <Text size="sm">
-          An invitation waits to be accepted until <At at={waiting.expires_at} />.
+          <RichText text={texts.invitationPending} values={{ time: <At at={waiting.expires_at} /> }} />
         </Text>
       )}
       {isShown && waiting !== null ? (
-        <Alert color="blue" title="Send them this link">
+        <Alert color="blue" title={texts.sendThemLink}>
           <Copyable
-            label="Invitation link"
-            description="It is shown this once, works once, and for seven days."
+            label={texts.invitationLink}
+            description={texts.invitationLinkHelp}
             value={new URL(made.url, location.origin).href}
           />
         </Alert>
@@ -56,24 +54,28 @@ export function SignIn({ person }: { readonly person: Operator }): ReactElement 
             loading={invite.isPending}
             onClick={() => invite.mutate({ path, body: {} })}
           >
-            {waiting === null ? (person.sign_in.password ? 'Invite to choose a new password' : 'Invite') : 'Renew link'}
+            {waiting === null
+              ? person.sign_in.password
+                ? texts.inviteToSetNewPassword
+                : texts.invite
+              : texts.renewLink}
           </Button>
           {waiting === null ? null : (
             <AskFirst
-              label="Withdraw"
-              question="Withdraw the invitation?"
+              label={texts.revoke}
+              question={texts.revokeInvitation}
               busy={withdraw.isPending}
               error={withdraw.error}
               onClose={() => withdraw.reset()}
               onYes={(done) => withdraw.mutate({ path: { ...path, invitation_id: waiting.id } }, { onSuccess: done })}
             >
-              <Text size="sm">The link that was sent stops working at once.</Text>
+              <Text size="sm">{texts.revokeHelp}</Text>
             </AskFirst>
           )}
         </Group>
       ) : (
         <Text size="sm" c="dimmed">
-          Somebody who is disabled cannot sign in. Enable them to invite them.
+          {texts.disabledSignInHelp}
         </Text>
       )}
     </Stack>

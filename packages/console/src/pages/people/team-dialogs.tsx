@@ -12,6 +12,7 @@ import { useEditing, type Editing, type Version } from '../../components/use-edi
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import { useSession } from '../../session/use-session.ts';
+import { texts } from './texts.ts';
 
 interface TeamDraft {
   readonly name: string;
@@ -20,14 +21,14 @@ interface TeamDraft {
 
 const draftOf = ({ name, description }: Team): TeamDraft => ({ name, description: description ?? '' });
 const bodyOf = ({ name, description }: TeamDraft) => ({ name, description: description === '' ? null : description });
-const closeButtonProps = { 'aria-label': 'Close' };
+const closeButtonProps = { 'aria-label': texts.close };
 
 export function NewTeam(): ReactElement {
   const [opened, { open, close }] = useDisclosure();
   return (
     <>
-      <Button onClick={open}>Add team</Button>
-      <Modal opened={opened} onClose={close} title="New team" closeButtonProps={closeButtonProps}>
+      <Button onClick={open}>{texts.addTeam}</Button>
+      <Modal opened={opened} onClose={close} title={texts.newTeam} closeButtonProps={closeButtonProps}>
         {opened ? <NewTeamForm onDone={close} /> : null}
       </Modal>
     </>
@@ -54,10 +55,10 @@ function NewTeamForm({ onDone }: { readonly onDone: () => void }): ReactElement 
     },
   });
   return (
-    <TeamForm editing={editing} label="Create">
+    <TeamForm editing={editing} label={texts.create}>
       {sites.length > 1 ? (
         <Select
-          label="Site"
+          label={texts.site}
           data={sites.map(({ id, name }) => ({ value: id, label: name }))}
           value={siteId}
           onChange={(id) => setSite(id ?? siteId)}
@@ -73,10 +74,10 @@ export function EditTeam({ team }: { readonly team: Team }): ReactElement {
   const [opened, { open, close }] = useDisclosure();
   return (
     <>
-      <Button size="xs" variant="default" onClick={open} aria-label={`Edit the team ${team.name}`}>
-        Edit
+      <Button size="xs" variant="default" onClick={open} aria-label={texts.editTeamNamed(team.name)}>
+        {texts.edit}
       </Button>
-      <Modal opened={opened} onClose={close} title="Edit team" closeButtonProps={closeButtonProps}>
+      <Modal opened={opened} onClose={close} title={texts.editTeam} closeButtonProps={closeButtonProps}>
         {opened ? <ReadTeam id={team.id} onDone={close} /> : null}
       </Modal>
     </>
@@ -117,7 +118,7 @@ function EditTeamForm({ team, etag, onDone }: EditProps): ReactElement {
   });
   return (
     <>
-      <TeamForm editing={editing} label="Save" />
+      <TeamForm editing={editing} label={texts.save} />
       {editing.theirs === null ? null : (
         <ConflictDialog
           key={editing.theirs.etag}
@@ -126,8 +127,8 @@ function EditTeamForm({ team, etag, onDone }: EditProps): ReactElement {
           mine={editing.draft}
           theirs={editing.theirs.fields}
           views={{
-            name: { label: 'Name', show: (name) => name },
-            description: { label: 'Description', show: (text) => (text === '' ? 'none' : text) },
+            name: { label: texts.name, show: (name) => name },
+            description: { label: texts.description, show: (text) => (text === '' ? 'none' : text) },
           }}
           saving={editing.saving}
           error={editing.error}
@@ -158,7 +159,7 @@ function TeamForm({ editing, label, children = null }: FormProps): ReactElement 
       <Stack>
         {children}
         <TextInput
-          label="Name"
+          label={texts.name}
           required
           maxLength={maxNameLength}
           data-autofocus
@@ -167,7 +168,7 @@ function TeamForm({ editing, label, children = null }: FormProps): ReactElement 
           error={faults('/name')}
         />
         <Textarea
-          label="Description"
+          label={texts.description}
           autosize
           minRows={2}
           maxLength={maxDescriptionLength}

@@ -11,9 +11,10 @@ import { useMe } from '../../data/use-me.ts';
 import classes from './people.module.css';
 import { PeopleTabs } from './people-tabs.tsx';
 import { EditTeam, NewTeam } from './team-dialogs.tsx';
+import { texts } from './texts.ts';
 import { byId, usePeople, useTeams } from './use-people.ts';
 
-/** Members that are named before the rest is counted. */
+/** Members listed by name; the rest is counted. */
 const namedMembers = 12;
 
 export function TeamsPage(): ReactElement {
@@ -26,9 +27,9 @@ export function TeamsPage(): ReactElement {
     .toSorted((one, other) => one.name.localeCompare(other.name));
   return (
     <>
-      <PageTitle title="People">{me.can('super_manager') ? <NewTeam /> : null}</PageTitle>
+      <PageTitle title={texts.people}>{me.can('super_manager') ? <NewTeam /> : null}</PageTitle>
       <PeopleTabs shown="teams" />
-      <ProblemNote error={read.error} title="This could not be read" />
+      <ProblemNote error={read.error} title={texts.couldNotLoadPage} />
       {read.data === undefined ? (
         read.isError ? null : (
           <Loading />
@@ -36,19 +37,16 @@ export function TeamsPage(): ReactElement {
       ) : teams.length === 0 && read.data.length > 0 ? (
         <NoneOnSite what="teams" />
       ) : teams.length === 0 ? (
-        <Empty>
-          No teams yet. Use teams to decide which operators serve which queues; without teams, every operator of a site
-          serves all of its queues.
-        </Empty>
+        <Empty>{texts.noTeamsYet}</Empty>
       ) : (
         <Table className={classes['list'] ?? ''}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Team</Table.Th>
-              <Table.Th>Site</Table.Th>
-              <Table.Th>Members</Table.Th>
+              <Table.Th>{texts.team}</Table.Th>
+              <Table.Th>{texts.site}</Table.Th>
+              <Table.Th>{texts.members}</Table.Th>
               <Table.Th>
-                <VisuallyHidden>Actions</VisuallyHidden>
+                <VisuallyHidden>{texts.actions}</VisuallyHidden>
               </Table.Th>
             </Table.Tr>
           </Table.Thead>
@@ -98,7 +96,7 @@ function TeamRow({ team, site, members }: RowProps): ReactElement {
       <Table.Td>
         {members.length === 0 ? (
           <Text size="sm" c="dimmed">
-            No members. Add them from an operator's page.
+            {texts.noMembers}
           </Text>
         ) : (
           <Group gap={8}>
@@ -109,7 +107,7 @@ function TeamRow({ team, site, members }: RowProps): ReactElement {
             ))}
             {members.length > namedMembers ? (
               <Text size="sm" c="dimmed">
-                and {members.length - namedMembers} more
+                {texts.andMore(members.length - namedMembers)}
               </Text>
             ) : null}
           </Group>
@@ -133,20 +131,18 @@ function DeleteTeam({ team, members }: { readonly team: Team; readonly members: 
   });
   return (
     <AskFirst
-      label="Delete"
-      name={`Delete the team ${team.name}`}
+      label={texts.delete}
+      name={texts.deleteTeamNamed(team.name)}
       size="xs"
-      question="Delete this team?"
-      keep="Keep it"
+      question={texts.confirmDeleteTeam}
+      keep={texts.cancel}
       busy={remove.isPending}
       error={remove.error}
       onClose={() => remove.reset()}
       onYes={(done) => remove.mutate({ path: { team_id: team.id } }, { onSuccess: done })}
     >
       <Text className="user-text">{team.name}</Text>
-      <Text size="sm">
-        {members === 0 ? 'It has no members.' : `Its members (${members}) stay, without the team.`} It cannot be undone.
-      </Text>
+      <Text size="sm">{members === 0 ? texts.deleteEmptyTeam : texts.deleteTeamWithMembers(members)}</Text>
     </AskFirst>
   );
 }

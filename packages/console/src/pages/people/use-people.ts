@@ -4,10 +4,10 @@ import { useEvery } from '../../data/use-every.ts';
 import type { Me } from '../../data/use-me.ts';
 import { useLive } from '../../live/use-live.ts';
 
-/** The feed tells who comes and goes; of names and teams it says nothing, so those are read again so often. */
+/** The feed reports availability, but no names and teams, so those are polled. */
 const readAgainMs = 10_000;
 
-/** Everybody on the sites that the reader manages, their availability as it changes. */
+/** The operators of the managed sites, with live availability. */
 export function usePeople(): UseQueryResult<readonly Operator[]> {
   const client = useQueryClient();
   useLive(['operator.state'], ({ data }) => {
@@ -30,7 +30,7 @@ export function useTeams(): UseQueryResult<readonly Team[]> {
   return useEvery('GET /teams', {}, ({ teams }) => teams, { refetchInterval: readAgainMs });
 }
 
-/** As the server has it: whoever is in charge of one site only may not take over what somebody is elsewhere. */
+/** The server's rule: only super managers of all sites of an operator can change them. */
 export function mayChange(me: Me, { assignments }: Pick<Operator, 'assignments'>): boolean {
   return me.can('super_manager') && assignments.every(({ site_id }) => me.can('super_manager', site_id));
 }

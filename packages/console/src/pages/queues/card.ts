@@ -9,14 +9,14 @@ interface CardOption {
   readonly value: string;
 }
 
-/** What the card editor holds. */
+/** The draft of the card editor. */
 export interface Card {
   readonly content: string;
   readonly image_url: string;
   readonly options: readonly CardOption[];
 }
 
-/** The card in a text, as far as there is one; `null`: plain text. What is wrong in it is left out. */
+/** Parses the card in a text; `null` for plain text. Invalid parts are dropped. */
 export function cardIn(text: string): Card | null {
   const parsed = parseCard(text);
   if (parsed === null) return null;
@@ -31,7 +31,7 @@ export function cardIn(text: string): Card | null {
   };
 }
 
-/** The card as JSON. Without options it is a text that looks like one: what is attached must have some. */
+/** The card as JSON. Without options it is only the text, because an attachment must have options. */
 export function textOf({ content, image_url, options }: Card): string {
   const attachment =
     options.length === 0 && image_url === ''

@@ -5,9 +5,10 @@ import { useState, type ReactElement } from 'react';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
+import { texts } from './texts.ts';
 import type { Queue } from './use-queues.ts';
 
-/** The phone numbers and addresses by which visitors come into the queue. */
+/** The phone numbers and messaging addresses of the queue. */
 export function Channels({ queue }: { readonly queue: Queue }): ReactElement {
   const query = { site_ids: [queue.site_id], per_page: maxPageSize };
   const phones = useRead('GET /phone_channels', { query });
@@ -34,9 +35,9 @@ export function Channels({ queue }: { readonly queue: Queue }): ReactElement {
     <Stack maw={640}>
       <ProblemNote error={error} />
       {rows.length === 0 ? (
-        <Text size="sm">No channel leads here. Add a number or an address by which visitors come in.</Text>
+        <Text size="sm">{texts.noChannels}</Text>
       ) : (
-        <Table verticalSpacing={6} aria-label="Channels">
+        <Table verticalSpacing={6} aria-label={texts.channels}>
           <Table.Tbody>
             {rows.map(({ id, kind, address, remove }) => (
               <Table.Tr key={id}>
@@ -45,7 +46,7 @@ export function Channels({ queue }: { readonly queue: Queue }): ReactElement {
                 </Table.Td>
                 <Table.Td className="user-text tabular">{address}</Table.Td>
                 <Table.Td ta="right" w={60}>
-                  <ActionIcon variant="default" aria-label={`Remove ${address}`} onClick={remove}>
+                  <ActionIcon variant="default" aria-label={texts.remove(address)} onClick={remove}>
                     <Cross2Icon />
                   </ActionIcon>
                 </Table.Td>
@@ -65,7 +66,7 @@ function AddPhone({ queue }: { readonly queue: Queue }): ReactElement {
   const add = useChange('POST /phone_channels', { refresh: ['GET /phone_channels'], onDone: () => setNumber('') });
   const fault = faultsOf(add.error);
   return (
-    <Fieldset legend="Add a phone number">
+    <Fieldset legend={texts.addPhoneNumber}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -74,7 +75,7 @@ function AddPhone({ queue }: { readonly queue: Queue }): ReactElement {
       >
         <Group align="flex-start">
           <TextInput
-            label="Number"
+            label={texts.number}
             placeholder="+3725551234"
             flex={1}
             value={number}
@@ -82,7 +83,7 @@ function AddPhone({ queue }: { readonly queue: Queue }): ReactElement {
             onChange={(event) => setNumber(event.currentTarget.value)}
           />
           <Button type="submit" mt={25} loading={add.isPending} disabled={number === ''}>
-            Add number
+            {texts.addNumber}
           </Button>
         </Group>
         {isAtFields(add.error) ? null : <ProblemNote error={add.error} />}
@@ -101,7 +102,7 @@ function AddDigital({ queue }: { readonly queue: Queue }): ReactElement {
   });
   const fault = faultsOf(add.error);
   return (
-    <Fieldset legend="Add a digital address">
+    <Fieldset legend={texts.addMessagingChannel}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -110,21 +111,21 @@ function AddDigital({ queue }: { readonly queue: Queue }): ReactElement {
       >
         <Group align="flex-start">
           <TextInput
-            label="Kind"
-            placeholder="sms, whatsapp"
+            label={texts.type}
+            placeholder={texts.channelTypeExample}
             value={given.kind}
             error={fault('/kind')}
             onChange={(event) => setGiven({ ...given, kind: event.currentTarget.value })}
           />
           <TextInput
-            label="Address"
+            label={texts.address}
             flex={1}
             value={given.address}
             error={fault('/address')}
             onChange={(event) => setGiven({ ...given, address: event.currentTarget.value })}
           />
           <Button type="submit" mt={25} loading={add.isPending} disabled={given.kind === '' || given.address === ''}>
-            Add address
+            {texts.addChannel}
           </Button>
         </Group>
         {isAtFields(add.error) ? null : <ProblemNote error={add.error} />}

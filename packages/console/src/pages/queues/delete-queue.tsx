@@ -5,6 +5,7 @@ import { useLocation } from 'wouter';
 import { DeleteButton } from '../../components/confirm-delete.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
+import { texts } from './texts.ts';
 import { useQueues, type Queue } from './use-queues.ts';
 
 export function DeleteQueue({ queue }: { readonly queue: Queue }): ReactElement {
@@ -26,15 +27,17 @@ export function DeleteQueue({ queue }: { readonly queue: Queue }): ReactElement 
       onClose={() => removal.reset()}
       refusal={
         inUse === null ? (
-          <ProblemNote error={removal.error} title="It was not deleted" />
+          <ProblemNote error={removal.error} title={texts.couldNotDeleteQueue} />
         ) : (
-          <Alert color="red" role="alert" title="It is in use">
+          <Alert color="red" role="alert" title={texts.queueInUse}>
             <ul>
               {inUse.details.map(({ detail }) => (
-                <li key={detail} className="user-text">{`It ${named(detail)}.`}</li>
+                <li key={detail} className="user-text">
+                  {texts.queueIs(named(detail))}
+                </li>
               ))}
             </ul>
-            Untie it there first.
+            {texts.removeReferencesFirst}
           </Alert>
         )
       }

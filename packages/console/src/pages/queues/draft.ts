@@ -7,7 +7,7 @@ import { welcomeFields } from './welcome-editor.tsx';
 
 const fields = { ...basicFields, ...routingFields, ...serviceFields, ...linkFields, ...welcomeFields };
 
-/** Everything of a queue that can be edited, as the form holds it. */
+/** The editable fields of a queue, as the form holds them. */
 export type QueueDraft = DraftOf<typeof fields>;
 
 export const newDraft = forEachField((field) => field.initial) as QueueDraft;
@@ -26,7 +26,7 @@ export function bodyOf(draft: QueueDraft): QueueBody {
   return Object.assign({}, ...parts, { routing_policy });
 }
 
-/** How the fields are shown where two versions of them stand side by side. */
+/** How the fields are shown when two versions are compared. */
 export function fieldViews(names: Names): FieldViews<QueueDraft> {
   return forEachField((field) => ({
     label: field.label,

@@ -23,6 +23,7 @@ import { useFieldViews } from './field-views.tsx';
 import { CapacityFields, NameFields } from './fields-basic.tsx';
 import { LinkFields, RoutingFields, ServiceFields } from './fields-routing.tsx';
 import { RankingTab } from './ranking.tsx';
+import { texts } from './texts.ts';
 import { useQueues, type Queue } from './use-queues.ts';
 import classes from './queues.module.css';
 import { WelcomeEditor } from './welcome-editor.tsx';
@@ -46,17 +47,17 @@ export function NewQueue(): ReactElement {
   const client = useQueryClient();
   const navigateSoon = (id: string): void => {
     void client.invalidateQueries({ queryKey: ['GET /queues'] });
-    // After the form has let go of what is saved now.
+    // Navigate after the form has released its unsaved changes.
     setTimeout(() => navigate(`/queues/${id}`, { replace: true }));
   };
   return (
     <>
       <Crumb />
-      <PageTitle title="New queue" />
+      <PageTitle title={texts.newQueue} />
       {mine.length > 1 ? (
         <Select
-          label="Site"
-          description="It cannot be changed later."
+          label={texts.site}
+          description={texts.cannotChangeLater}
           mb="md"
           maw={400}
           value={siteId}
@@ -66,7 +67,7 @@ export function NewQueue(): ReactElement {
         />
       ) : null}
       <QueueForm editing={editing} siteId={siteId} queue={null} />
-      <SaveBar editing={editing} label="Create" />
+      <SaveBar editing={editing} label={texts.create} />
     </>
   );
 }
@@ -78,10 +79,10 @@ export function QueueEditor({ id }: { readonly id: string }): ReactElement {
       <>
         <Crumb />
         {read.isError ? (
-          <ProblemNote error={read.error} title="This queue could not be read" />
+          <ProblemNote error={read.error} title={texts.couldNotLoadQueue} />
         ) : (
           <Center mih="30vh">
-            <Loader aria-label="Loading" />
+            <Loader aria-label={texts.loading} />
           </Center>
         )}
       </>
@@ -105,7 +106,7 @@ function Loaded({ queue, etag }: { readonly queue: Queue; readonly etag: string 
       return { fields: draftOf(current.data), etag: current.etag };
     },
     onSaved: () => {
-      notifySaved('The queue is saved.');
+      notifySaved(texts.queueSaved);
       void client.invalidateQueries({ queryKey: ['GET /queues'] });
       void client.invalidateQueries({ queryKey: ['GET /queues/{queue_id}'] });
     },
@@ -120,18 +121,18 @@ function Loaded({ queue, etag }: { readonly queue: Queue; readonly etag: string 
       <PageTitle title={queue.name}>{mayEdit ? <DeleteQueue queue={queue} /> : null}</PageTitle>
       {mayEdit ? null : (
         <Alert color="gray" mb="md">
-          Only a super manager of its site may change this queue.
+          {texts.onlySuperManagers}
         </Alert>
       )}
       <Tabs defaultValue="settings">
         <Tabs.List mb="md">
-          <Tabs.Tab value="settings">Settings</Tabs.Tab>
-          {mayEdit ? <Tabs.Tab value="ranking">Ranking</Tabs.Tab> : null}
-          {mayEdit ? <Tabs.Tab value="channels">Channels</Tabs.Tab> : null}
+          <Tabs.Tab value="settings">{texts.settings}</Tabs.Tab>
+          {mayEdit ? <Tabs.Tab value="ranking">{texts.ranking}</Tabs.Tab> : null}
+          {mayEdit ? <Tabs.Tab value="channels">{texts.channels}</Tabs.Tab> : null}
         </Tabs.List>
         <Tabs.Panel value="settings">
           <QueueForm editing={editing} siteId={queue.site_id} queue={queue} />
-          {mayEdit ? <SaveBar editing={editing} label="Save" blocked={circle !== null} /> : null}
+          {mayEdit ? <SaveBar editing={editing} label={texts.save} blocked={circle !== null} /> : null}
         </Tabs.Panel>
         {mayEdit ? (
           <>
@@ -165,7 +166,7 @@ function Loaded({ queue, etag }: { readonly queue: Queue; readonly etag: string 
 function Crumb(): ReactElement {
   return (
     <Anchor component={Link} href="/queues" size="sm">
-      ← All queues
+      {texts.allQueues}
     </Anchor>
   );
 }
@@ -176,7 +177,7 @@ interface FormProps {
   readonly queue: Queue | null;
 }
 
-/** Every field at the left, what it comes to at the right. */
+/** The fields at the left, their effect at the right. */
 function QueueForm({ editing, siteId, queue }: FormProps): ReactElement {
   const me = useMe();
   const mayEdit = me.can('super_manager', siteId);
@@ -188,8 +189,8 @@ function QueueForm({ editing, siteId, queue }: FormProps): ReactElement {
         site_id: siteId,
         ...(queue === null ? {} : { id: queue.id }),
         ...bodyOf(draft),
-        // A queue that has no name yet can be looked at all the same.
-        name: queue === null && draft.name === '' ? 'New queue' : draft.name,
+        // A queue without a name can be previewed, too.
+        name: queue === null && draft.name === '' ? texts.newQueue : draft.name,
       },
     },
     mayEdit && siteId !== '',
@@ -202,7 +203,7 @@ function QueueForm({ editing, siteId, queue }: FormProps): ReactElement {
       <Grid.Col span={{ base: 12, md: 7 }}>
         <fieldset disabled={!mayEdit} className={classes['plain']}>
           <Stack gap="lg">
-            {isAtFields(error) ? null : <ProblemNote error={error} title="It was not saved" />}
+            {isAtFields(error) ? null : <ProblemNote error={error} title={texts.couldNotSave} />}
             <NameFields {...fields} />
             <CapacityFields {...fields} />
             <RoutingFields {...fields} />

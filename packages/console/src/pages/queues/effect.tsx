@@ -10,10 +10,11 @@ import { formatTime } from '../../components/time.ts';
 import { useLive } from '../../live/use-live.ts';
 import type { QueueDraft } from './draft.ts';
 import { StatusBadge } from './status-badge.tsx';
+import { texts } from './texts.ts';
 import type { Queue } from './use-queues.ts';
 import classes from './queues.module.css';
 
-/** However much moves, the effect is worked out no more often. */
+/** Throttle: the preview is refreshed at most this often. */
 const lookEveryMs = 2_000;
 
 interface Props {
@@ -23,7 +24,7 @@ interface Props {
   readonly isChanged: boolean;
 }
 
-/** What the queue would be now if it were saved like this. */
+/** The state the queue would have now if it were saved. */
 export function Effect({ preview, draft, queue, isChanged }: Props): ReactElement {
   const client = useQueryClient();
   const look = useThrottledCallback(() => {
@@ -33,43 +34,43 @@ export function Effect({ preview, draft, queue, isChanged }: Props): ReactElemen
   useLive(['queue.state', 'operator.state'], look);
   const { data } = preview;
   return (
-    <Paper withBorder p="md" className={classes['effect']} component="section" aria-label="Effect">
+    <Paper withBorder p="md" className={classes['effect']} component="section" aria-label={texts.effect}>
       <Title order={2} size="h4" mb="sm">
-        {isChanged ? 'Preview' : 'Now'}
+        {isChanged ? texts.preview : texts.now}
       </Title>
       {data === undefined ? (
         <Plain queue={queue} error={preview.error} />
       ) : (
         <Stack gap="sm" opacity={preview.isError ? 0.5 : 1} aria-live="polite">
           {preview.isError && !isAtFields(preview.error) ? <ProblemNote error={preview.error} /> : null}
-          <Fact name="Status">
+          <Fact name={texts.status}>
             <StatusBadge queue={data} />
             <Text size="sm" mt={4} className="user-text">
               {describeQueue({ ...data, staffed: data.staff > 0 }, data.fallback_path.find(isOpen)?.name ?? null)}
             </Text>
           </Fact>
-          <Fact name="Capacity">
+          <Fact name={texts.capacity}>
             <Text size="sm" className="tabular">
               {capacityWords(draft, data)}
             </Text>
           </Fact>
-          <Fact name="Operators online">
+          <Fact name={texts.operatorsOnline}>
             <Text size="sm" className="tabular">
-              {data.staff === 0 ? 'None' : data.staff}
+              {data.staff === 0 ? texts.none : data.staff}
             </Text>
           </Fact>
-          <Fact name="Hours">
+          <Fact name={texts.hours}>
             <Text size="sm">{hoursWords(draft, data)}</Text>
           </Fact>
-          <Fact name="Visitors can ask for">
+          <Fact name={texts.availableChannels}>
             <Text size="sm">
               {data.available_properties.media.length === 0
-                ? 'None available'
+                ? texts.noneAvailable
                 : data.available_properties.media.join(', ')}
             </Text>
           </Fact>
-          <Fact name="Fallback">
-            <Chain name={draft.name === '' ? 'This queue' : draft.name} data={data} />
+          <Fact name={texts.fallback}>
+            <Chain name={draft.name === '' ? texts.thisQueue : draft.name} data={data} />
           </Fact>
         </Stack>
       )}
@@ -77,18 +78,18 @@ export function Effect({ preview, draft, queue, isChanged }: Props): ReactElemen
   );
 }
 
-/** For those who may not change it, and until the first answer is there. */
+/** For readers who cannot change the queue, and until the first preview arrives. */
 function Plain({ queue, error }: { readonly queue: Queue | null; readonly error: unknown }): ReactElement {
   if (queue === null)
     return isAtFields(error) ? (
-      <Text size="sm">Complete the required fields to preview.</Text>
+      <Text size="sm">{texts.completeToPreview}</Text>
     ) : error === null ? (
-      <Text size="sm">Loading…</Text>
+      <Text size="sm">{texts.loadingProgress}</Text>
     ) : (
       <ProblemNote error={error} />
     );
   return (
-    <Fact name="Status">
+    <Fact name={texts.status}>
       <StatusBadge queue={queue} />
       <Text size="sm" mt={4}>
         {describeQueue(queue, null)}
@@ -112,22 +113,22 @@ function capacityWords(
   { capacity_policy: { type, multiplier } }: QueueDraft,
   { capacity, staff }: QueuePreview,
 ): string {
-  return type === 'fixed' ? `${capacity} visitors` : `${multiplier} × ${staff} online = ${capacity} visitors`;
+  return type === 'fixed' ? texts.visitors(capacity) : texts.visitorsByStaff(multiplier, staff, capacity);
 }
 
 function hoursWords({ scheduling_policy_id }: QueueDraft, { within_hours, hours_change_at }: QueuePreview): string {
-  if (scheduling_policy_id === null) return 'Always open';
+  if (scheduling_policy_id === null) return texts.alwaysOpen;
   const words = hours_change_at === null ? undefined : formatTime(hours_change_at, 'soon');
-  if (words === undefined) return within_hours ? 'Open (no scheduled close)' : 'Closed (no scheduled opening)';
-  return within_hours ? `Open until ${words}` : `Closed until ${words}`;
+  if (words === undefined) return within_hours ? texts.openNoScheduledClose : texts.closedNoScheduledOpening;
+  return within_hours ? texts.openUntil(words) : texts.closedUntil(words);
 }
 
-/** The chain of fallbacks, drawn: this one first. */
+/** The chain of fallbacks, starting with this queue. */
 function Chain({ name, data }: { readonly name: string; readonly data: QueuePreview }): ReactElement {
-  if (data.fallback_path.length === 0) return <Text size="sm">None: visitors who cannot join are turned away</Text>;
+  if (data.fallback_path.length === 0) return <Text size="sm">{texts.noFallback}</Text>;
   const circle = data.violations.some(({ attribute }) => attribute === '/fallback_queue_id');
   return (
-    <Group gap={6} component="ol" className={classes['chain']} aria-label="Fallback chain">
+    <Group gap={6} component="ol" className={classes['chain']} aria-label={texts.fallbackChain}>
       <li>
         <Badge variant="filled" tt="none" maw={220} title={name}>
           {name}
@@ -144,9 +145,9 @@ function Chain({ name, data }: { readonly name: string; readonly data: QueuePrev
               color={circle ? 'red' : 'green'}
               tt="none"
               maw={220}
-              title={link.name ?? 'A queue on another site'}
+              title={link.name ?? texts.queueOnAnotherSite}
             >
-              {link.name ?? 'On another site'} · {statusNames[link.self_status]}
+              {link.name ?? texts.onAnotherSite} · {statusNames[link.self_status]}
             </Badge>
           </li>
         </Fragment>

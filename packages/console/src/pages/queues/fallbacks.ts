@@ -2,7 +2,7 @@ import type { Queue } from '@usher/client/api-types';
 
 type Link = Pick<Queue, 'id' | 'fallback_queue_id'>;
 
-/** Along the fallbacks from the first one on; ends where a queue comes a second time, with that one. */
+/** Follows the fallbacks from the first queue; ends with a queue that occurs a second time. */
 export function pathFrom(first: string | null, queues: ReadonlyMap<string, Link>, itself?: string): string[] {
   const path: string[] = [];
   const seen = new Set(itself === undefined ? [] : [itself]);
@@ -14,7 +14,7 @@ export function pathFrom(first: string | null, queues: ReadonlyMap<string, Link>
   return path;
 }
 
-/** The circle that this fallback would close, from the queue back to itself; `null` if it closes none. */
+/** The loop that this fallback would create, from the queue back to itself; `null` if there is none. */
 export function circleOf(itself: string, fallback: string | null, queues: ReadonlyMap<string, Link>): string[] | null {
   const path = pathFrom(fallback, queues, itself);
   return path.at(-1) === itself ? [itself, ...path] : null;

@@ -5,7 +5,7 @@ import { useMe } from '../../data/use-me.ts';
 import { fieldViews, type QueueDraft } from './draft.ts';
 import { usePolicies, useQueues } from './use-queues.ts';
 
-/** How the fields of a queue are shown where two versions of them stand side by side. */
+/** How the fields of a queue are shown when two versions are compared. */
 export function useFieldViews(): FieldViews<QueueDraft> {
   const me = useMe();
   const query = { site_ids: me.sites.map(({ id }) => id), per_page: maxPageSize };

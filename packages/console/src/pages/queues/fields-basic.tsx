@@ -10,8 +10,9 @@ import {
   type FieldsProps,
   type Typed,
 } from './fields.ts';
+import { texts } from './texts.ts';
 
-/** Both numbers are kept while the type changes; the one of the type is sent. */
+/** Both numbers are kept while the type changes; only the one of the type is sent. */
 interface CapacityDraft {
   readonly type: 'fixed' | 'variable';
   readonly capacity: Typed;
@@ -19,10 +20,10 @@ interface CapacityDraft {
 }
 
 export const basicFields = {
-  name: plainField('name', { label: 'Name', initial: '', show: textOrNothing }),
-  description: textField('description', 'Description'),
+  name: plainField('name', { label: texts.name, initial: '', show: textOrNothing }),
+  description: textField('description', texts.description),
   capacity_policy: field<CapacityDraft>({
-    label: 'Capacity',
+    label: texts.capacity,
     initial: { type: 'fixed', capacity: 10, multiplier: '' },
     read: ({ capacity_policy: { capacity, multiplier, type } }) => ({
       type,
@@ -35,7 +36,7 @@ export const basicFields = {
         ...(type === 'fixed' ? ifTyped('capacity', capacity) : ifTyped('multiplier', multiplier)),
       },
     }),
-    show: ({ type, capacity, multiplier }) => (type === 'fixed' ? `${capacity}` : `${multiplier} for each operator`),
+    show: ({ type, capacity, multiplier }) => (type === 'fixed' ? `${capacity}` : texts.perOperator(multiplier)),
   }),
 };
 
@@ -45,14 +46,14 @@ export function NameFields({ draft, set, fault }: Props): ReactElement {
   return (
     <Stack>
       <TextInput
-        label="Name"
+        label={texts.name}
         required
         value={draft.name}
         error={fault('/name')}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
       <Textarea
-        label="Description"
+        label={texts.description}
         autosize
         maxRows={6}
         value={draft.description}
@@ -67,25 +68,25 @@ export function CapacityFields({ draft, set, fault }: Props): ReactElement {
   const policy = draft.capacity_policy;
   const change = (part: Partial<typeof policy>): void => set({ capacity_policy: { ...policy, ...part } });
   return (
-    <Fieldset legend="Capacity">
+    <Fieldset legend={texts.capacity}>
       <Group align="flex-start">
         <Stack gap={4}>
           <Text size="sm" fw={500} id="capacity-kind">
-            Kind
+            {texts.type}
           </Text>
           <SegmentedControl
             aria-labelledby="capacity-kind"
             value={policy.type}
             onChange={(type) => change({ type: type === 'variable' ? 'variable' : 'fixed' })}
             data={[
-              { value: 'fixed', label: 'Fixed' },
-              { value: 'variable', label: 'By staff' },
+              { value: 'fixed', label: texts.fixed },
+              { value: 'variable', label: texts.perOperatorOption },
             ]}
           />
         </Stack>
         {policy.type === 'fixed' ? (
           <NumberInput
-            label="Visitors at a time"
+            label={texts.maxWaiting}
             flex={1}
             allowDecimal={false}
             min={0}
@@ -96,8 +97,8 @@ export function CapacityFields({ draft, set, fault }: Props): ReactElement {
           />
         ) : (
           <NumberInput
-            label="Visitors for each operator"
-            description="Times the operators who staff it, rounded down"
+            label={texts.maxWaitingPerOperator}
+            description={texts.maxWaitingPerOperatorHelp}
             flex={1}
             step={0.5}
             min={0}

@@ -20,18 +20,19 @@ import { circleOf } from './fallbacks.ts';
 import { field, ifTyped, plainField, typedNumber, type FieldsProps, type Typed } from './fields.ts';
 import { inUnits } from '../../components/duration.ts';
 import { mediumName } from '../../components/medium.ts';
+import { texts } from './texts.ts';
 import { usePolicies, useQueues } from './use-queues.ts';
 
 export const routingFields = {
   media: field<readonly Medium[]>({
-    label: 'Media',
+    label: texts.media,
     initial: [],
     read: ({ routing_policy }) => media.filter((medium) => routing_policy.media?.includes(medium) === true),
     write: (chosen) => ({ routing_policy: chosen.length === 0 ? {} : { media: chosen } }),
-    show: (chosen) => (chosen.length === 0 ? 'every medium' : chosen.join(', ')),
+    show: (chosen) => (chosen.length === 0 ? texts.allChannels : chosen.join(', ')),
   }),
   team_ids: field<readonly string[]>({
-    label: 'Teams',
+    label: texts.teams,
     initial: [],
     read: ({ routing_policy }) => (routing_policy.team_ids ?? []).toSorted(),
     write: (team_ids) => ({ routing_policy: team_ids.length === 0 ? {} : { team_ids } }),
@@ -46,11 +47,11 @@ export function RoutingFields({ draft, set, fault, siteId }: FieldsProps<typeof 
     { enabled: siteId !== '' },
   );
   return (
-    <Fieldset legend="Who comes in">
+    <Fieldset legend={texts.eligibility}>
       <Stack>
         <Checkbox.Group
-          label="Media"
-          description="None: every medium"
+          label={texts.media}
+          description={texts.leaveEmptyForAllChannels}
           value={[...draft.media]}
           error={fault('/routing_policy/media')}
           onChange={(chosen) => set({ media: media.filter((medium) => chosen.includes(medium)) })}
@@ -62,39 +63,39 @@ export function RoutingFields({ draft, set, fault, siteId }: FieldsProps<typeof 
           </Group>
         </Checkbox.Group>
         <MultiSelect
-          label="Teams"
-          description="Their visitors come in, their operators serve. None: everybody"
+          label={texts.teams}
+          description={texts.teamsHelp}
           searchable
           clearable
           value={[...draft.team_ids]}
           error={fault('/routing_policy/team_ids')}
           onChange={(chosen) => set({ team_ids: chosen.toSorted() })}
           data={(teams.data?.data.teams ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-          nothingFoundMessage="No team of this site"
+          nothingFoundMessage={texts.noMatchingTeams}
         />
       </Stack>
     </Fieldset>
   );
 }
 
-/** An hour to begin with, when affinity is switched on. */
+/** The initial value when affinity is turned on. */
 const usualAffinitySec = 3_600;
-const atMost = `${maxAffinitySec / 86_400} days at most`;
+const atMost = texts.daysAtMost(maxAffinitySec / 86_400);
 
 export const serviceFields = {
   when_unstaffed: plainField('when_unstaffed', {
-    label: 'When nobody staffs it',
+    label: texts.whenNoOperatorsOnline,
     initial: 'reject',
-    show: (value) => (value === 'accept' ? 'let them wait' : 'let nobody in'),
+    show: (value) => (value === 'accept' ? texts.keepAcceptingVisitorsValue : texts.closeQueueValue),
   }),
   operator_ranking_enabled: plainField('operator_ranking_enabled', {
-    label: 'Chosen by rank',
+    label: texts.routeByPriority,
     initial: false,
     show: (value) => (value ? 'yes' : 'no'),
   }),
-  /** Seconds; `null`: not wanted. */
+  /** Seconds; `null` for no affinity. */
   operator_affinity: field<Typed | null>({
-    label: 'Wait for the last operator',
+    label: texts.preferLastOperator,
     initial: null,
     read: ({ operator_affinity }) => operator_affinity?.time_window_sec ?? null,
     write: (value) => ({ operator_affinity: value === null ? null : ifTyped('time_window_sec', value) }),
@@ -105,31 +106,31 @@ export const serviceFields = {
 export function ServiceFields({ draft, set, fault }: FieldsProps<typeof serviceFields>): ReactElement {
   const affinity = draft.operator_affinity;
   return (
-    <Fieldset legend="How they are served">
+    <Fieldset legend={texts.routing}>
       <Stack>
         <Radio.Group
-          label="When nobody staffs it"
+          label={texts.whenNoOperatorsOnline}
           value={draft.when_unstaffed}
           onChange={(value) => set({ when_unstaffed: value === 'accept' ? 'accept' : 'reject' })}
         >
           <Group mt="xs">
-            <Radio value="reject" label="Let nobody in" />
-            <Radio value="accept" label="Let them wait" />
+            <Radio value="reject" label={texts.closeQueue} />
+            <Radio value="accept" label={texts.keepAcceptingVisitors} />
           </Group>
         </Radio.Group>
         <Switch
-          label="Operators are chosen by their rank"
+          label={texts.routeByPriority}
           checked={draft.operator_ranking_enabled}
           onChange={(event) => set({ operator_ranking_enabled: event.currentTarget.checked })}
         />
         <Switch
-          label="Wait for the operator the visitor spoke with last"
+          label={texts.preferLastOperator}
           checked={affinity !== null}
           onChange={(event) => set({ operator_affinity: event.currentTarget.checked ? usualAffinitySec : null })}
         />
         {affinity === null ? null : (
           <NumberInput
-            label="For how many seconds"
+            label={texts.waitForThemSeconds}
             description={affinity === '' ? atMost : `${inUnits(affinity)}; ${atMost}`}
             allowDecimal={false}
             clampBehavior="none"
@@ -146,12 +147,12 @@ export function ServiceFields({ draft, set, fault }: FieldsProps<typeof serviceF
 
 export const linkFields = {
   scheduling_policy_id: plainField('scheduling_policy_id', {
-    label: 'Hours',
+    label: texts.hours,
     initial: null,
-    show: (id, names) => (id === null ? 'always open' : (names.get(id) ?? id)),
+    show: (id, names) => (id === null ? texts.alwaysOpenValue : (names.get(id) ?? id)),
   }),
   fallback_queue_id: plainField('fallback_queue_id', {
-    label: 'Fallback queue',
+    label: texts.fallbackQueue,
     initial: null,
     show: (id, names) => (id === null ? 'none' : (names.get(id) ?? id)),
   }),
@@ -168,20 +169,20 @@ export function LinkFields({ draft, set, fault, siteId, queueId }: FieldsProps<t
   const named = new Set(fallbacks.map(({ id }) => id));
   const kept = draft.fallback_queue_id;
   return (
-    <Fieldset legend="When it is open, and what then">
+    <Fieldset legend={texts.hoursAndOverflow}>
       <Stack>
         <Select
-          label="Hours"
+          label={texts.hours}
           description={
             draft.scheduling_policy_id === null ? (
-              'None: always open'
+              texts.noneAlwaysOpen
             ) : (
               <Anchor component={Link} href={`/hours/${draft.scheduling_policy_id}`} size="xs">
-                Look at these hours
+                {texts.viewHours}
               </Anchor>
             )
           }
-          placeholder="Always open"
+          placeholder={texts.alwaysOpen}
           searchable
           clearable
           value={draft.scheduling_policy_id}
@@ -190,31 +191,31 @@ export function LinkFields({ draft, set, fault, siteId, queueId }: FieldsProps<t
           data={policies
             .filter(({ site_id }) => site_id === siteId)
             .map(({ id, name }) => ({ value: id, label: name }))}
-          nothingFoundMessage="No hours of this site"
+          nothingFoundMessage={texts.noMatchingHours}
         />
         <Select
-          label="Fallback queue"
-          description="Visitors go there when this one is full, unstaffed or closed"
-          placeholder="None"
+          label={texts.fallbackQueue}
+          description={texts.fallbackHelp}
+          placeholder={texts.none}
           searchable
           clearable
           value={kept}
           error={
             circle === null
               ? fault('/fallback_queue_id')
-              : `They would go round in a circle: ${circle.map((id) => byId.get(id)?.name ?? '…').join(' → ')}`
+              : texts.fallbackLoop(circle.map((id) => byId.get(id)?.name ?? '…').join(' → '))
           }
           onChange={(fallback_queue_id) => set({ fallback_queue_id })}
           data={[
             ...(kept === null || named.has(kept)
               ? []
-              : [{ value: kept, label: byId.get(kept)?.name ?? 'On another site' }]),
+              : [{ value: kept, label: byId.get(kept)?.name ?? texts.onAnotherSite }]),
             ...fallbacks.map(({ id, name, site_id }) => ({
               value: id,
               label: site_id === siteId ? name : `${name} (${siteNames.get(site_id) ?? ''})`,
             })),
           ]}
-          nothingFoundMessage="No other queue"
+          nothingFoundMessage={texts.noOtherQueues}
         />
       </Stack>
     </Fieldset>

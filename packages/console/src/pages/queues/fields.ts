@@ -3,14 +3,14 @@ import type { Faults } from '../../components/faults.ts';
 
 type QueueBody = Operations['PUT /queues/{queue_id}']['body'];
 
-/** A field of the form: its value in a new queue, and how it is read, written and shown. */
+/** A field of the form: its initial value, and how it is read, written and shown. */
 export interface DraftField<T> {
   readonly label: string;
   readonly initial: T;
   read(queue: Queue): T;
-  /** Its part of the request. */
+  /** The part of the request that the field writes. */
   write(value: T): { readonly [Key in keyof QueueBody]?: Partial<QueueBody[Key]> };
-  /** In words, where two versions stand side by side. */
+  /** The value as text, for comparing two versions. */
   show(value: T, names: Names): string;
 }
 
@@ -21,7 +21,7 @@ export function field<T>(described: DraftField<T>): DraftField<T> {
   return described;
 }
 
-/** The form holds the value that the API has. */
+/** A field whose draft is the value of the API. */
 export function plainField<Name extends keyof Queue & keyof QueueBody>(
   name: Name,
   described: Pick<DraftField<Queue[Name]>, 'label' | 'initial' | 'show'>,
@@ -31,7 +31,7 @@ export function plainField<Name extends keyof Queue & keyof QueueBody>(
 
 type NullableText<Name extends keyof Queue> = { [Key in Name]: string | null extends Queue[Key] ? Key : never }[Name];
 
-/** Text that may be left empty, which is null in the API. */
+/** Optional text: empty in the form, `null` in the API. */
 export function textField(name: NullableText<keyof Queue & keyof QueueBody>, label: string): DraftField<string> {
   return {
     label,
@@ -50,7 +50,7 @@ export type DraftOf<Fields> = {
   readonly [Key in keyof Fields]: Fields[Key] extends DraftField<infer T> ? T : never;
 };
 
-/** What every part of the form is given. */
+/** The props of every part of the form. */
 export interface FieldsProps<Fields> {
   readonly draft: DraftOf<Fields>;
   readonly set: (part: Partial<DraftOf<Fields>>) => void;
@@ -60,16 +60,16 @@ export interface FieldsProps<Fields> {
   readonly queueId: string | null;
 }
 
-/** A number as it is typed: nothing yet, or one. */
+/** A number input: empty or a number. */
 export type Typed = number | '';
 
-/** What a number input gives: text while it is no number yet. */
+/** The value of a number input: text while it is not a number. */
 export function typedNumber(value: number | string): Typed {
   if (typeof value === 'number') return value;
   return value === '' || Number.isNaN(Number(value)) ? '' : Number(value);
 }
 
-/** What was not typed is left out of the request: the server says that it is missing. */
+/** Omits an empty number from the request, so that the server reports it as missing. */
 export function ifTyped<Name extends string>(name: Name, value: Typed): { [Key in Name]?: number } {
   return (value === '' ? {} : { [name]: value }) as { [Key in Name]?: number };
 }

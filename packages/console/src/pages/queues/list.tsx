@@ -9,9 +9,10 @@ import { NoMatch, NoneOnSite } from '../../components/states.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { onwardFrom } from './onward.ts';
 import { StatusBadge } from './status-badge.tsx';
+import { texts } from './texts.ts';
 import { usePolicies, useQueues, type Queue } from './use-queues.ts';
 
-/** More rows than this nobody reads: searching is quicker. */
+/** Nobody reads more rows than this: searching is quicker. */
 const mostRows = 200;
 
 export function QueueList(): ReactElement {
@@ -27,11 +28,11 @@ export function QueueList(): ReactElement {
   );
   return (
     <>
-      <PageTitle title="Queues">
+      <PageTitle title={texts.queues}>
         {here.length === 0 ? null : (
           <TextInput
-            aria-label="Search queues"
-            placeholder="Search"
+            aria-label={texts.searchQueues}
+            placeholder={texts.search}
             size="sm"
             leftSection={<MagnifyingGlassIcon />}
             value={search}
@@ -40,14 +41,14 @@ export function QueueList(): ReactElement {
         )}
         {me.can('super_manager', me.siteId ?? undefined) ? (
           <Button component={Link} href="/queues/new">
-            New queue
+            {texts.newQueue}
           </Button>
         ) : null}
       </PageTitle>
-      <ProblemNote error={queues.error} title="The queues could not be read" />
+      <ProblemNote error={queues.error} title={texts.couldNotLoadQueues} />
       {queues.isPending && me.sites.length > 0 ? (
         <Center mih="30vh">
-          <Loader aria-label="Loading" />
+          <Loader aria-label={texts.loading} />
         </Center>
       ) : here.length === 0 && all.length > 0 ? (
         <NoneOnSite what="queues" />
@@ -58,7 +59,7 @@ export function QueueList(): ReactElement {
       )}
       {found.length > mostRows ? (
         <Text c="dimmed" size="sm" mt="sm">
-          {`${found.length - mostRows} more. Search to see them.`}
+          {texts.moreQueues(found.length - mostRows)}
         </Text>
       ) : null}
     </>
@@ -66,13 +67,13 @@ export function QueueList(): ReactElement {
 }
 
 function Nothing({ isFiltered, clear }: { readonly isFiltered: boolean; readonly clear: () => void }): ReactElement {
-  if (isFiltered) return <NoMatch clear={clear}>No matching queues</NoMatch>;
+  if (isFiltered) return <NoMatch clear={clear}>{texts.noMatchingQueues}</NoMatch>;
   return (
     <Paper p="xl" withBorder>
       <Stack align="center" gap="xs">
-        <Text fw={600}>No queues yet</Text>
+        <Text fw={600}>{texts.noQueuesYet}</Text>
         <Text c="dimmed" size="sm" ta="center">
-          Visitors wait in a queue until an operator is available. Create a queue to get started.
+          {texts.noQueuesYetHelp}
         </Text>
       </Stack>
     </Paper>
@@ -93,28 +94,28 @@ function QueueTable({
   const siteNames = new Map(me.sites.map(({ id, name }) => [id, name]));
   const showsSite = me.siteIds.length > 1;
   const hoursOf = ({ scheduling_policy_id: id }: Queue): string =>
-    id === null ? 'Always' : (policyNames.get(id) ?? 'By policy');
+    id === null ? texts.always : (policyNames.get(id) ?? texts.byPolicy);
   const fallbackOf = ({ fallback_queue_id: id }: Queue): string =>
-    id === null ? '–' : (byId.get(id)?.name ?? 'On another site');
+    id === null ? '–' : (byId.get(id)?.name ?? texts.onAnotherSite);
   return (
     <Table verticalSpacing="xs" highlightOnHover layout="fixed">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Queue</Table.Th>
+          <Table.Th>{texts.queue}</Table.Th>
           {showsSite ? (
             <Table.Th visibleFrom="lg" w="14%">
-              Site
+              {texts.site}
             </Table.Th>
           ) : null}
-          <Table.Th w={{ base: 150, md: 230 }}>Status</Table.Th>
+          <Table.Th w={{ base: 150, md: 230 }}>{texts.status}</Table.Th>
           <Table.Th visibleFrom="sm" ta="right" w={110}>
-            Waiting
+            {texts.waiting}
           </Table.Th>
           <Table.Th visibleFrom="md" w="16%">
-            Hours
+            {texts.hours}
           </Table.Th>
           <Table.Th visibleFrom="md" w="16%">
-            Fallback
+            {texts.fallback}
           </Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -165,7 +166,7 @@ function QueueTable({
   );
 }
 
-/** One line; the whole of it in the title. */
+/** One line, with the full text as title. */
 function CutText({ text }: { readonly text: string }): ReactElement {
   return (
     <Text size="sm" lineClamp={1} className="user-text" title={text}>

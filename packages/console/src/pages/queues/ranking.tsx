@@ -24,6 +24,7 @@ import { ProblemNote } from '../../components/problem.tsx';
 import { same } from '../../components/versions.ts';
 import { useChange, useRead } from '../../data/use-api.ts';
 import { added, inOrder, moveTo, rankChanges, withRank } from './ranks.ts';
+import { texts } from './texts.ts';
 import type { Queue } from './use-queues.ts';
 import classes from './queues.module.css';
 
@@ -34,11 +35,11 @@ export function RankingTab({ queue }: { readonly queue: Queue }): ReactElement {
     query: { site_ids: [queue.site_id], per_page: maxPageSize, include_offline: true, include_disabled: true },
   });
   const error = ranks.error ?? operators.error;
-  if (error !== null) return <ProblemNote error={error} title="The ranks could not be read" />;
+  if (error !== null) return <ProblemNote error={error} title={texts.couldNotLoadPriorities} />;
   if (ranks.data === undefined || operators.data === undefined)
     return (
       <Center mih={120}>
-        <Loader aria-label="Loading" />
+        <Loader aria-label={texts.loading} />
       </Center>
     );
   const names = new Map(operators.data.data.operators.map(({ id, name }) => [id, name]));
@@ -52,7 +53,7 @@ interface RanksProps {
 }
 
 function Ranks({ queue, saved, names }: RanksProps): ReactElement {
-  // Those who have left the site keep a rank that cannot be changed.
+  // Operators who left the site keep a rank that cannot be changed.
   const mine = saved.filter(({ id }) => names.has(id));
   const gone = saved.length - mine.length;
   const [draft, setDraft] = useState<readonly Ranking[] | null>(null);
@@ -70,19 +71,14 @@ function Ranks({ queue, saved, names }: RanksProps): ReactElement {
   const unranked = [...names].filter(([id]) => list.every((each) => each.id !== id));
   return (
     <Stack maw={640}>
-      {queue.operator_ranking_enabled ? null : (
-        <Alert color="yellow">
-          Ranks have no effect yet: switch on “Operators are chosen by their rank” in the settings.
-        </Alert>
-      )}
+      {queue.operator_ranking_enabled ? null : <Alert color="yellow">{texts.prioritiesOff}</Alert>}
       <Text size="sm" c="dimmed">
-        A waiting visitor is given to the free operator with the smallest rank. Operators may share one; rank {lastRank}{' '}
-        is as good as none. Drag, or take one by its handle with the space bar and move it with the arrow keys.
+        {texts.rankingHelp(lastRank)}
       </Text>
       <RankList list={list} names={names} onChange={setDraft} />
       <Select
-        label="Add an operator"
-        placeholder={unranked.length === 0 ? 'Everybody has a rank' : 'Search by name'}
+        label={texts.addOperator}
+        placeholder={unranked.length === 0 ? texts.allOperatorsRanked : texts.searchByName}
         disabled={unranked.length === 0}
         searchable
         value={null}
@@ -93,20 +89,20 @@ function Ranks({ queue, saved, names }: RanksProps): ReactElement {
           setSearch('');
         }}
         data={unranked.map(([id, name]) => ({ value: id, label: name }))}
-        nothingFoundMessage="No operator of this site"
+        nothingFoundMessage={texts.noMatchingOperators}
       />
       {gone === 0 ? null : (
         <Text size="sm" c="dimmed">
-          {gone === 1 ? 'One operator' : `${gone} operators`} with a rank here can no longer serve this site.
+          {texts.rankedOperatorsGone(gone)}
         </Text>
       )}
-      <ProblemNote error={save.error} title="The ranks were not saved" />
+      <ProblemNote error={save.error} title={texts.couldNotSavePriorities} />
       <Group>
         <Button disabled={!isChanged} loading={save.isPending} onClick={() => void submit().catch(() => undefined)}>
-          Save ranks
+          {texts.savePriorities}
         </Button>
         <Button variant="default" disabled={!isChanged} onClick={() => setDraft(null)}>
-          Discard
+          {texts.discard}
         </Button>
       </Group>
     </Stack>
@@ -129,7 +125,7 @@ function RankList({ list, names, onChange }: ListProps): ReactElement {
   const onDragEnd = ({ active, over }: DragEndEvent): void => {
     if (over !== null && over.id !== active.id) onChange(moveTo(list, placeOf(active.id), placeOf(over.id)));
   };
-  if (list.length === 0) return <Text size="sm">Nobody has a rank yet.</Text>;
+  if (list.length === 0) return <Text size="sm">{texts.noOperatorsRankedYet}</Text>;
   return (
     <DndContext
       sensors={sensors}
@@ -137,16 +133,16 @@ function RankList({ list, names, onChange }: ListProps): ReactElement {
       onDragEnd={onDragEnd}
       accessibility={{
         announcements: {
-          onDragStart: ({ active }) => `${nameOf(active.id)} is taken.`,
+          onDragStart: ({ active }) => texts.pickedUp(nameOf(active.id)),
           onDragOver: ({ active, over }) =>
-            over === null ? undefined : `${nameOf(active.id)} is at place ${placeOf(over.id) + 1} of ${list.length}.`,
-          onDragEnd: ({ active, over }) => `${nameOf(active.id)} is put at place ${placeOf(over?.id) + 1}.`,
-          onDragCancel: ({ active }) => `${nameOf(active.id)} is back where it was.`,
+            over === null ? undefined : texts.movedOver(nameOf(active.id), placeOf(over.id) + 1, list.length),
+          onDragEnd: ({ active, over }) => texts.dropped(nameOf(active.id), placeOf(over?.id) + 1),
+          onDragCancel: ({ active }) => texts.moveCancelled(nameOf(active.id)),
         },
       }}
     >
       <SortableContext items={list.map(({ id }) => id)} strategy={verticalListSortingStrategy}>
-        <Stack gap={2} component="ul" className={classes['bare']} aria-label="Ranks">
+        <Stack gap={2} component="ul" className={classes['bare']} aria-label={texts.priorities}>
           {list.map(({ id, rank }) => (
             <Ranked
               key={id}
@@ -180,7 +176,7 @@ function Ranked({ id, name, rank, onRank, onRemove }: RankedProps): ReactElement
   return (
     <li
       ref={setNodeRef}
-      aria-label={`${name}, rank ${rank}`}
+      aria-label={texts.nameAndRank(name, rank)}
       className={classes['ranked']}
       data-dragging={isDragging || undefined}
       style={{ transform: transform === null ? undefined : `translate3d(0, ${transform.y}px, 0)`, transition }}
@@ -192,7 +188,7 @@ function Ranked({ id, name, rank, onRank, onRemove }: RankedProps): ReactElement
         className={classes['handle']}
         {...attributes}
         {...listeners}
-        aria-label={`Move ${name}`}
+        aria-label={texts.move(name)}
       >
         <DragHandleDots2Icon />
       </ActionIcon>
@@ -200,7 +196,7 @@ function Ranked({ id, name, rank, onRank, onRemove }: RankedProps): ReactElement
         {name}
       </Text>
       <Select
-        aria-label={`Rank of ${name}`}
+        aria-label={texts.rankOf(name)}
         size="xs"
         w={72}
         allowDeselect={false}
@@ -208,7 +204,7 @@ function Ranked({ id, name, rank, onRank, onRemove }: RankedProps): ReactElement
         onChange={(value) => onRank(Number(value))}
         data={allRanks}
       />
-      <ActionIcon variant="default" aria-label={`Take ${name} out`} onClick={onRemove}>
+      <ActionIcon variant="default" aria-label={texts.removeRanked(name)} onClick={onRemove}>
         <Cross2Icon />
       </ActionIcon>
     </li>

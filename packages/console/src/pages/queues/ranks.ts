@@ -1,14 +1,14 @@
 import type { Ranking } from '@usher/client/api-types';
 import { lastRank } from '@usher/contract/limits';
 
-/** In the order of their ranks; those of the same rank keep theirs. */
+/** Sorted by rank; operators of the same rank keep their order. */
 export function inOrder(ranks: readonly Ranking[]): Ranking[] {
   return ranks.toSorted((a, b) => a.rank - b.rank);
 }
 
 /**
- * Puts one elsewhere in the list and gives it a rank of its own there, between its neighbours'. Where there is no room the
- * ranks behind move on; what would be beyond the last rank shares it.
+ * Moves an operator and gives them a rank of their own between their neighbours. Where there is no room the following ranks
+ * increase; ranks beyond the last one become the last one.
  */
 export function moveTo(ranks: readonly Ranking[], from: number, to: number): Ranking[] {
   const moved = ranks[from];
@@ -29,12 +29,12 @@ export function withRank(ranks: readonly Ranking[], id: string, rank: number): R
   return inOrder([...ranks.filter((each) => each.id !== id), { id, rank }]);
 }
 
-/** Behind all others. */
+/** Adds an operator at the end. */
 export function added(ranks: readonly Ranking[], id: string): Ranking[] {
   return [...ranks, { id, rank: Math.min((ranks.at(-1)?.rank ?? 0) + 1, lastRank) }];
 }
 
-/** What has to be sent so that one becomes the other; `null` takes an operator out. */
+/** The changes from one ranking to the other; `null` removes an operator. */
 export function rankChanges(
   before: readonly Ranking[],
   after: readonly Ranking[],

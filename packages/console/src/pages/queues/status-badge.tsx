@@ -4,7 +4,7 @@ import type { ReactElement } from 'react';
 import { statusNames } from '../../components/queue-status.ts';
 import { statusColors } from './status-colors.ts';
 
-/** The status of the queue itself. Whether its fallback takes its visitors is said beside it. */
+/** The status of the queue itself. The text beside it says whether visitors overflow. */
 export function StatusBadge({ queue: { self_status } }: { readonly queue: Pick<Queue, 'self_status'> }): ReactElement {
   return (
     <Badge color={statusColors[self_status]} variant="light" tt="none" miw={84}>

@@ -5,7 +5,7 @@ import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import { useLive } from '../../live/use-live.ts';
 
-/** What others have renamed or added comes with the next look. */
+/** Queues that others renamed or added appear with the next refetch. */
 const lookEveryMs = 10_000;
 const list = 'GET /queues';
 
@@ -14,7 +14,7 @@ interface QueueState extends Partial<Queue> {
   readonly deleted?: true;
 }
 
-/** The queues of all sites one sees, their status live. */
+/** The queues of all visible sites, with live status. */
 export function useQueues(): UseQueryResult<Answered<typeof list>> {
   const me = useMe();
   const client = useQueryClient();
@@ -44,7 +44,7 @@ function withState(before: Answered<typeof list> | undefined, state: QueueState)
   return { ...before, data: { ...before.data, queues } };
 }
 
-/** The hours that one may see: those of sites one is super_manager of. */
+/** The visible hours: those of sites where the operator is super_manager. */
 export function usePolicies(): UseQueryResult<Answered<'GET /queues/scheduling_policies'>> {
   const me = useMe();
   const siteIds = me.sites.map(({ id }) => id).filter((id) => me.can('super_manager', id));

@@ -17,9 +17,10 @@ import { useState, type ReactElement } from 'react';
 import { numbered } from '../../components/numbered.ts';
 import { cardIn, textOf, type Card } from './card.ts';
 import { textField } from './fields.ts';
+import { texts } from './texts.ts';
 import { WelcomePreview } from './welcome-preview.tsx';
 
-export const welcomeFields = { welcome_message: textField('welcome_message', 'Welcome message') };
+export const welcomeFields = { welcome_message: textField('welcome_message', texts.welcomeMessage) };
 
 type Mode = 'text' | 'card' | 'json';
 
@@ -36,7 +37,7 @@ function modeOf(text: string): Mode {
 
 const emptyOption = { text: '', value: '' };
 
-/** Text or a response card, by a form or as JSON, and how the visitor will see it. */
+/** The welcome message: text or a response card, as a form or as JSON, with a preview. */
 export function WelcomeEditor({ value, fault, onChange }: Props): ReactElement {
   const [mode, setMode] = useState<Mode>(() => modeOf(value));
   const card = cardIn(value) ?? { content: value, image_url: '', options: [emptyOption] };
@@ -46,16 +47,16 @@ export function WelcomeEditor({ value, fault, onChange }: Props): ReactElement {
     if (next === 'text' && cardIn(value) !== null) onChange(card.content);
   };
   return (
-    <Fieldset legend="Welcome message">
+    <Fieldset legend={texts.welcomeMessage}>
       <Stack>
         <Group justify="space-between">
           <SegmentedControl
-            aria-label="Kind of welcome message"
+            aria-label={texts.typeOfWelcomeMessage}
             value={mode}
             onChange={(next) => change(next)}
             data={[
-              { value: 'text', label: 'Text' },
-              { value: 'card', label: 'Card' },
+              { value: 'text', label: texts.text },
+              { value: 'card', label: texts.card },
               { value: 'json', label: 'JSON' },
             ]}
           />
@@ -64,17 +65,15 @@ export function WelcomeEditor({ value, fault, onChange }: Props): ReactElement {
             c={bytesOf(value) > maxWelcomeBytes ? 'var(--mantine-color-error)' : 'dimmed'}
             className="tabular"
           >
-            {`${bytesOf(value).toLocaleString()} of ${maxWelcomeBytes.toLocaleString()} bytes`}
+            {texts.bytesUsed(bytesOf(value).toLocaleString(), maxWelcomeBytes.toLocaleString())}
           </Text>
         </Group>
         {mode === 'card' ? (
           <CardFields card={card} onChange={(next) => onChange(textOf(next))} />
         ) : (
           <Textarea
-            label={mode === 'json' ? 'Message as JSON' : 'Message'}
-            description={
-              mode === 'json' ? 'An object is a card: content, and attachment with options' : 'Empty: none is sent'
-            }
+            label={mode === 'json' ? texts.messageAsJson : texts.message}
+            description={mode === 'json' ? texts.jsonHelp : texts.leaveEmptyToSendNone}
             autosize
             minRows={3}
             maxRows={16}
@@ -104,14 +103,14 @@ function CardFields({
   return (
     <Stack gap="xs">
       <Textarea
-        label="Card text"
+        label={texts.cardText}
         autosize
         minRows={2}
         value={card.content}
         onChange={(event) => onChange({ ...card, content: event.currentTarget.value })}
       />
       <TextInput
-        label="Image address"
+        label={texts.imageUrl}
         placeholder="https://"
         value={card.image_url}
         onChange={(event) => onChange({ ...card, image_url: event.currentTarget.value })}
@@ -119,13 +118,13 @@ function CardFields({
       {numbered(options).map(({ number, index, element: option }) => (
         <Group key={number} gap="xs" align="flex-end" wrap="nowrap">
           <TextInput
-            label={`Option ${index + 1}`}
+            label={texts.option(index + 1)}
             flex={1}
             value={option.text}
             onChange={(event) => setOption(index, { text: event.currentTarget.value })}
           />
           <TextInput
-            label={`Value ${index + 1}`}
+            label={texts.optionValue(index + 1)}
             flex={1}
             value={option.value}
             onChange={(event) => setOption(index, { value: event.currentTarget.value })}
@@ -133,7 +132,7 @@ function CardFields({
           <ActionIcon
             variant="default"
             size={36}
-            aria-label={`Remove option ${index + 1}`}
+            aria-label={texts.removeOption(index + 1)}
             onClick={() => onChange({ ...card, options: options.filter((_, at) => at !== index) })}
           >
             <Cross2Icon />
@@ -147,7 +146,7 @@ function CardFields({
           leftSection={<PlusIcon />}
           onClick={() => onChange({ ...card, options: [...options, emptyOption] })}
         >
-          Add an option
+          {texts.addOption}
         </Button>
       </Group>
     </Stack>

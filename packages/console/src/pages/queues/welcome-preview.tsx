@@ -3,20 +3,21 @@ import type { ReactElement } from 'react';
 import { numbered } from '../../components/numbered.ts';
 import { cardIn } from './card.ts';
 import classes from './queues.module.css';
+import { texts } from './texts.ts';
 
-/** The welcome message as the visitor will see it. An image of another host is named here and not fetched. */
+/** The welcome message as the visitor will see it. An image of another host is named, not loaded. */
 export function WelcomePreview({ text }: { readonly text: string }): ReactElement | null {
   if (text === '') return null;
   const { content, image_url, options } = cardIn(text) ?? { content: text, image_url: '', options: [] };
   return (
-    <section aria-label="As the visitor sees it">
+    <section aria-label={texts.messagePreview}>
       <Text size="xs" c="dimmed" mb={4}>
-        As the visitor sees it
+        {texts.messagePreview}
       </Text>
       <Stack gap="xs" className={classes['bubble']}>
         {image_url === '' ? null : (
           <Text size="xs" c="dimmed" lineClamp={2} title={image_url}>
-            Image: {image_url}
+            {texts.image(image_url)}
           </Text>
         )}
         <Text size="sm" className="user-text">

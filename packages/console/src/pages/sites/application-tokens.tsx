@@ -1,21 +1,24 @@
 import { Alert, Anchor, Button, Card, Code, Group, Loader, Stack, Text } from '@mantine/core';
 import type { NewApplicationToken } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
+import { RichText } from '../../components/rich-text.tsx';
 import { At } from '../../components/at.tsx';
 import { AskFirst } from '../../components/ask-first.tsx';
 import { Copyable } from '../../components/copyable.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
 import { demoOf, snippetOf } from './snippet.ts';
+import { texts } from './texts.ts';
 
 const refresh = ['GET /sites/{site_id}/application_tokens'] as const;
-const kinds = { publishable: 'Publishable', secret: 'Secret' } as const;
+const kinds = { publishable: texts.publishable, secret: texts.secret } as const;
+const createTexts = { publishable: texts.createPublishableToken, secret: texts.createSecretToken } as const;
 const meanings = {
-  publishable: 'safe in client-side code; the widget uses it',
-  secret: 'for your own servers; also renews the tokens of visitors',
+  publishable: texts.publishableMeaning,
+  secret: texts.secretMeaning,
 } as const;
 
-/** The tokens that let visitors in: publishable ones with the embed code, at any time; a secret one once, when it is made. */
+/** Application tokens. Publishable ones can be shown any time, with the embed code; a secret one only when it is created. */
 export function ApplicationTokens({ siteId }: { readonly siteId: string }): ReactElement {
   const path = { site_id: siteId };
   const [made, setMade] = useState<NewApplicationToken | null>(null);
@@ -27,10 +30,7 @@ export function ApplicationTokens({ siteId }: { readonly siteId: string }): Reac
   const tokens = read.data?.data.application_tokens;
   return (
     <Stack gap="md" maw={760}>
-      <Text size="sm">
-        The widget needs a publishable token. Create one, and paste its embed code into your pages. Their origins must
-        be among the allowed origins of the site.
-      </Text>
+      <Text size="sm">{texts.tokensHelp}</Text>
       <Group gap="xs">
         {(['publishable', 'secret'] as const).map((kind) => (
           <Button
@@ -39,7 +39,7 @@ export function ApplicationTokens({ siteId }: { readonly siteId: string }): Reac
             loading={create.isPending && create.variables.body.kind === kind}
             onClick={() => create.mutate({ path, body: { kind } })}
           >
-            {`Create ${kind} token`}
+            {createTexts[kind]}
           </Button>
         ))}
       </Group>
@@ -47,15 +47,22 @@ export function ApplicationTokens({ siteId }: { readonly siteId: string }): Reac
       <ProblemNote error={read.error ?? create.error} />
       {tokens === undefined ? (
         read.isError ? null : (
-          <Loader size="sm" aria-label="Loading" />
+          <Loader size="sm" aria-label={texts.loading} />
         )
       ) : tokens.length === 0 ? (
         <Text size="sm" c="dimmed">
-          No tokens yet
+          {texts.noTokensYet}
         </Text>
       ) : (
         tokens.map((token) => (
-          <Card key={token.id} withBorder component="section" aria-label={`${kinds[token.kind]} token ${token.id}`}>
+          <Card
+            key={token.id}
+            withBorder
+            component="section"
+            aria-label={
+              token.kind === 'secret' ? texts.secretTokenNamed(token.id) : texts.publishableTokenNamed(token.id)
+            }
+          >
             <Stack gap="xs">
               <Group justify="space-between" align="flex-start">
                 <div>
@@ -63,7 +70,10 @@ export function ApplicationTokens({ siteId }: { readonly siteId: string }): Reac
                     <b>{kinds[token.kind]}</b>: {meanings[token.kind]}
                   </Text>
                   <Text size="xs" c="dimmed">
-                    <Code>{token.id}</Code> created <At at={token.created_at} />
+                    <RichText
+                      text={texts.idCreatedAt}
+                      values={{ id: <Code>{token.id}</Code>, time: <At at={token.created_at} /> }}
+                    />
                   </Text>
                 </div>
                 <DeleteToken
@@ -85,15 +95,15 @@ function Embedding({ siteId, token }: { readonly siteId: string; readonly token:
   if (token === null)
     return (
       <Text size="sm" c="dimmed">
-        This token still works, but was created before tokens could be shown. To copy the embed code, create a new one.
+        {texts.tokenNotShown}
       </Text>
     );
   return (
     <>
-      <Copyable label="Publishable token" value={token} />
-      <Copyable long label="Embed code" value={snippetOf(location.origin, siteId, token)} />
+      <Copyable label={texts.publishableToken} value={token} />
+      <Copyable long label={texts.embedCode} value={snippetOf(location.origin, siteId, token)} />
       <Anchor href={demoOf(siteId, token)} target="_blank" rel="noopener" size="sm">
-        Try it on the demo page
+        {texts.tryItOnDemoPage}
       </Anchor>
     </>
   );
@@ -101,8 +111,8 @@ function Embedding({ siteId, token }: { readonly siteId: string; readonly token:
 
 function NewSecret({ made, onClose }: { readonly made: NewApplicationToken; readonly onClose: () => void }) {
   return (
-    <Alert color="blue" title="Save this token now" withCloseButton closeButtonLabel="Close" onClose={onClose}>
-      <Copyable label="Secret token" description="Shown only once" value={made.token} />
+    <Alert color="blue" title={texts.saveTokenNow} withCloseButton closeButtonLabel={texts.close} onClose={onClose}>
+      <Copyable label={texts.secretToken} description={texts.shownOnlyOnce} value={made.token} />
     </Alert>
   );
 }
@@ -117,17 +127,17 @@ function DeleteToken({ siteId, id, onDone }: DeleteProps): ReactElement {
   const remove = useChange('DELETE /sites/{site_id}/application_tokens/{token_id}', { refresh, onDone });
   return (
     <AskFirst
-      label="Delete"
-      name={`Delete token ${id}`}
+      label={texts.delete}
+      name={texts.deleteToken(id)}
       size="xs"
-      question="Delete this token?"
+      question={texts.confirmDeleteToken}
       busy={remove.isPending}
       error={remove.error}
       onClose={() => remove.reset()}
       onYes={(done) => remove.mutate({ path: { site_id: siteId, token_id: id } }, { onSuccess: done })}
     >
       <Code>{id}</Code>
-      <Text size="sm">The token stops working at once. Widgets that use it disappear from their pages.</Text>
+      <Text size="sm">{texts.deleteTokenHelp}</Text>
     </AskFirst>
   );
 }

@@ -7,7 +7,8 @@ import { useLocation } from 'wouter';
 import { notifySaved } from '../../components/notify-saved.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
-import { contentsInWords } from './site-contents.ts';
+import { describeContents } from './site-contents.ts';
+import { texts } from './texts.ts';
 
 const refresh = [
   'GET /sites',
@@ -16,7 +17,7 @@ const refresh = [
   'GET /webhooks',
 ] as const;
 
-/** An empty site is deleted when asked for. Any other is refused once, with what goes with it, and then needs its name. */
+/** An empty site is deleted immediately. For any other the server lists its contents first, and the name must be typed. */
 export function DeleteSite({ site }: { readonly site: Site }): ReactElement {
   const [, navigate] = useLocation();
   const [opened, { open, close }] = useDisclosure();
@@ -26,7 +27,7 @@ export function DeleteSite({ site }: { readonly site: Site }): ReactElement {
     refresh,
     onDone: () => {
       navigate('/sites', { replace: true });
-      notifySaved('The site is deleted.');
+      notifySaved(texts.siteDeleted);
     },
   });
   const leave = (): void => {
@@ -42,20 +43,20 @@ export function DeleteSite({ site }: { readonly site: Site }): ReactElement {
       {
         onError: (error) => {
           if (error instanceof ProblemError && error.code === 'site_not_empty')
-            setContents(contentsInWords(error.details));
+            setContents(describeContents(error.details));
         },
       },
     );
   };
   const { error } = removal;
   const isAsking = error instanceof ProblemError && error.code === 'site_not_empty';
-  const underWay = error instanceof ProblemError && error.code === 'site_busy' ? contentsInWords(error.details) : [];
+  const underWay = error instanceof ProblemError && error.code === 'site_busy' ? describeContents(error.details) : [];
   return (
     <>
       <Button variant="default" onClick={open}>
-        Delete site
+        {texts.deleteSite}
       </Button>
-      <Modal opened={opened} onClose={leave} title="Delete this site?">
+      <Modal opened={opened} onClose={leave} title={texts.confirmDeleteSite}>
         <form
           onSubmit={(event) => {
             event.preventDefault();
@@ -67,15 +68,15 @@ export function DeleteSite({ site }: { readonly site: Site }): ReactElement {
               {site.name}
             </Text>
             {contents === null ? (
-              <Text size="sm">An empty site is deleted at once. Otherwise you see first what goes with it.</Text>
+              <Text size="sm">{texts.deleteSiteHelp}</Text>
             ) : (
               <Contents contents={contents} typed={typed} onType={setTyped} />
             )}
-            {isAsking ? null : <ProblemNote error={error} title="The site was not deleted" />}
-            {underWay.length === 0 ? null : <Words label="Under way" words={underWay} />}
+            {isAsking ? null : <ProblemNote error={error} title={texts.couldNotDeleteSite} />}
+            {underWay.length === 0 ? null : <Words label={texts.inProgress} words={underWay} />}
             <Group justify="flex-end" gap="xs">
               <Button variant="default" onClick={leave} data-autofocus>
-                Cancel
+                {texts.cancel}
               </Button>
               <Button
                 type="submit"
@@ -83,7 +84,7 @@ export function DeleteSite({ site }: { readonly site: Site }): ReactElement {
                 loading={removal.isPending}
                 disabled={contents !== null && typed !== site.name}
               >
-                Delete site
+                {texts.deleteSite}
               </Button>
             </Group>
           </Stack>
@@ -101,18 +102,18 @@ interface ContentsProps {
 
 function Contents({ contents, typed, onType }: ContentsProps): ReactElement {
   const field = useRef<HTMLInputElement>(null);
-  // The button that was clicked is disabled now: the focus goes where something is to be typed.
+  // The clicked button is disabled now: the focus moves to the name input.
   useEffect(() => field.current?.focus(), []);
   return (
     <>
-      <Text size="sm">This cannot be undone. With the site go:</Text>
-      <Words label="What goes with the site" words={contents} />
+      <Text size="sm">{texts.alsoDeleted}</Text>
+      <Words label={texts.deletedWithSite} words={contents} />
       <Text size="sm" c="dimmed">
-        The audit log stays. Events that happened here are kept as long as all others.
+        {texts.keptAfterDeletion}
       </Text>
       <TextInput
         ref={field}
-        label="Name of the site, to confirm"
+        label={texts.typeSiteNameToConfirm}
         autoComplete="off"
         value={typed}
         onChange={(event) => onType(event.currentTarget.value)}

@@ -1,15 +1,16 @@
 import type { Site } from '@usher/client/api-types';
 import { contentTypePattern } from '@usher/contract/content-type';
 import { isOrigin } from '@usher/contract/origin';
+import { texts } from './texts.ts';
 
-/** Everything that is edited of a site. */
+/** The editable fields of a site. */
 export type SiteDraft = Omit<Site, 'id' | 'created_at' | 'updated_at'>;
 
 export function draftOf({ id: _id, created_at: _created, updated_at: _updated, ...fields }: Site): SiteDraft {
   return fields;
 }
 
-/** What a site is when nothing is said of it: shown before it is made, so that nothing about it is a surprise. */
+/** The server's defaults, shown before the site is created. */
 export const newDraft: SiteDraft = {
   name: '',
   addresses: [],
@@ -33,7 +34,7 @@ interface Violation {
   readonly detail: string;
 }
 
-/** What was meant by an address that was typed or pasted: its origin, if it has one. */
+/** The origin of a typed or pasted URL, if it has one. */
 export function originOf(text: string): string {
   const typed = text.trim();
   const address = /^[\w-]+(\.[\w-]+)+(:\d+)?(\/.*)?$/.test(typed) ? `https://${typed}` : typed;
@@ -44,18 +45,18 @@ export function originOf(text: string): string {
 
 const contentType = new RegExp(contentTypePattern);
 
-/** What the server would refuse, said while it is typed. */
+/** Errors that the server would report, shown while typing. */
 export function faultsIn(draft: SiteDraft): Violation[] {
   const origins = draft.allowed_origins.filter((origin) => !isOrigin(origin));
   const types = draft.allowed_file_content_types.filter((type) => !contentType.test(type));
   return [
     ...origins.map((origin) => ({
       attribute: '/allowed_origins',
-      detail: `“${origin}” is no origin: write it like https://www.example.com, without a path.`,
+      detail: texts.notAnOrigin(origin),
     })),
     ...types.map((type) => ({
       attribute: '/allowed_file_content_types',
-      detail: `“${type}” is no content type: write it like image/png, or image/* for all of a kind.`,
+      detail: texts.notAContentType(type),
     })),
   ];
 }

@@ -6,26 +6,27 @@ import { PageTitle } from '../../components/page-title.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { roleNames } from '../people/person.ts';
 import { SampleSection } from './sample-section.tsx';
+import { texts } from './texts.ts';
 
 export function SitesList(): ReactElement {
   const me = useMe();
   const sites = me.sites.toSorted((one, other) => one.name.localeCompare(other.name));
   return (
     <>
-      <PageTitle title="Sites">
+      <PageTitle title={texts.sites}>
         {me.can('super_manager') ? (
           <Button component={Link} href="/sites/new">
-            Add site
+            {texts.addSite}
           </Button>
         ) : null}
       </PageTitle>
       <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Site</Table.Th>
-            <Table.Th visibleFrom="sm">Allowed origins</Table.Th>
-            <Table.Th visibleFrom="sm">Time zone</Table.Th>
-            <Table.Th miw={90}>Your role</Table.Th>
+            <Table.Th>{texts.site}</Table.Th>
+            <Table.Th visibleFrom="sm">{texts.allowedOrigins}</Table.Th>
+            <Table.Th visibleFrom="sm">{texts.timeZone}</Table.Th>
+            <Table.Th miw={90}>{texts.yourRole}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -42,14 +43,14 @@ export function SitesList(): ReactElement {
                 <Text size="xs" c="dimmed" className="user-text" lineClamp={2}>
                   {site.addresses.join(', ')}
                 </Text>
-                <CopyId id={site.id} of={`site ${site.name}`} />
+                <CopyId id={site.id} of={texts.siteNamed(site.name)} />
               </Table.Td>
               <Table.Td visibleFrom="sm" className="user-text">
                 <Text size="sm" lineClamp={3}>
-                  {site.allowed_origins.length === 0 ? 'None' : site.allowed_origins.join(', ')}
+                  {site.allowed_origins.length === 0 ? texts.none : site.allowed_origins.join(', ')}
                 </Text>
               </Table.Td>
-              <Table.Td visibleFrom="sm">{site.time_zone ?? 'Not set'}</Table.Td>
+              <Table.Td visibleFrom="sm">{site.time_zone ?? texts.notSet}</Table.Td>
               <Table.Td>{roleNames[me.roles[site.id] ?? 'operator']}</Table.Td>
             </Table.Tr>
           ))}

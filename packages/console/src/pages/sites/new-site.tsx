@@ -9,6 +9,7 @@ import { useEditing } from '../../components/use-editing.ts';
 import { useSession } from '../../session/use-session.ts';
 import { faultsIn, newDraft, type SiteDraft } from './draft.ts';
 import { SiteForm } from './settings-form.tsx';
+import { texts } from './texts.ts';
 
 export function NewSite(): ReactElement {
   const { api } = useSession();
@@ -18,10 +19,10 @@ export function NewSite(): ReactElement {
     current: { fields: newDraft, etag: null },
     save: async (fields) => {
       const made = await api.ask('POST /sites', { body: fields });
-      // Whoever makes a site is its super manager: what they may has grown.
+      // The creator of a site is its super manager, so their permissions have changed.
       await client.invalidateQueries({ queryKey: ['GET /operator_authentication/sessions/current'] });
       await client.invalidateQueries({ queryKey: ['GET /sites'] });
-      // After the form has let go of what is saved now.
+      // Navigate after the form has released its unsaved changes.
       setTimeout(() => navigate(`/sites/${made.data.id}`, { replace: true }));
       return { fields, etag: made.etag };
     },
@@ -38,13 +39,13 @@ export function NewSite(): ReactElement {
       }}
     >
       <Anchor component={Link} href="/sites" size="sm">
-        ← Sites
+        {texts.backToSites}
       </Anchor>
-      <PageTitle title="New site" />
+      <PageTitle title={texts.newSite} />
       <SiteForm draft={draft} set={editing.set} faults={faultsOf(wrong, error)} readOnly={false} />
       {isAtFields(error) ? null : <ProblemNote error={error} />}
       <Button type="submit" mt="md" loading={editing.saving} disabled={wrong.length > 0}>
-        Create
+        {texts.create}
       </Button>
     </form>
   );

@@ -4,7 +4,7 @@ import { SitesList } from './list.tsx';
 import { NewSite } from './new-site.tsx';
 import { SitePage } from './site-page.tsx';
 
-/** The sites, what is set for each, and what its pages get in with. */
+/** Sites, their settings and their tokens. */
 export function SitesPage(): ReactElement {
   return (
     <Switch>

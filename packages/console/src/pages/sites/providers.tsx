@@ -16,10 +16,11 @@ import { AskFirst } from '../../components/ask-first.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
+import { texts } from './texts.ts';
 
 const refresh = ['GET /sites/{site_id}/visitor_authentication_providers'] as const;
 
-/** Identity providers by which visitors of the site say who they are. */
+/** Identity providers that visitors of the site can sign in with. */
 export function Providers({ siteId }: { readonly siteId: string }): ReactElement {
   const path = { site_id: siteId };
   const read = useRead('GET /sites/{site_id}/visitor_authentication_providers', { path });
@@ -27,18 +28,15 @@ export function Providers({ siteId }: { readonly siteId: string }): ReactElement
   const providers = read.data?.data.visitor_authentication_providers;
   return (
     <Stack gap="md" maw={760}>
-      <Text size="sm">
-        Visitors can say who they are by an identity provider that speaks OpenID Connect. A provider is never changed:
-        add another, and delete the old one.
-      </Text>
+      <Text size="sm">{texts.providersHelp}</Text>
       <ProblemNote error={read.error} />
       {providers === undefined ? (
         read.isError ? null : (
-          <Loader size="sm" aria-label="Loading" />
+          <Loader size="sm" aria-label={texts.loading} />
         )
       ) : providers.length === 0 ? (
         <Text size="sm" c="dimmed">
-          There is none yet: visitors stay unnamed, or are who your pages say.
+          {texts.noProvidersYet}
         </Text>
       ) : (
         <Table>
@@ -53,24 +51,24 @@ export function Providers({ siteId }: { readonly siteId: string }): ReactElement
                     {issuer}
                   </Text>
                   <Text size="xs" c="dimmed" className="user-text">
-                    Client {client_id}, {has_client_secret ? 'with a secret' : 'without a secret'}
-                    {redirect_uris.length === 0 ? '' : `, back to ${redirect_uris.join(', ')}`}
+                    {has_client_secret ? texts.clientWithSecret(client_id) : texts.clientWithoutSecret(client_id)}
+                    {redirect_uris.length === 0 ? '' : ` · ${texts.redirectsTo(redirect_uris.join(', '))}`}
                   </Text>
                 </Table.Td>
                 <Table.Td ta="right">
                   <AskFirst
-                    label="Delete"
-                    name={`Delete the provider ${name}`}
+                    label={texts.delete}
+                    name={texts.deleteProvider(name)}
                     size="xs"
-                    question="Delete this provider?"
-                    keep="Keep it"
+                    question={texts.confirmDeleteProvider}
+                    keep={texts.cancel}
                     busy={remove.isPending}
                     error={remove.error}
                     onClose={() => remove.reset()}
                     onYes={(done) => remove.mutate({ path: { ...path, provider_id: id } }, { onSuccess: done })}
                   >
                     <Text className="user-text">{name}</Text>
-                    <Text size="sm">Whoever is signing in by it right now will fail.</Text>
+                    <Text size="sm">{texts.deleteProviderHelp}</Text>
                   </AskFirst>
                 </Table.Td>
               </Table.Tr>
@@ -109,28 +107,34 @@ function NewProvider({ siteId }: { readonly siteId: string }): ReactElement {
         });
       }}
     >
-      <Fieldset legend="Add a provider">
+      <Fieldset legend={texts.newProvider}>
         <Stack gap="sm">
-          <TextInput label="Name" required maxLength={maxNameLength} {...text('name')} />
+          <TextInput label={texts.name} required maxLength={maxNameLength} {...text('name')} />
           <TextInput
-            label="Issuer"
-            description="As the provider itself spells it."
+            label={texts.issuer}
+            description={texts.exactIssuerUrl}
             placeholder="https://login.example.com"
             required
             maxLength={maxUrlLength}
             {...text('issuer')}
           />
-          <TextInput label="Client id" required maxLength={maxNameLength} autoComplete="off" {...text('client_id')} />
+          <TextInput
+            label={texts.clientId}
+            required
+            maxLength={maxNameLength}
+            autoComplete="off"
+            {...text('client_id')}
+          />
           <PasswordInput
-            label="Client secret"
-            description="If it has given one. It is never shown again."
+            label={texts.clientSecret}
+            description={texts.clientSecretHelp}
             maxLength={maxClientSecretLength}
             autoComplete="new-password"
             {...text('client_secret')}
           />
           <TagsInput
-            label="Addresses to come back to"
-            description="Enter adds one."
+            label={texts.redirectUris}
+            description={texts.pressEnterToAdd}
             value={draft.redirect_uris}
             onChange={(redirect_uris) => setDraft({ ...draft, redirect_uris })}
             error={faults('/redirect_uris')}
@@ -139,7 +143,7 @@ function NewProvider({ siteId }: { readonly siteId: string }): ReactElement {
           {isAtFields(create.error) ? null : <ProblemNote error={create.error} />}
           <Group>
             <Button type="submit" loading={create.isPending}>
-              Add provider
+              {texts.addProvider}
             </Button>
           </Group>
         </Stack>

@@ -5,15 +5,16 @@ import { AskFirst } from '../../components/ask-first.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { useSampleData } from '../../data/use-sample-data.ts';
+import { texts } from './texts.ts';
 
 const words = {
-  none: 'A small shop where visitors come and are served by themselves, to see every page at work. It is a site of its own.',
-  running: 'Visitors come to the sample shop, and its made-up operators serve them.',
-  stopped: 'Nothing happens in the sample shop. What has happened is still there.',
-  removing: 'The sample shop is being removed. This takes a moment.',
+  none: texts.sampleDataHelp,
+  running: texts.sampleDataRunning,
+  stopped: texts.sampleDataPaused,
+  removing: texts.deletingSampleData,
 } as const;
 
-/** Made, stopped and removed here. */
+/** Creates, pauses and deletes the sample data. */
 export function SampleSection(): ReactElement | null {
   const may = useMe().can('super_manager');
   const { state, siteId, error, change } = useSampleData(may);
@@ -21,13 +22,13 @@ export function SampleSection(): ReactElement | null {
   return (
     <Paper withBorder p="md" mt="xl" component="section" aria-labelledby="sample-data">
       <Title order={2} size="h4" id="sample-data">
-        Sample data
+        {texts.sampleData}
       </Title>
       <Text size="sm" my="xs" component="output" display="block">
         {state === undefined ? '' : words[state]}{' '}
         {siteId === null || state === 'removing' ? null : (
           <Anchor component={Link} href={`/sites/${siteId}`}>
-            Its site
+            {texts.openSampleSite}
           </Anchor>
         )}
       </Text>
@@ -35,7 +36,7 @@ export function SampleSection(): ReactElement | null {
       <Group gap="xs">
         {state === 'none' ? (
           <Button loading={change.isPending} onClick={() => change.mutate('make')}>
-            Make sample data
+            {texts.createSampleData}
           </Button>
         ) : null}
         {state === 'running' || state === 'stopped' ? (
@@ -45,21 +46,18 @@ export function SampleSection(): ReactElement | null {
               loading={change.isPending && change.variables !== 'remove'}
               onClick={() => change.mutate(state === 'running' ? 'stop' : 'start')}
             >
-              {state === 'running' ? 'Stop it' : 'Start it'}
+              {state === 'running' ? texts.pause : texts.resume}
             </Button>
             <AskFirst
-              label="Remove it"
-              question="Remove the sample data?"
-              keep="Keep it"
+              label={texts.deleteSampleData}
+              question={texts.confirmDeleteSampleData}
+              keep={texts.cancel}
               busy={change.isPending}
               error={change.variables === 'remove' ? change.error : null}
               onClose={() => change.reset()}
               onYes={(done) => change.mutate('remove', { onSuccess: done })}
             >
-              <Text size="sm">
-                The sample site goes, with its queues, made-up operators and all that has happened there. What you have
-                made yourself elsewhere stays; what you have added to the sample site goes with it.
-              </Text>
+              <Text size="sm">{texts.deleteSampleDataHelp}</Text>
             </AskFirst>
           </>
         ) : null}

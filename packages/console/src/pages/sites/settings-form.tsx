@@ -16,6 +16,7 @@ import { messageAudiences } from '@usher/contract/states';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
 import { inWordsOf, originOf, type SiteDraft } from './draft.ts';
+import { texts } from './texts.ts';
 import { TimeZone } from './time-zone.tsx';
 import { audienceNames } from './views.ts';
 
@@ -26,14 +27,14 @@ interface Props {
   readonly readOnly: boolean;
 }
 
-/** Every field of a site. */
+/** All settings of a site. */
 export function SiteForm(props: Props): ReactElement {
   const { draft, set, faults, readOnly } = props;
   return (
     <Stack gap="lg" maw={760}>
       <Stack gap="sm">
         <TextInput
-          label="Name"
+          label={texts.name}
           required
           maxLength={maxNameLength}
           value={draft.name}
@@ -42,8 +43,8 @@ export function SiteForm(props: Props): ReactElement {
           readOnly={readOnly}
         />
         <TagsInput
-          label="Addresses"
-          description="Where the site is to be found, for people to read. Enter adds one."
+          label={texts.siteUrls}
+          description={texts.siteUrlsHelp}
           value={[...draft.addresses]}
           onChange={(addresses) => set({ addresses })}
           error={faults('/addresses')}
@@ -57,9 +58,9 @@ export function SiteForm(props: Props): ReactElement {
           readOnly={readOnly}
         />
         <TagsInput
-          label="Allowed origins"
-          description="Pages that may use the API and carry the widget, such as https://www.example.com. Enter adds one."
-          placeholder={draft.allowed_origins.length === 0 ? 'None: only pages of this server' : ''}
+          label={texts.allowedOrigins}
+          description={texts.allowedOriginsHelp}
+          placeholder={draft.allowed_origins.length === 0 ? texts.noneServerOnly : ''}
           value={[...draft.allowed_origins]}
           onChange={(origins) => set({ allowed_origins: [...new Set(origins.map(originOf))] })}
           error={faults('/allowed_origins')}
@@ -77,35 +78,35 @@ export function SiteForm(props: Props): ReactElement {
 const times = [
   {
     field: 'reactive_call_timeout',
-    label: 'Operator answers within',
-    description: 'An offer that nobody answers goes to somebody else.',
+    label: texts.offerTimeout,
+    description: texts.offerTimeoutHelp,
     max: maxOfferTimeoutSec,
   },
   {
     field: 'proactive_call_timeout',
-    label: 'Visitor answers within',
-    description: 'What an operator asks a visitor fails after it.',
+    label: texts.visitorRequestTimeout,
+    description: texts.visitorRequestTimeoutHelp,
     max: maxOfferTimeoutSec,
   },
   {
     field: 'queue_ticket_timeout_sec',
-    label: 'Visitor waits at most',
-    description: 'Who waits longer has left the queue.',
+    label: texts.maxWait,
+    description: texts.maxWaitHelp,
     max: maxTicketTimeoutSec,
   },
 ] as const;
 
 function TimeFields({ draft, set, faults, readOnly }: Props): ReactElement {
   return (
-    <Fieldset legend="Waiting">
+    <Fieldset legend={texts.waiting}>
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
         {times.map(({ field, label, description, max }) => (
           <NumberInput
             key={field}
             label={label}
-            description={`${description} Now ${inWordsOf(draft[field])}.`}
+            description={texts.describedDuration(description, inWordsOf(draft[field]))}
             inputWrapperOrder={['label', 'input', 'description', 'error']}
-            suffix=" s"
+            suffix={texts.secondsSuffix}
             min={1}
             max={max}
             clampBehavior="blur"
@@ -119,15 +120,15 @@ function TimeFields({ draft, set, faults, readOnly }: Props): ReactElement {
       </SimpleGrid>
       <Switch
         mt="md"
-        label="An operator who misses an offer is set away"
+        label={texts.setOperatorsAwayAfterMissedOffer}
         checked={draft.missed_call_unavailability_enabled}
         onChange={(event) => set({ missed_call_unavailability_enabled: event.currentTarget.checked })}
         disabled={readOnly}
       />
       <Switch
         mt="md"
-        label="Visitors can attach webhooks"
-        description="Receivers that a visitor's own client names with a ticket or request. The widget needs none."
+        label={texts.visitorsCanAttachWebhooks}
+        description={texts.visitorsCanAttachWebhooksHelp}
         checked={draft.visitor_webhooks}
         onChange={(event) => set({ visitor_webhooks: event.currentTarget.checked })}
         disabled={readOnly}
@@ -139,29 +140,28 @@ function TimeFields({ draft, set, faults, readOnly }: Props): ReactElement {
 const limits = [
   {
     field: 'new_visitors_per_minute',
-    label: 'New visitors per minute',
-    description: 'Visitors one address can create in a minute.',
+    label: texts.newVisitorsPerMinute,
+    description: texts.newVisitorsPerMinuteHelp,
   },
   {
     field: 'open_tickets_per_address',
-    label: 'Waiting at the same time',
-    description: 'Keep this below the capacity of your smallest queue.',
+    label: texts.concurrentWaitingVisitors,
+    description: texts.concurrentWaitingVisitorsHelp,
   },
   {
     field: 'open_feeds_per_address',
-    label: 'Live connections',
-    description: 'Browser tabs of one address that wait or chat.',
+    label: texts.liveConnections,
+    description: texts.liveConnectionsHelp,
   },
 ] as const;
 
-/** What one address may have, so that one caller cannot fill a queue. */
+/** Limits per IP address, so that one client cannot fill a queue. */
 function LimitFields({ draft, set, faults, readOnly }: Props): ReactElement {
   const given = draft.visitor_limits;
   return (
-    <Fieldset legend="Limits per address">
+    <Fieldset legend={texts.limitsPerIpAddress}>
       <Text size="sm" c="dimmed" mb="sm">
-        For visitors from web pages. An office or a mobile network often has one address for many people. Visitors that
-        your own servers create with a secret token are not limited.
+        {texts.limitsPerIpAddressHelp}
       </Text>
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
         {limits.map(({ field, label, description }) => (
@@ -183,8 +183,8 @@ function LimitFields({ draft, set, faults, readOnly }: Props): ReactElement {
       </SimpleGrid>
       <Switch
         mt="md"
-        label="Remove visitors who are not there from the queue"
-        description="A visitor who gives no sign of life within a minute loses their place. The widget does this by itself; your own clients must report presence."
+        label={texts.removeAbsentVisitorsFromQueue}
+        description={texts.removeAbsentVisitorsHelp}
         checked={draft.ticket_needs_presence}
         onChange={(event) => set({ ticket_needs_presence: event.currentTarget.checked })}
         disabled={readOnly}
@@ -196,11 +196,11 @@ function LimitFields({ draft, set, faults, readOnly }: Props): ReactElement {
 /** For programs that were written for other services. */
 function ClientFields({ draft, set, faults, readOnly }: Props): ReactElement {
   return (
-    <Fieldset legend="Existing programs">
+    <Fieldset legend={texts.compatibility}>
       <Select
-        label="Messages sent to attached webhooks"
-        description="Bots and bridges to other messengers that attach a webhook to a ticket need the other side's messages."
-        data={messageAudiences.map((whose) => ({ value: whose, label: `Messages ${audienceNames[whose]}` }))}
+        label={texts.messagesSentToAttachedWebhooks}
+        description={texts.attachedWebhooksHelp}
+        data={messageAudiences.map((whose) => ({ value: whose, label: texts.messagesOf(audienceNames[whose]) }))}
         value={draft.attached_webhook_messages}
         onChange={(chosen) =>
           set({ attached_webhook_messages: messageAudiences.find((whose) => whose === chosen) ?? 'own' })
@@ -211,8 +211,8 @@ function ClientFields({ draft, set, faults, readOnly }: Props): ReactElement {
       />
       <Switch
         mt="md"
-        label="Ignore fields and query parameters that Usher does not know"
-        description="For programs that send more than Usher knows. When off, such requests are refused, so typos are noticed."
+        label={texts.ignoreUnknown}
+        description={texts.ignoreUnknownHelp}
         checked={draft.lenient_requests}
         onChange={(event) => set({ lenient_requests: event.currentTarget.checked })}
         disabled={readOnly}
@@ -224,25 +224,25 @@ function ClientFields({ draft, set, faults, readOnly }: Props): ReactElement {
 function FileFields({ draft, set, faults, readOnly }: Props): ReactElement {
   const senders = draft.allowed_file_senders;
   return (
-    <Fieldset legend="Files">
+    <Fieldset legend={texts.files}>
       <Stack gap="sm">
         <Group gap="lg">
           <Checkbox
-            label="Operators may send files"
+            label={texts.operatorsCanSendFiles}
             checked={senders.operator}
             onChange={(event) => set({ allowed_file_senders: { ...senders, operator: event.currentTarget.checked } })}
             disabled={readOnly}
           />
           <Checkbox
-            label="Visitors may send files"
+            label={texts.visitorsCanSendFiles}
             checked={senders.visitor}
             onChange={(event) => set({ allowed_file_senders: { ...senders, visitor: event.currentTarget.checked } })}
             disabled={readOnly}
           />
         </Group>
         <TagsInput
-          label="Types of files"
-          description="Content types such as application/pdf, or image/* for all of a kind. Enter adds one."
+          label={texts.allowedFileTypes}
+          description={texts.allowedFileTypesHelp}
           value={[...draft.allowed_file_content_types]}
           onChange={(allowed) => set({ allowed_file_content_types: allowed })}
           error={faults('/allowed_file_content_types')}

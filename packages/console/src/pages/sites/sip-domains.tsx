@@ -1,16 +1,18 @@
 import { Button, Group, Loader, Stack, Table, Text, TextInput } from '@mantine/core';
 import { maxDomainLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
+import { RichText } from '../../components/rich-text.tsx';
 import { At } from '../../components/at.tsx';
 import { AskFirst } from '../../components/ask-first.tsx';
 import { faultsOf, isAtFields } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
 import { useEvery } from '../../data/use-every.ts';
+import { texts } from './texts.ts';
 
 const refresh = ['GET /sip_domains'] as const;
 
-/** Host names under which the site is called by SIP. */
+/** Host names of the site for SIP calls. */
 export function SipDomains({ siteId }: { readonly siteId: string }): ReactElement {
   const [domain, setDomain] = useState('');
   const read = useEvery('GET /sip_domains', { query: { site_ids: [siteId] } }, ({ sip_domains }) => sip_domains);
@@ -18,7 +20,7 @@ export function SipDomains({ siteId }: { readonly siteId: string }): ReactElemen
   const remove = useChange('DELETE /sip_domains/{sip_domain_id}', { refresh });
   return (
     <Stack gap="md" maw={760}>
-      <Text size="sm">A domain belongs to one site of the whole service.</Text>
+      <Text size="sm">{texts.sipDomainsHelp}</Text>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -27,7 +29,7 @@ export function SipDomains({ siteId }: { readonly siteId: string }): ReactElemen
       >
         <Group align="flex-start" gap="xs">
           <TextInput
-            label="SIP domain"
+            label={texts.sipDomain}
             placeholder="sip.example.com"
             required
             maxLength={maxDomainLength}
@@ -39,7 +41,7 @@ export function SipDomains({ siteId }: { readonly siteId: string }): ReactElemen
             error={faultsOf(create.error)('/domain')}
           />
           <Button type="submit" mt={25} loading={create.isPending}>
-            Add domain
+            {texts.addDomain}
           </Button>
         </Group>
       </form>
@@ -47,11 +49,11 @@ export function SipDomains({ siteId }: { readonly siteId: string }): ReactElemen
       <ProblemNote error={read.error} />
       {read.data === undefined ? (
         read.isError ? null : (
-          <Loader size="sm" aria-label="Loading" />
+          <Loader size="sm" aria-label={texts.loading} />
         )
       ) : read.data.length === 0 ? (
         <Text size="sm" c="dimmed">
-          The site has no SIP domain yet.
+          {texts.noSipDomainsYet}
         </Text>
       ) : (
         <Table>
@@ -61,23 +63,23 @@ export function SipDomains({ siteId }: { readonly siteId: string }): ReactElemen
                 <Table.Td>
                   {name}
                   <Text size="xs" c="dimmed">
-                    Added <At at={created_at} />
+                    <RichText text={texts.addedAt} values={{ time: <At at={created_at} /> }} />
                   </Text>
                 </Table.Td>
                 <Table.Td ta="right">
                   <AskFirst
-                    label="Delete"
-                    name={`Delete ${name}`}
+                    label={texts.delete}
+                    name={texts.deleteNamed(name)}
                     size="xs"
-                    question="Delete this SIP domain?"
-                    keep="Keep it"
+                    question={texts.confirmDeleteSipDomain}
+                    keep={texts.cancel}
                     busy={remove.isPending}
                     error={remove.error}
                     onClose={() => remove.reset()}
                     onYes={(done) => remove.mutate({ path: { sip_domain_id: id } }, { onSuccess: done })}
                   >
                     <Text>{name}</Text>
-                    <Text size="sm">Webhooks that hear of it are told.</Text>
+                    <Text size="sm">{texts.deleteSipDomainHelp}</Text>
                   </AskFirst>
                 </Table.Td>
               </Table.Tr>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contentsInWords } from './site-contents.ts';
+import { describeContents } from './site-contents.ts';
 
 test('the contents of a site are listed with singular and plural nouns', () => {
   const details = [
@@ -8,5 +8,5 @@ test('the contents of a site are listed with singular and plural nouns', () => {
     { attribute: '/visitors', detail: 'more than 10000' },
     { attribute: '/news_of_a_later_version', detail: '2' },
   ];
-  assert.deepEqual(contentsInWords(details), ['1 queue', 'more than 10000 visitors']);
+  assert.deepEqual(describeContents(details), ['1 queue', 'more than 10000 visitors']);
 });

@@ -12,8 +12,14 @@ import { DeleteSite } from './delete-site.tsx';
 import { Providers } from './providers.tsx';
 import { SiteSettings } from './site-settings.tsx';
 import { SipDomains } from './sip-domains.tsx';
+import { texts } from './texts.ts';
 
-const tabs = { settings: 'Settings', tokens: 'Widget and tokens', providers: 'Visitor sign-in', sip: 'SIP domains' };
+const tabs = {
+  settings: texts.settings,
+  tokens: texts.widgetAndTokens,
+  providers: texts.visitorSignIn,
+  sip: texts.sipDomains,
+};
 const readAgainMs = 10_000;
 
 export function SitePage({ id }: { readonly id: string }): ReactElement {
@@ -28,11 +34,11 @@ export function SitePage({ id }: { readonly id: string }): ReactElement {
   return (
     <>
       <Anchor component={Link} href="/sites" size="sm">
-        ← Sites
+        {texts.backToSites}
       </Anchor>
       {site === undefined ? (
         read.isError ? (
-          <ProblemNote error={read.error} title="This site could not be read" />
+          <ProblemNote error={read.error} title={texts.couldNotLoadSite} />
         ) : (
           <Loading />
         )
@@ -41,13 +47,13 @@ export function SitePage({ id }: { readonly id: string }): ReactElement {
           <PageTitle title={site.name}>{mine ? <DeleteSite site={site} /> : null}</PageTitle>
           <Group gap="xs" mb="md">
             <Text size="sm" c="dimmed">
-              Site id
+              {texts.siteId}
             </Text>
-            <CopyId id={site.id} of="this site" />
+            <CopyId id={site.id} of={texts.thisSite} />
           </Group>
           {mine ? null : (
             <Alert color="gray" mb="md">
-              Only a super manager of this site may change it.
+              {texts.onlySuperManagers}
             </Alert>
           )}
           <Tabs
@@ -56,7 +62,7 @@ export function SitePage({ id }: { readonly id: string }): ReactElement {
             keepMounted
           >
             {mine ? (
-              <Tabs.List mb="md" aria-label="Of this site">
+              <Tabs.List mb="md" aria-label={texts.siteSections}>
                 {Object.entries(tabs).map(([value, label]) => (
                   <Tabs.Tab key={value} value={value}>
                     {label}

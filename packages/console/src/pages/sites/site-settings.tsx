@@ -10,6 +10,7 @@ import { useEditing, type Version } from '../../components/use-editing.ts';
 import { useSession } from '../../session/use-session.ts';
 import { draftOf, faultsIn, type SiteDraft } from './draft.ts';
 import { SiteForm } from './settings-form.tsx';
+import { texts } from './texts.ts';
 import { siteViews } from './views.ts';
 
 interface Props {
@@ -33,7 +34,7 @@ export function SiteSettings({ site, etag, readOnly }: Props): ReactElement {
       return { fields: draftOf(now.data), etag: now.etag };
     },
     onSaved: () => {
-      notifySaved('The site is saved.');
+      notifySaved(texts.siteSaved);
       void client.invalidateQueries({ queryKey: ['GET /sites'] });
       void client.invalidateQueries({ queryKey: ['GET /sites/{site_id}'] });
     },
@@ -42,7 +43,7 @@ export function SiteSettings({ site, etag, readOnly }: Props): ReactElement {
   const wrong = faultsIn(draft);
   return (
     <form
-      aria-label="Settings"
+      aria-label={texts.settings}
       onSubmit={(event) => {
         event.preventDefault();
         if (wrong.length === 0) editing.submit();
@@ -53,10 +54,10 @@ export function SiteSettings({ site, etag, readOnly }: Props): ReactElement {
       {readOnly ? null : (
         <Group mt="md" gap="xs">
           <Button type="submit" disabled={!editing.isChanged || wrong.length > 0} loading={editing.saving}>
-            Save
+            {texts.save}
           </Button>
           <Button variant="default" disabled={!editing.isChanged} onClick={editing.discard}>
-            Discard
+            {texts.discard}
           </Button>
         </Group>
       )}

@@ -1,5 +1,6 @@
 import { Select } from '@mantine/core';
 import type { ReactElement } from 'react';
+import { texts } from './texts.ts';
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 
@@ -10,21 +11,21 @@ interface Props {
   readonly readOnly: boolean;
 }
 
-/** By any part of its name: `tall` finds Europe/Tallinn. */
+/** Searches any part of the name: `tall` finds Europe/Tallinn. */
 export function TimeZone({ value, onChange, error, readOnly }: Props): ReactElement {
   const data = value === null || zones.includes(value) ? zones : [value, ...zones];
   return (
     <Select
-      label="Time zone"
-      description="Where the site is. Opening hours have a time zone of their own."
-      placeholder="Not set"
+      label={texts.timeZone}
+      description={texts.timeZoneHelp}
+      placeholder={texts.notSet}
       data={data}
       value={value}
       onChange={onChange}
       searchable
       clearable
-      clearButtonProps={{ 'aria-label': 'No time zone' }}
-      nothingFoundMessage="No such time zone"
+      clearButtonProps={{ 'aria-label': texts.noTimeZone }}
+      nothingFoundMessage={texts.noMatchingTimeZones}
       limit={50}
       error={error}
       readOnly={readOnly}

@@ -1,19 +1,20 @@
 import type { PresenceInterval } from '@usher/client/api-types';
 import { formatTime } from '../../components/time.ts';
+import { texts } from './texts.ts';
 
-/** What an operator did, as the timeline colours it. */
+/** The state of an operator, as coloured in the timeline. */
 export type Kind = 'engaged' | 'available' | 'away';
 
 export const kinds: readonly { readonly kind: Kind; readonly label: string }[] = [
-  { kind: 'engaged', label: 'In a conversation' },
-  { kind: 'available', label: 'Available' },
-  { kind: 'away', label: 'Away' },
+  { kind: 'engaged', label: texts.inConversation },
+  { kind: 'available', label: texts.available },
+  { kind: 'away', label: texts.away },
 ];
 
-/** An interval cut to the day. */
+/** An interval, cut at the bounds of the day. */
 export interface Piece {
   readonly kind: Kind;
-  /** In words, such as `Available: video` or `Away: Lunch`. */
+  /** A label such as `Available: video` or `Away: Lunch`. */
   readonly label: string;
   readonly from: number;
   readonly to: number;
@@ -22,25 +23,25 @@ export interface Piece {
 export interface Line {
   readonly operatorId: string;
   readonly pieces: readonly Piece[];
-  /** Seconds in each state, and in all of them. */
+  /** Seconds in each state and in total. */
   readonly seconds: Readonly<Record<Kind | 'online', number>>;
 }
 
 interface Day {
   readonly from: number;
   readonly to: number;
-  /** What goes on is drawn up to here. */
+  /** Intervals that are not over are drawn up to this time. */
   readonly now: number;
 }
 
 const media: Readonly<Record<string, string>> = { chat: 'chat', audio: 'audio', video: 'video' };
 
 function describe({ type, reason }: PresenceInterval): Pick<Piece, 'kind' | 'label'> {
-  if (type === 'engaged') return { kind: 'engaged', label: 'In a conversation' };
+  if (type === 'engaged') return { kind: 'engaged', label: texts.inConversation };
   const medium = reason === null ? media[type] : undefined;
-  if (medium !== undefined) return { kind: 'available', label: `Available: ${medium}` };
-  if (type === 'missed_call') return { kind: 'away', label: 'Away: missed an offer' };
-  return { kind: 'away', label: reason === null ? 'Away' : `Away: ${reason}` };
+  if (medium !== undefined) return { kind: 'available', label: texts.availableFor(medium) };
+  if (type === 'missed_call') return { kind: 'away', label: texts.awayMissedOffer };
+  return { kind: 'away', label: reason === null ? texts.away : texts.awayWithReason(reason) };
 }
 
 /** One line for each operator who was online on the day. */
@@ -62,7 +63,7 @@ export function linesOf(intervals: readonly PresenceInterval[], { from, to, now 
 function secondsOf(pieces: readonly Piece[]): Line['seconds'] {
   const seconds = { engaged: 0, available: 0, away: 0, online: 0 };
   for (const { kind, from, to } of pieces) {
-    // Whole seconds that add up, as in the statistics.
+    // Rounded to whole seconds that add up, as in the statistics.
     const length = Math.floor(to / 1_000) - Math.floor(from / 1_000);
     seconds[kind] += length;
     seconds.online += length;
@@ -70,7 +71,7 @@ function secondsOf(pieces: readonly Piece[]): Line['seconds'] {
   return seconds;
 }
 
-/** The pieces of a kind as one SVG path in a box that is as wide as the day has milliseconds, and 1 high. */
+/** The intervals of a state as one SVG path, in a box 1 high and as wide as the day has milliseconds. */
 export function pathOf(pieces: readonly Piece[], kind: Kind, dayFrom: number): string {
   return pieces
     .filter((piece) => piece.kind === kind)
@@ -78,7 +79,7 @@ export function pathOf(pieces: readonly Piece[], kind: Kind, dayFrom: number): s
     .join('');
 }
 
-/** Every third full hour of the day, where the reader is: on two days of the year they are not evenly apart. */
+/** Every third full hour in the reader's time zone; on the days of a DST change they are not evenly spaced. */
 export function hoursOf(from: Date, to: Date): { readonly label: string; readonly at: number }[] {
   const hours: { label: string; at: number }[] = [];
   for (let hour = 0; hour <= 24; hour += 3) {

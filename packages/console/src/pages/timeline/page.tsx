@@ -10,10 +10,11 @@ import { boundsOf, nameOf } from '../board/day/day.ts';
 import { useManagedSites } from '../board/use-board.ts';
 import { usePeople } from '../people/use-people.ts';
 import { linesOf } from './day-line.ts';
+import { texts } from './texts.ts';
 import { Timeline } from './timeline.tsx';
 import { useIntervals } from './use-intervals.ts';
 
-/** What operators did on a day, one row for each. */
+/** The presence of operators on one day. */
 export function TimelinePage(): ReactElement {
   const siteIds = useManagedSites();
   const [search, setSearch] = useSearchParams();
@@ -23,12 +24,12 @@ export function TimelinePage(): ReactElement {
   const bounds = boundsOf(day);
   return (
     <>
-      <PageTitle title="Timeline" />
+      <PageTitle title={texts.timeline} />
       <Choices day={day} chooseDay={chooseDay} />
       {siteIds.length === 0 ? (
-        <Empty>You manage no operators on this site. Choose another site.</Empty>
+        <Empty>{texts.noManagedOperators}</Empty>
       ) : bounds === null ? (
-        <Empty>Choose a day.</Empty>
+        <Empty>{texts.chooseDaySentence}</Empty>
       ) : (
         <DayOf siteIds={siteIds} from={bounds.from} to={bounds.to} />
       )}
@@ -47,7 +48,7 @@ function Choices({ day, chooseDay }: ChoicesProps): ReactElement {
   const me = useMe();
   const managed = me.sites.filter(({ id }) => me.can('manager', id));
   const sites = [
-    { value: everySite, label: 'All sites' },
+    { value: everySite, label: texts.allSites },
     ...managed.map(({ id, name }) => ({ value: id, label: name })),
   ];
   const bounds = boundsOf(day);
@@ -58,26 +59,26 @@ function Choices({ day, chooseDay }: ChoicesProps): ReactElement {
   return (
     <Group gap="sm" mb="md" align="flex-end">
       <TextInput
-        label="Day"
+        label={texts.day}
         type="date"
         size="xs"
         value={day}
-        error={bounds === null ? 'Choose a day' : null}
+        error={bounds === null ? texts.chooseDay : null}
         onChange={({ currentTarget }) => chooseDay(currentTarget.value)}
       />
       <Button.Group>
         <Button variant="default" size="xs" onClick={() => move(-1)}>
-          Previous day
+          {texts.previousDay}
         </Button>
         <Button variant="default" size="xs" onClick={() => move(1)}>
-          Next day
+          {texts.nextDay}
         </Button>
         <Button variant="default" size="xs" onClick={() => chooseDay(nameOf(new Date()))}>
-          Today
+          {texts.today}
         </Button>
       </Button.Group>
       <Select
-        label="Site"
+        label={texts.site}
         size="xs"
         w={200}
         allowDeselect={false}
@@ -89,13 +90,13 @@ function Choices({ day, chooseDay }: ChoicesProps): ReactElement {
   );
 }
 
-/** The site is the only filter beside the day. */
+/** The site is the only filter besides the day. */
 function Nobody(): ReactElement {
   const { siteId, chooseSite } = useMe();
-  if (siteId === null) return <Empty>No operators were online on this day.</Empty>;
+  if (siteId === null) return <Empty>{texts.nobodyOnline}</Empty>;
   return (
-    <NoMatch clear={() => chooseSite(null)} label="Show all sites">
-      No operators of this site were online on this day.
+    <NoMatch clear={() => chooseSite(null)} label={texts.showAllSites}>
+      {texts.nobodyOfSiteOnline}
     </NoMatch>
   );
 }
@@ -111,21 +112,17 @@ function DayOf({ siteIds, from, to }: DayProps): ReactElement {
   const read = useIntervals({ siteIds, from, to });
   const people = usePeople().data ?? [];
   if (read.data === undefined)
-    return read.error === null ? (
-      <Loading />
-    ) : (
-      <ProblemNote error={read.error} title="The timeline could not be read" />
-    );
+    return read.error === null ? <Loading /> : <ProblemNote error={read.error} title={texts.couldNotLoadTimeline} />;
   const names = new Map(people.map(({ id, name }) => [id, name]));
   const lines = linesOf(read.data.intervals, { from: from.getTime(), to: to.getTime(), now })
-    .map((line) => ({ ...line, name: names.get(line.operatorId) ?? 'Former operator' }))
+    .map((line) => ({ ...line, name: names.get(line.operatorId) ?? texts.formerOperator }))
     .toSorted((a, b) => a.name.localeCompare(b.name) || (a.operatorId < b.operatorId ? -1 : 1));
   return (
     <>
       <ProblemNote error={read.error} />
       {read.data.isCut ? (
         <Text c="dimmed" mb="sm">
-          This day has more than 50,000 changes. The latest are not shown.
+          {texts.tooManyChanges}
         </Text>
       ) : null}
       {lines.length === 0 ? <Nobody /> : <Timeline lines={lines} from={from} to={to} now={now} />}

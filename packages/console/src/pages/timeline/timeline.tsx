@@ -5,6 +5,7 @@ import { inClock } from '../../components/duration.ts';
 import { formatTime } from '../../components/time.ts';
 import { hoursOf, kinds, pathOf, type Line } from './day-line.ts';
 import classes from './timeline.module.css';
+import { texts } from './texts.ts';
 
 interface NamedLine extends Line {
   readonly name: string;
@@ -20,7 +21,7 @@ interface TimelineProps {
 const percent = (fraction: number): string => `${fraction * 100}%`;
 const clock = (at: number): string => formatTime(at, 'seconds');
 
-/** One row for each operator: the day as a bar, and behind a button the same as a list. */
+/** One row per operator: the day as a bar, and as a list on demand. */
 export function Timeline({ lines, from, to, now }: TimelineProps): ReactElement {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const toggle = (id: string): void =>
@@ -28,16 +29,16 @@ export function Timeline({ lines, from, to, now }: TimelineProps): ReactElement 
   return (
     <>
       <Legend />
-      <Table className={classes['table'] ?? ''} aria-label="Operators" verticalSpacing="xs" layout="fixed">
+      <Table className={classes['table'] ?? ''} aria-label={texts.operators} verticalSpacing="xs" layout="fixed">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th className={classes['name'] ?? ''}>Operator</Table.Th>
+            <Table.Th className={classes['name'] ?? ''}>{texts.operator}</Table.Th>
             <Table.Th>
-              <VisuallyHidden>Day</VisuallyHidden>
+              <VisuallyHidden>{texts.day}</VisuallyHidden>
               <Hours from={from} to={to} />
             </Table.Th>
-            <Table.Th className={classes['figure'] ?? ''}>Online</Table.Th>
-            <Table.Th className={classes['figure'] ?? ''}>In conversations</Table.Th>
+            <Table.Th className={classes['figure'] ?? ''}>{texts.online}</Table.Th>
+            <Table.Th className={classes['figure'] ?? ''}>{texts.inConversations}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -60,7 +61,7 @@ export function Timeline({ lines, from, to, now }: TimelineProps): ReactElement 
 
 function Legend(): ReactElement {
   return (
-    <ul className={classes['legend']} aria-label="Colours">
+    <ul className={classes['legend']} aria-label={texts.colours}>
       {kinds.map(({ kind, label }) => (
         <li key={kind}>
           <span className={classes['swatch']} data-kind={kind} aria-hidden />
@@ -130,7 +131,7 @@ function Pieces({ line }: { readonly line: NamedLine }): ReactElement {
   return (
     <Table.Tr>
       <Table.Td colSpan={2}>
-        <ol className={classes['pieces']} aria-label={`${line.name}, step by step`}>
+        <ol className={classes['pieces']} aria-label={texts.intervalsOf(line.name)}>
           {line.pieces.map(({ kind, label, from, to }) => (
             <li key={from}>
               <span className={classes['swatch']} data-kind={kind} aria-hidden />

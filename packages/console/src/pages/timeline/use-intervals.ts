@@ -18,7 +18,7 @@ export interface DayIntervals {
   readonly isCut: boolean;
 }
 
-/** What everybody on the sites did in the range; read again while it goes on. */
+/** The presence intervals of the sites in the range; polled while the range is not over. */
 export function useIntervals({ siteIds, from, to }: IntervalsQuery): UseQueryResult<DayIntervals> {
   const { api } = useSession();
   const query = { site_ids: siteIds, from: from.toISOString(), to: to.toISOString(), per_page: maxPageSize };
@@ -38,7 +38,7 @@ export function useIntervals({ siteIds, from, to }: IntervalsQuery): UseQueryRes
     },
     placeholderData: keepPreviousData,
     enabled: siteIds.length > 0,
-    // What is past does not change any more.
+    // The past does not change.
     refetchInterval: () => (to.getTime() > Date.now() ? refreshMs : false),
   });
 }

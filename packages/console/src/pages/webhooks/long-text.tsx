@@ -1,11 +1,12 @@
 import { Box, Button, CopyButton, Group } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
 import classes from './long-text.module.css';
+import { texts } from './texts.ts';
 
-/** Characters that are shown at first. */
+/** Characters shown before the text is expanded. */
 const cutAt = 1_500;
 
-/** Whatever others have sent, as text. What is long is cut until it is asked for. */
+/** Foreign content as plain text; long content is collapsed. */
 export function LongText({ text, label }: { readonly text: string; readonly label: string }): ReactElement {
   const [all, showAll] = useState(false);
   const isLong = text.length > cutAt;
@@ -18,7 +19,7 @@ export function LongText({ text, label }: { readonly text: string; readonly labe
       <Group gap="xs" mt={6}>
         {isLong ? (
           <Button size="compact-xs" variant="default" onClick={() => showAll(!all)} aria-expanded={all}>
-            {all ? 'Show less' : `Show all ${text.length.toLocaleString()} characters`}
+            {all ? texts.showLess : texts.showAllCharacters(text.length.toLocaleString())}
           </Button>
         ) : null}
         <CopyText text={text} what={label} />
@@ -31,8 +32,8 @@ function CopyText({ text, what }: { readonly text: string; readonly what: string
   return (
     <CopyButton value={text} timeout={2_000}>
       {({ copied, copy }) => (
-        <Button size="compact-xs" variant="default" onClick={copy} aria-label={`Copy ${what}`}>
-          {copied ? 'Copied' : 'Copy'}
+        <Button size="compact-xs" variant="default" onClick={copy} aria-label={texts.copyLabel(what)}>
+          {copied ? texts.copied : texts.copy}
         </Button>
       )}
     </CopyButton>

@@ -5,7 +5,7 @@ import { NewWebhook } from './registrations/new-webhook.tsx';
 import { WebhookList } from './registrations/webhook-list.tsx';
 import { WebhookPage } from './registrations/webhook-page.tsx';
 
-/** Who is told of what happens, and what became of telling them. */
+/** Webhooks, their deliveries and the event catalogue. */
 export function WebhooksPage(): ReactElement {
   return (
     <Switch>

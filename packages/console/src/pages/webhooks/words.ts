@@ -1,6 +1,7 @@
 import type { Delivery, Webhook } from '@usher/client/api-types';
 import { maxCountedDeliveries } from '@usher/contract/limits';
 import { channelOf } from './channels/channels.ts';
+import { texts } from './texts.ts';
 
 interface Words {
   readonly label: string;
@@ -11,21 +12,21 @@ interface Words {
 export type DeliveryState = Delivery['state'];
 
 export const states: Readonly<Record<DeliveryState, Words>> = {
-  pending: { label: 'Pending', color: 'blue', meaning: 'About to be sent.' },
-  retrying: { label: 'Retrying', color: 'yellow', meaning: 'The last attempt failed. It will be tried again.' },
-  held: { label: 'Held', color: 'grape', meaning: 'Kept back while the webhook was off. Recover or replay it.' },
-  delivered: { label: 'Delivered', color: 'green', meaning: 'The receiver accepted it.' },
-  exhausted: { label: 'Failed', color: 'red', meaning: 'All attempts failed. Recover or replay it.' },
+  pending: { label: texts.pending, color: 'blue', meaning: texts.pendingMeaning },
+  retrying: { label: texts.retrying, color: 'yellow', meaning: texts.retryingMeaning },
+  held: { label: texts.held, color: 'grape', meaning: texts.heldMeaning },
+  delivered: { label: texts.delivered, color: 'green', meaning: texts.deliveredMeaning },
+  exhausted: { label: texts.failed, color: 'red', meaning: texts.failedMeaning },
   discarded: {
-    label: 'Discarded',
+    label: texts.discarded,
     color: 'gray',
-    meaning: 'It was dropped, and is not recovered. It can be replayed.',
+    meaning: texts.discardedMeaning,
   },
 };
 
 export const stateNames = Object.keys(states) as readonly DeliveryState[];
 
-/** Nothing more happens with it unless somebody asks for it. */
+/** Whether the delivery is final: nothing more happens unless somebody replays it. */
 export function isSettled(state: DeliveryState): boolean {
   return state !== 'pending' && state !== 'retrying';
 }
@@ -34,16 +35,16 @@ export function whyDisabled(webhook: Pick<Webhook, 'disabled_because' | 'url'>):
   switch (webhook.disabled_because) {
     case null:
     case 'asked':
-      return 'switched off';
+      return texts.disabledManually;
     case 'failing':
-      return 'nothing has arrived for days';
+      return texts.failedForDays;
     case 'gone':
     case 'token_ended':
       return channelOf(webhook).whyEnded;
   }
 }
 
-/** Characters of an address that are its name where it was given none. */
+/** A webhook without a description is named by the first characters of its URL. */
 const longestName = 60;
 
 export function nameOf({ description, url }: Pick<Webhook, 'description' | 'url'>): string {
@@ -54,15 +55,11 @@ export function nameOf({ description, url }: Pick<Webhook, 'description' | 'url'
 
 /** `12 ms`, `1.4 s`, `15 s`. */
 export function inDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 1_000) return texts.milliseconds(Math.round(ms));
   const seconds = ms / 1_000;
-  return seconds < 10 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;
+  return texts.seconds(seconds < 10 ? seconds.toFixed(1) : String(Math.round(seconds)));
 }
 
 export function inCount(count: number): string {
   return count >= maxCountedDeliveries ? `${maxCountedDeliveries.toLocaleString()}+` : count.toLocaleString();
-}
-
-export function inPlural(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString()} ${count === 1 ? one : many}`;
 }

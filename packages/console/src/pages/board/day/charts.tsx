@@ -5,16 +5,17 @@ import type { ReactElement, ReactNode } from 'react';
 import { inClock } from '../../../components/duration.ts';
 import { axisOf, durationTicks, timeTicks, valueTicks } from '../../../components/ticks.ts';
 import { formatTime } from '../../../components/time.ts';
+import { texts } from '../texts.ts';
 import type { Step } from './day.ts';
 import classes from './day.module.css';
 
 const height = 190;
 const noMotion = { isAnimationActive: false };
 const common = { h: height, dataKey: 'at', withLegend: true };
-/** Between two ticks of the day. Where there is no room for all of them every second or third is left. */
+/** Minutes between two ticks. Where space is short, the chart drops every second or third tick. */
 const everyMin = 180;
 
-/** Four views of the day. What they show is in the table below them, for those who do not see them. */
+/** Four charts of the day. They are hidden from screen readers, which read the table below instead. */
 export function Charts({
   steps,
   levelSec,
@@ -39,7 +40,7 @@ export function Charts({
   );
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" mb="md">
-      <Chart title="Offered and answered">
+      <Chart title={texts.offeredAndAnswered}>
         <BarChart
           {...common}
           xAxisProps={xAxisProps}
@@ -47,12 +48,12 @@ export function Charts({
           yAxisProps={axisOf(visitors)}
           barProps={noMotion}
           series={[
-            { name: 'arrivals', label: 'Offered', color: 'var(--day-one)' },
-            { name: 'engaged', label: 'Answered', color: 'var(--day-two)' },
+            { name: 'arrivals', label: texts.offered, color: 'var(--day-one)' },
+            { name: 'engaged', label: texts.answered, color: 'var(--day-two)' },
           ]}
         />
       </Chart>
-      <Chart title="Wait time">
+      <Chart title={texts.waitTime}>
         <LineChart
           {...common}
           xAxisProps={xAxisProps}
@@ -63,12 +64,12 @@ export function Charts({
           yAxisProps={axisOf(waits)}
           valueFormatter={inClock}
           series={[
-            { name: 'averageWaitSec', label: 'Average', color: 'var(--day-one)' },
-            { name: 'longestWaitSec', label: 'Longest', color: 'var(--day-three)', strokeDasharray: '5 3' },
+            { name: 'averageWaitSec', label: texts.average, color: 'var(--day-one)' },
+            { name: 'longestWaitSec', label: texts.longest, color: 'var(--day-three)', strokeDasharray: '5 3' },
           ]}
         />
       </Chart>
-      <Chart title="Abandonment">
+      <Chart title={texts.abandonment}>
         <BarChart
           {...common}
           xAxisProps={xAxisProps}
@@ -77,12 +78,12 @@ export function Charts({
           yAxisProps={axisOf(lost)}
           barProps={noMotion}
           series={[
-            { name: 'abandoned', label: 'Abandoned', color: 'var(--day-three)' },
-            { name: 'sentAway', label: 'Turned away', color: 'var(--day-four)' },
+            { name: 'abandoned', label: texts.abandoned, color: 'var(--day-three)' },
+            { name: 'sentAway', label: texts.turnedAway, color: 'var(--day-four)' },
           ]}
         />
       </Chart>
-      <Chart title={`Service level: answered within ${levelSec} s`}>
+      <Chart title={texts.answeredWithin(levelSec)}>
         <LineChart
           {...common}
           xAxisProps={xAxisProps}
@@ -92,7 +93,7 @@ export function Charts({
           connectNulls={false}
           yAxisProps={axisOf([0, 25, 50, 75, 100])}
           valueFormatter={(value) => `${value} %`}
-          series={[{ name: 'withinPercent', label: 'Of those answered or abandoned', color: 'var(--day-two)' }]}
+          series={[{ name: 'withinPercent', label: texts.shareAnsweredInTime, color: 'var(--day-two)' }]}
         />
       </Chart>
     </SimpleGrid>

@@ -5,6 +5,7 @@ import { ProblemNote } from '../../../components/problem.tsx';
 import { inClock } from '../../../components/duration.ts';
 import { useRead } from '../../../data/use-api.ts';
 import { useServiceLevel } from '../service-level.ts';
+import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import now from '../now/now.module.css';
 import { Charts } from './charts.tsx';
@@ -13,9 +14,9 @@ import { FiguresTable } from './figures-table.tsx';
 
 const refreshMs = 30_000;
 const steps = [
-  { value: '900', label: '15 minutes' },
-  { value: '1800', label: '30 minutes' },
-  { value: '3600', label: '1 hour' },
+  { value: '900', label: texts.quarterHour },
+  { value: '1800', label: texts.halfHour },
+  { value: '3600', label: texts.oneHour },
 ];
 
 interface Choice {
@@ -24,7 +25,7 @@ interface Choice {
   readonly queueIds: readonly string[];
 }
 
-/** What became of those who came on a day, as charts and as a table. */
+/** The statistics of one day, as charts and as a table. */
 export function DayView({ siteIds }: { readonly siteIds: readonly string[] }): ReactElement {
   const [choice, setChoice] = useState<Choice>(() => ({
     day: nameOf(new Date()),
@@ -56,9 +57,9 @@ export function DayView({ siteIds }: { readonly siteIds: readonly string[] }): R
         levelSec={levelSec}
         chooseLevel={chooseLevel}
       />
-      <ProblemNote error={stats.error} title="The day could not be read" />
+      <ProblemNote error={stats.error} title={texts.couldNotLoadDay} />
       {intervals === undefined ? (
-        <Loader aria-label="Loading" />
+        <Loader aria-label={texts.loading} />
       ) : (
         <>
           <Summary {...wholeOf(intervals)} levelSec={levelSec} />
@@ -84,15 +85,15 @@ function Choices({ choice, choose, levelSec, chooseLevel }: ChoicesProps): React
   return (
     <Group gap="sm" mb="md" align="flex-end">
       <TextInput
-        label="Day"
+        label={texts.day}
         type="date"
         size="xs"
         value={choice.day}
-        error={boundsOf(choice.day) === null ? 'Choose a day' : null}
+        error={boundsOf(choice.day) === null ? texts.chooseDay : null}
         onChange={({ currentTarget }) => choose({ day: currentTarget.value })}
       />
       <Select
-        label="Interval"
+        label={texts.interval}
         size="xs"
         w={150}
         allowDeselect={false}
@@ -101,7 +102,7 @@ function Choices({ choice, choose, levelSec, chooseLevel }: ChoicesProps): React
         onChange={(value) => choose({ intervalSec: Number(value) })}
       />
       <NumberInput
-        label="Service level target (s)"
+        label={texts.serviceLevelTargetS}
         size="xs"
         w={190}
         min={0}
@@ -111,17 +112,17 @@ function Choices({ choice, choose, levelSec, chooseLevel }: ChoicesProps): React
         onChange={(value) => chooseLevel(Number(value) || 0)}
       />
       <MultiSelect
-        label="Queues"
+        label={texts.queues}
         size="xs"
         flex="1 1 220px"
-        placeholder={choice.queueIds.length === 0 ? 'All queues' : ''}
+        placeholder={choice.queueIds.length === 0 ? texts.allQueues : ''}
         data={queues}
         value={[...choice.queueIds]}
         onChange={(queueIds) => choose({ queueIds })}
         searchable
         clearable
         limit={50}
-        nothingFoundMessage="No matching queues"
+        nothingFoundMessage={texts.noMatchingQueues}
       />
     </Group>
   );
@@ -131,21 +132,21 @@ function Summary(whole: ReturnType<typeof wholeOf> & { readonly levelSec: number
   if (whole.arrivals === 0)
     return (
       <Text c="dimmed" mb="md">
-        No visitors on this day
+        {texts.noVisitorsOnDay}
       </Text>
     );
   const clock = (seconds: number | null): string => (seconds === null ? '–' : inClock(seconds));
   const figures: readonly (readonly [name: string, value: string])[] = [
-    ['Offered', String(whole.arrivals)],
-    ['Answered', String(whole.engaged)],
-    ['Abandoned', String(whole.abandoned)],
-    ['Turned away', String(whole.sentAway)],
-    ['Average wait', clock(whole.averageWaitSec)],
-    ['Longest wait', clock(whole.longestWaitSec)],
-    [`Within ${whole.levelSec} s`, whole.within === null ? '–' : `${Math.round(whole.within * 100)} %`],
+    [texts.offered, String(whole.arrivals)],
+    [texts.answered, String(whole.engaged)],
+    [texts.abandoned, String(whole.abandoned)],
+    [texts.turnedAway, String(whole.sentAway)],
+    [texts.averageWait, clock(whole.averageWaitSec)],
+    [texts.longestWait, clock(whole.longestWaitSec)],
+    [texts.within(whole.levelSec), whole.within === null ? '–' : `${Math.round(whole.within * 100)} %`],
   ];
   return (
-    <dl className={now['totals']} aria-label="The day">
+    <dl className={now['totals']} aria-label={texts.totalsDay}>
       {figures.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

@@ -1,28 +1,28 @@
 import type { QueueStatsInterval } from '@usher/client/api-types';
 
-/** A day where the reader is, as instants: on two days of the year it has 23 hours or 25. */
+/** The bounds of a day in the reader's time zone. The two days of a DST change have 23 and 25 hours. */
 export function boundsOf(day: string): { readonly from: Date; readonly to: Date } | null {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? [];
   if (year === undefined) return null;
   const at = (days: number): Date => new Date(Number(year), Number(month) - 1, Number(date) + days);
-  // A date that is none, the 31st of February, is another one by now.
+  // `Date` turns an invalid date, such as 31 February, into another one.
   return nameOf(at(0)) === day ? { from: at(0), to: at(1) } : null;
 }
 
-/** `2026-11-15`, where the reader is. */
+/** `2026-11-15`, in the reader's time zone. */
 export function nameOf(at: Date): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
-/** One step of the charts; what has not happened yet, or happened to nobody, is `null`. */
+/** One interval of the charts; `null` for intervals in the future and for averages of nobody. */
 export interface Step {
-  /** When it began: unique, while the clock on the wall shows some times twice on one day of the year. */
+  /** The start of the interval. Unique, unlike the local time, which occurs twice when DST ends. */
   readonly at: string;
   readonly arrivals: number | null;
   readonly engaged: number | null;
   readonly abandoned: number | null;
-  /** Sent away: they waited too long, or nobody was there any more. */
+  /** Visitors who waited too long or whose queue became unstaffed. */
   readonly sentAway: number | null;
   readonly averageWaitSec: number | null;
   readonly longestWaitSec: number | null;
@@ -56,7 +56,7 @@ interface Whole {
   readonly within: number | null;
 }
 
-/** The intervals together: means and shares are weighed by those they are of. */
+/** The totals of the intervals. Averages and shares are weighted by the visitors of each interval. */
 export function wholeOf(intervals: readonly QueueStatsInterval[]): Whole {
   const sum = (figure: (each: QueueStatsInterval) => number): number =>
     intervals.reduce((all, each) => all + figure(each), 0);

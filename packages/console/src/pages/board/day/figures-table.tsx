@@ -3,36 +3,37 @@ import type { QueueStatsInterval } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { inClock } from '../../../components/duration.ts';
 import { formatTime } from '../../../components/time.ts';
+import { texts } from '../texts.ts';
 import classes from './day.module.css';
 
 const columns: readonly (readonly [name: string, value: (each: QueueStatsInterval) => string | number])[] = [
-  ['Offered', (each) => each.arrivals],
-  ['Answered', (each) => each.engaged],
-  ['Answered in another queue', (each) => each.engaged_elsewhere],
-  ['Still waiting', (each) => each.waiting],
-  ['Abandoned', (each) => each.abandoned],
-  ['Expired', (each) => each.expired],
-  ['Unstaffed', (each) => each.unstaffed],
-  ['Overflowed', (each) => each.rerouted],
-  ['Average wait', (each) => clock(each.average_wait_sec)],
-  ['Longest wait', (each) => clock(each.longest_wait_sec)],
-  ['Service level', (each) => percent(each.within_service_level)],
+  [texts.offered, (each) => each.arrivals],
+  [texts.answered, (each) => each.engaged],
+  [texts.answeredInAnotherQueue, (each) => each.engaged_elsewhere],
+  [texts.stillWaiting, (each) => each.waiting],
+  [texts.abandoned, (each) => each.abandoned],
+  [texts.expired, (each) => each.expired],
+  [texts.unstaffed, (each) => each.unstaffed],
+  [texts.overflowed, (each) => each.rerouted],
+  [texts.averageWait, (each) => clock(each.average_wait_sec)],
+  [texts.longestWait, (each) => clock(each.longest_wait_sec)],
+  [texts.serviceLevel, (each) => percent(each.within_service_level)],
 ];
 
 const clock = (seconds: number | null): string => (seconds === null ? '–' : inClock(seconds));
 const percent = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)} %`);
 
-/** The same as the charts, and more exactly. */
+/** The exact numbers behind the charts. */
 export function FiguresTable({ intervals }: { readonly intervals: readonly QueueStatsInterval[] }): ReactElement {
   return (
     <details>
-      <summary className={classes['summary']}>The day as a table</summary>
+      <summary className={classes['summary']}>{texts.dayAsTable}</summary>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by keys. */}
-      <section className={classes['scroll']} tabIndex={0} aria-label="The day as a table">
+      <section className={classes['scroll']} tabIndex={0} aria-label={texts.dayAsTable}>
         <Table className="tabular" stickyHeader fz="xs" horizontalSpacing="xs" verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th scope="col">From</Table.Th>
+              <Table.Th scope="col">{texts.from}</Table.Th>
               {columns.map(([name]) => (
                 <Table.Th key={name} scope="col" ta="right">
                   {name}

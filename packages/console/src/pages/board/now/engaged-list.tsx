@@ -1,8 +1,10 @@
 import { Button, Text } from '@mantine/core';
 import type { Engagement } from '@usher/client/api-types';
 import { memo, type ReactElement } from 'react';
+import { RichText } from '../../../components/rich-text.tsx';
 import { Since } from '../../../components/since.tsx';
 import { NoMatch } from '../../../components/states.tsx';
+import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { activityName, visitorInWords } from '../words.ts';
 import classes from './now.module.css';
@@ -17,7 +19,7 @@ interface ListProps {
   readonly look: (engagementId: string) => void;
 }
 
-/** Who is engaged with whom, since when and by what: everywhere, or from one queue. */
+/** The active conversations with visitor, operator, medium and duration: all of them, or those from one queue. */
 export function EngagedList({ queueId, showAll, look }: ListProps): ReactElement {
   const { store, names } = useBoard();
   useTopic('engagements');
@@ -27,33 +29,33 @@ export function EngagedList({ queueId, showAll, look }: ListProps): ReactElement
   const shown = queueId === null ? all : all.filter(({ queue_id }) => queue_id === queueId);
   return (
     <VirtualRows
-      label="Who is engaged"
+      label={texts.activeConversations}
       things={shown}
       rowHeight={rowHeight}
       className={classes['engagedGrid']}
       header={
         <>
-          <Head>Visitor and operator</Head>
-          <Head>Since</Head>
+          <Head>{texts.visitorAndOperator}</Head>
+          <Head>{texts.since}</Head>
           <Head>
-            <span className={classes['unseen']}>Action</span>
+            <span className={classes['unseen']}>{texts.action}</span>
           </Head>
         </>
       }
       empty={
         all.length > 0 ? (
-          <NoMatch clear={showAll} label="Show all queues">
-            No active conversations from this queue
+          <NoMatch clear={showAll} label={texts.showAllQueues}>
+            {texts.noActiveConversationsFromQueue}
           </NoMatch>
         ) : (
-          <Text c="dimmed">{store.has('engagements') ? 'No active conversations' : 'Loading…'}</Text>
+          <Text c="dimmed">{store.has('engagements') ? texts.noActiveConversations : texts.loadingProgress}</Text>
         )
       }
       renderRow={(engagement) => (
         <EngagementCells
           engagement={engagement}
           visitor={visitorInWords(names.nameOf(engagement.visitor_id), engagement.visitor_id)}
-          operator={store.operator(engagement.operator_id)?.name ?? 'an operator of another site'}
+          operator={store.operator(engagement.operator_id)?.name ?? texts.operatorAnotherSite}
           queue={engagement.queue_id === null ? null : (store.queues.get(engagement.queue_id)?.name ?? null)}
           look={look}
         />
@@ -75,8 +77,11 @@ const EngagementCells = memo(function EngagementCells(props: Props): ReactElemen
   return (
     <>
       <Cell className={classes['two']}>
-        <span title={`${visitor} with ${operator}`}>
-          <bdi>{visitor}</bdi> with <bdi>{operator}</bdi>
+        <span title={texts.visitorWithOperator(visitor, operator)}>
+          <RichText
+            text={texts.richVisitorWithOperator}
+            values={{ visitor: <bdi>{visitor}</bdi>, operator: <bdi>{operator}</bdi> }}
+          />
         </span>
         <small>
           {activityName(engagement.media)}
@@ -91,10 +96,10 @@ const EngagementCells = memo(function EngagementCells(props: Props): ReactElemen
         <Button
           size="compact-xs"
           variant="subtle"
-          aria-label={`View the conversation of ${visitor} with ${operator}`}
+          aria-label={texts.viewConversation(visitor, operator)}
           onClick={() => look(engagement.id)}
         >
-          View
+          {texts.view}
         </Button>
       </Cell>
     </>

@@ -3,7 +3,9 @@ import { useMediaQuery } from '@mantine/hooks';
 import { Cross2Icon } from '@radix-ui/react-icons';
 import { Suspense, useCallback, useState, type ReactElement } from 'react';
 import { useSearchParams } from 'wouter';
+import { RichText } from '../../../components/rich-text.tsx';
 import { lazily } from '../../../components/lazily.ts';
+import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { EngagedList } from './engaged-list.tsx';
 import classes from './now.module.css';
@@ -16,13 +18,13 @@ const Transcript = lazily(async () => (await import('./transcript.tsx')).Transcr
 
 type Tab = 'queues' | 'waiting' | 'engaged' | 'operators';
 const tabs: readonly (readonly [Tab, string])[] = [
-  ['queues', 'Queues'],
-  ['waiting', 'Waiting'],
-  ['engaged', 'Conversations'],
-  ['operators', 'Operators'],
+  ['queues', texts.queues],
+  ['waiting', texts.waiting],
+  ['engaged', texts.conversations],
+  ['operators', texts.operators],
 ];
 
-/** Everything as it is now: queues, and beside them, or where there is no room behind them, people. */
+/** The current state: queues, and people beside them or, on small screens, in tabs. */
 export function NowView(): ReactElement {
   const wide = useMediaQuery('(min-width: 75em)', true, { getInitialValueInEffect: false });
   const [params, setParams] = useSearchParams();
@@ -43,7 +45,7 @@ export function NowView(): ReactElement {
       <Totals />
       <div className={classes['layout']}>
         {wide ? <QueueList chosen={chosen} choose={choose} /> : null}
-        <section className={classes['panel']} aria-label={wide ? 'People' : 'Queues and people'}>
+        <section className={classes['panel']} aria-label={wide ? texts.people : texts.queuesAndPeople}>
           <Tabs value={current} onChange={(value) => setTab(value as Tab)} keepMounted={false} display="contents">
             <Tabs.List>
               {tabs
@@ -92,11 +94,11 @@ function Panel({ tab, chosen, choose, look }: PanelProps): ReactElement {
   }
 }
 
-/** Which queue the lists are about, and the way back to all. */
+/** The queue that filters the lists, with a button to show all. */
 function Chosen({ id, clear }: { readonly id: string; readonly clear: () => void }): ReactElement {
   const { store } = useBoard();
   useTopic('queues');
-  const name = store.queues.get(id)?.name ?? 'a queue that is not there';
+  const name = store.queues.get(id)?.name ?? texts.deletedQueue;
   return (
     <Button
       mt="xs"
@@ -105,10 +107,10 @@ function Chosen({ id, clear }: { readonly id: string; readonly clear: () => void
       maw="100%"
       style={{ alignSelf: 'flex-start' }}
       rightSection={<Cross2Icon aria-hidden />}
-      aria-label={`Only ${name}: show all queues`}
+      aria-label={texts.showAllQueuesNotOnly(name)}
       onClick={clear}
     >
-      Only <bdi>&nbsp;{name}</bdi>
+      <RichText text={texts.onlyQueue} values={{ name: <bdi>{name}</bdi> }} />
     </Button>
   );
 }

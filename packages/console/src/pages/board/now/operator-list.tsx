@@ -3,12 +3,14 @@ import { notifications } from '@mantine/notifications';
 import type { Operator } from '@usher/client/api-types';
 import { memo, type ReactElement } from 'react';
 import { Link } from 'wouter';
+import { RichText } from '../../../components/rich-text.tsx';
 import { inWords } from '../../../components/in-words.ts';
 import { Since } from '../../../components/since.tsx';
 import { NoMatch } from '../../../components/states.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { leaseSeconds } from '../../../live/lease.ts';
 import { staffs, type Load } from '../store/staffing.ts';
+import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { activityName, operatorInWords, saidSince, stateOf } from '../words.ts';
 import classes from './now.module.css';
@@ -22,7 +24,7 @@ interface ListProps {
   readonly showAll: () => void;
 }
 
-/** Who is there, busy or away and since when: all of them, or those who staff a queue. */
+/** The operators with their state and since when: all of them, or those who staff a queue. */
 export function OperatorList({ queueId, showAll }: ListProps): ReactElement {
   const { store } = useBoard();
   useTopic('operators');
@@ -31,16 +33,16 @@ export function OperatorList({ queueId, showAll }: ListProps): ReactElement {
   const shown = queue === undefined ? store.operators() : store.operators().filter((each) => staffs(each, queue));
   return (
     <VirtualRows
-      label="Operators"
+      label={texts.operators}
       things={shown}
       rowHeight={rowHeight}
       className={classes['engagedGrid']}
       header={
         <>
-          <Head>Operator</Head>
-          <Head>Since</Head>
+          <Head>{texts.operator}</Head>
+          <Head>{texts.since}</Head>
           <Head>
-            <span className={classes['unseen']}>Action</span>
+            <span className={classes['unseen']}>{texts.action}</span>
           </Head>
         </>
       }
@@ -52,21 +54,21 @@ export function OperatorList({ queueId, showAll }: ListProps): ReactElement {
 
 interface NobodyProps {
   readonly known: boolean;
-  /** Shows operators of all queues; `null`: they are shown. */
+  /** Shows the operators of all queues; `null` when they are shown already. */
   readonly showAll: (() => void) | null;
 }
 
 function Nobody({ known, showAll }: NobodyProps): ReactElement {
-  if (!known) return <Text c="dimmed">Loading…</Text>;
+  if (!known) return <Text c="dimmed">{texts.loadingProgress}</Text>;
   if (showAll !== null)
     return (
-      <NoMatch clear={showAll} label="Show all operators">
-        No online operators serve this queue
+      <NoMatch clear={showAll} label={texts.showAllOperators}>
+        {texts.noOnlineOperatorsServeQueue}
       </NoMatch>
     );
   return (
     <Text c="dimmed">
-      No operators yet. <Link href="/people">Add an operator</Link> to get started.
+      <RichText text={texts.noOperatorsYet} values={{ link: <Link href="/people">{texts.addOperator}</Link> }} />
     </Text>
   );
 }
@@ -106,7 +108,7 @@ const OperatorCells = memo(function OperatorCells({
   );
 });
 
-/** Marked as queues are: there, there and taken, not there. */
+/** The operator states reuse the colours of queue statuses. */
 const statusOf = { free: 'opened', busy: 'opened', full: 'full', away: 'closed' } as const;
 
 function SetPresence({ operator }: { readonly operator: Operator }): ReactElement {
@@ -119,26 +121,28 @@ function SetPresence({ operator }: { readonly operator: Operator }): ReactElemen
       color="gray"
       c="dimmed"
       loading={change.isPending}
-      aria-label={`Set ${name} ${available ? 'away' : 'available'}`}
+      aria-label={available ? texts.setNameAway(name) : texts.setNameAvailable(name)}
       onClick={() =>
         change.mutate(
           {
             path: { operator_id: id },
             body: {
               available: !available,
-              // What they last took, they take again.
+              // Keep the media they accepted last.
               ...(media.length === 0 ? {} : { media }),
-              // Their own open page renews it. Whoever has closed it is not taken for away at their desk.
+              // Their open page renews the lease. Without an open page the lease expires, so nobody is shown as away at their
+              // desk.
               ...(available && presence_expires_at !== null ? { expires_in_sec: leaseSeconds } : {}),
             },
           },
           {
-            onError: (error) => notifications.show({ color: 'red', title: 'Not changed', message: inWords(error) }),
+            onError: (error) =>
+              notifications.show({ color: 'red', title: texts.couldNotChangeAvailability, message: inWords(error) }),
           },
         )
       }
     >
-      {available ? 'Set away' : 'Set available'}
+      {available ? texts.setAway : texts.setAvailable}
     </Button>
   );
 }

@@ -6,6 +6,7 @@ import { isOpen, isUnattended, reasonOf, statusNames, waitingIn } from '../../..
 import { inClock } from '../../../components/duration.ts';
 import { takesOver } from '../fallback-chain.ts';
 import type { Staff } from '../store/staffing.ts';
+import { texts } from '../texts.ts';
 import classes from './now.module.css';
 import { Cell } from './table-parts.tsx';
 import { Warning, WaitTime } from './wait-time.tsx';
@@ -15,13 +16,13 @@ interface Props {
   readonly longestSince: string | null;
   readonly present: number;
   readonly busy: number;
-  /** Those it falls back to, in order; `null` for one on a site that is not shown. */
+  /** The fallback queues in order; `null` for one on a site that is not shown. */
   readonly chain: readonly (Queue | null)[];
   readonly isChosen: boolean;
   readonly choose: (id: string) => void;
 }
 
-/** The cells of a queue. They are drawn anew only when something in them has changed. */
+/** The cells of a queue, rendered again only when one of them changes. */
 export const QueueCells = memo(
   function QueueCells(props: Props): ReactElement {
     const { queue, longestSince, present, busy, isChosen, choose } = props;
@@ -34,33 +35,33 @@ export const QueueCells = memo(
               type="button"
               className={classes['plain']}
               aria-pressed={isChosen}
-              title={`${queue.name}: show who waits, who is engaged and who is there`}
+              title={texts.showPeopleOfQueue(queue.name)}
               onClick={() => choose(queue.id)}
             >
               <bdi>{queue.name}</bdi>
             </button>
-            <Link href={`/queues/${queue.id}`} className={classes['icon']} aria-label={`Open the queue ${queue.name}`}>
+            <Link href={`/queues/${queue.id}`} className={classes['icon']} aria-label={texts.openQueue(queue.name)}>
               <OpenInNewWindowIcon aria-hidden />
             </Link>
           </div>
           <Situation {...props} />
         </Cell>
-        <Cell className={classes['number']} label="waiting" strong={waiting > 0}>
+        <Cell className={classes['number']} label={texts.waitingLabel} strong={waiting > 0}>
           {isUnattended(queue) ? (
-            <Warning title="No operators online" text="No operators online:">
+            <Warning title={texts.noOperatorsOnline} text={texts.noOperatorsOnlineLabel}>
               {waiting}
             </Warning>
           ) : (
             waiting
           )}
         </Cell>
-        <Cell className={classes['number']} label="longest">
+        <Cell className={classes['number']} label={texts.longestLabel}>
           {longestSince === null ? '–' : <WaitTime since={longestSince} />}
         </Cell>
-        <Cell className={classes['number']} label="average">
+        <Cell className={classes['number']} label={texts.averageLabel}>
           {queue.average_wait_time === 0 ? '–' : inClock(queue.average_wait_time)}
         </Cell>
-        <Cell className={classes['number']} label="staff">
+        <Cell className={classes['number']} label={texts.staffLabel}>
           {staffInWords({ present, busy })}
         </Cell>
         <Capacity used={queue.visitors_count} capacity={queue.capacity} />
@@ -82,14 +83,14 @@ function staffInWords({ present, busy }: Staff): ReactElement {
   if (busy === 0) return <>{present}</>;
   return (
     <>
-      {present} <small>{busy === present ? 'all busy' : `${busy} busy`}</small>
+      {present} <small>{busy === present ? texts.allBusy : texts.someBusy(busy)}</small>
     </>
   );
 }
 
-/** Its status, why, and where visitors go instead. */
+/** The status of the queue, the reason, and where visitors overflow to. */
 function Situation({ queue, present, busy, chain, choose }: Props): ReactElement {
-  const reason = reasonOf(queue) || (present > 0 && busy === present ? 'All operators busy' : '');
+  const reason = reasonOf(queue) || (present > 0 && busy === present ? texts.allOperatorsBusy : '');
   const instead = isOpen(queue) ? null : takesOver(chain);
   return (
     <div className={classes['situation']}>
@@ -100,18 +101,18 @@ function Situation({ queue, present, busy, chain, choose }: Props): ReactElement
       {chain.length === 0 ? null : (
         <span className={classes['chain']}>
           <span className={classes['unseen']}>
-            {instead === null ? 'falls back to' : `overflows to ${instead.name}:`}
+            {instead === null ? texts.fallsBackToLabel : texts.overflowsToLabel(instead.name)}
           </span>
           {chain.map((link, n) => (
             <span key={link?.id ?? n} data-takes={(link !== null && link === instead) || undefined}>
               <ArrowRightIcon aria-hidden />
               {link === null ? (
-                'another site'
+                texts.anotherSite
               ) : (
                 <button
                   type="button"
                   className={classes['plain']}
-                  title={link === instead ? `Overflows to ${link.name}` : link.name}
+                  title={link === instead ? texts.overflowsTo(link.name) : link.name}
                   onClick={() => choose(link.id)}
                 >
                   <bdi>{link.name}</bdi>
@@ -125,11 +126,11 @@ function Situation({ queue, present, busy, chain, choose }: Props): ReactElement
   );
 }
 
-/** How much of the effective capacity is used, as a bar and in figures. */
+/** The used part of the effective capacity, as a bar and as numbers. */
 function Capacity({ used, capacity }: { readonly used: number; readonly capacity: number }): ReactElement {
   const share = capacity === 0 ? (used > 0 ? 1 : 0) : Math.min(1, used / capacity);
   return (
-    <Cell className={classes['capacity']} label="capacity">
+    <Cell className={classes['capacity']} label={texts.capacityLabel}>
       <span className="tabular">
         {used} / {capacity}
       </span>

@@ -3,8 +3,10 @@ import { useMediaQuery } from '@mantine/hooks';
 import { MagnifyingGlassIcon, TriangleDownIcon } from '@radix-ui/react-icons';
 import { useCallback, useDeferredValue, useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
+import { RichText } from '../../../components/rich-text.tsx';
 import { NoMatch } from '../../../components/states.tsx';
 import { listQueues, type Sorting } from '../order.ts';
+import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { fallbackChain } from '../fallback-chain.ts';
 import classes from './now.module.css';
@@ -19,7 +21,7 @@ interface Props {
   readonly choose: (id: string | null) => void;
 }
 
-/** Every queue of the sites, with its figures as they are now. */
+/** Every queue of the sites, with its current figures. */
 export function QueueList({ chosen, choose }: Props): ReactElement {
   const { store } = useBoard();
   useTopic('queues');
@@ -31,29 +33,29 @@ export function QueueList({ chosen, choose }: Props): ReactElement {
   const queues = listQueues(store.queues.values(), (id) => store.longestSince(id), { sorting, search: wanted, only });
   const pick = useCallback((id: string) => choose(chosen === id ? null : id), [choose, chosen]);
   return (
-    <section className={classes['panel']} aria-label="Queues">
+    <section className={classes['panel']} aria-label={texts.queues}>
       <div className={classes['tools']}>
         <TextInput
           size="xs"
-          aria-label="Find a queue"
-          placeholder="Find a queue"
+          aria-label={texts.findQueue}
+          placeholder={texts.findQueue}
           leftSection={<MagnifyingGlassIcon aria-hidden />}
           value={search}
           onChange={({ currentTarget }) => setSearch(currentTarget.value)}
         />
         <SegmentedControl
           size="xs"
-          aria-label="Which queues"
+          aria-label={texts.filterQueues}
           value={only}
           onChange={(value) => setOnly(value === 'unavailable' ? 'unavailable' : 'all')}
           data={[
-            { value: 'all', label: 'All' },
-            { value: 'unavailable', label: 'Unavailable' },
+            { value: 'all', label: texts.all },
+            { value: 'unavailable', label: texts.unavailable },
           ]}
         />
       </div>
       <VirtualRows
-        label="Queues"
+        label={texts.queues}
         things={queues}
         rowHeight={wide ? heights.wide : heights.narrow}
         className={classes['queueGrid']}
@@ -84,12 +86,12 @@ export function QueueList({ chosen, choose }: Props): ReactElement {
 }
 
 const columns: readonly (readonly [title: string, sorting: Sorting | null])[] = [
-  ['Queue', 'name'],
-  ['Waiting', 'waiting'],
-  ['Longest', 'longest'],
-  ['Average', 'average'],
-  ['Staff', null],
-  ['Capacity', null],
+  [texts.queue, 'name'],
+  [texts.waiting, 'waiting'],
+  [texts.longest, 'longest'],
+  [texts.average, 'average'],
+  [texts.staff, null],
+  [texts.capacity, null],
 ];
 
 function Heads({ sorting, sort }: { readonly sorting: Sorting; readonly sort: (by: Sorting) => void }): ReactElement[] {
@@ -108,10 +110,10 @@ function Heads({ sorting, sort }: { readonly sorting: Sorting; readonly sort: (b
 }
 
 function Nothing({ isFiltered, clear }: { readonly isFiltered: boolean; readonly clear: () => void }): ReactElement {
-  if (isFiltered) return <NoMatch clear={clear}>No matching queues</NoMatch>;
+  if (isFiltered) return <NoMatch clear={clear}>{texts.noMatchingQueues}</NoMatch>;
   return (
     <Text c="dimmed">
-      No queues yet. <Link href="/queues">Create a queue</Link> to get started.
+      <RichText text={texts.noQueuesYet} values={{ link: <Link href="/queues">{texts.createQueue}</Link> }} />
     </Text>
   );
 }

@@ -1,13 +1,13 @@
 import type { ReactElement, ReactNode } from 'react';
 
 /*
- * Parts of a table by role and not by tag: rows that are each put in their place, of which only those in view are there,
- * are more than the tags of tables bear.
+ * Cells and heads of a table by ARIA role instead of tag: the rows are virtual and positioned absolutely, which table elements do
+ * not support.
  */
 
 interface CellProps {
   readonly className?: string | undefined;
-  /** What the figure is, where there is no room for the heads. */
+  /** The name of the figure, shown where there is no room for column heads. */
   readonly label?: string;
   readonly strong?: boolean;
   readonly children: ReactNode;

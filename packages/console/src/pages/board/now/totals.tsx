@@ -1,11 +1,12 @@
 import type { ReactElement, ReactNode } from 'react';
 import { isOpen, isUnattended } from '../../../components/queue-status.ts';
+import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { stateOf } from '../words.ts';
 import classes from './now.module.css';
 import { Warning, WaitTime } from './wait-time.tsx';
 
-/** The whole board in six figures. */
+/** Six totals of the board. */
 export function Totals(): ReactElement {
   const { store } = useBoard();
   useTopic('queues');
@@ -19,24 +20,24 @@ export function Totals(): ReactElement {
   const count = (...wanted: readonly string[]): number => states.filter((state) => wanted.includes(state)).length;
   const queues = [...store.queues.values()];
   return (
-    <dl className={classes['totals']} aria-label="Now">
-      <Figure name="Waiting">
+    <dl className={classes['totals']} aria-label={texts.now}>
+      <Figure name={texts.waiting}>
         {queues.some(isUnattended) ? (
-          <Warning title="Visitors wait in queues with no operators online" text="Some with no operators online:">
+          <Warning title={texts.visitorsWaitInQueuesWithNo} text={texts.someWithNoOperatorsOnline}>
             {waiting}
           </Warning>
         ) : (
           waiting
         )}
       </Figure>
-      <Figure name="Longest wait">{longestSince === null ? '–' : <WaitTime since={longestSince} />}</Figure>
-      <Figure name="Conversations">{store.engagements().length}</Figure>
-      <Figure name="Online">
-        {count('free', 'busy', 'full')} <small>of {people.length}</small>
+      <Figure name={texts.longestWait}>{longestSince === null ? '–' : <WaitTime since={longestSince} />}</Figure>
+      <Figure name={texts.conversations}>{store.engagements().length}</Figure>
+      <Figure name={texts.online}>
+        {count('free', 'busy', 'full')} <small>{texts.outOf(people.length)}</small>
       </Figure>
-      <Figure name="Available">{count('free')}</Figure>
-      <Figure name="Queues open">
-        {queues.filter(isOpen).length} <small>of {queues.length}</small>
+      <Figure name={texts.available}>{count('free')}</Figure>
+      <Figure name={texts.queuesOpen}>
+        {queues.filter(isOpen).length} <small>{texts.outOf(queues.length)}</small>
       </Figure>
     </dl>
   );

@@ -7,13 +7,14 @@ import { ProblemNote } from '../../../components/problem.tsx';
 import { LinkedText } from '../../../components/linked-text.tsx';
 import { keyOf, useRead } from '../../../data/use-api.ts';
 import { useLive } from '../../../live/use-live.ts';
+import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { visitorInWords } from '../words.ts';
 
 const read = 'GET /engagements/{engagement_id}/chat_transcript';
 const about = ['engagement.chat.message', 'engagement.chat.system_message', 'engagement.chat.message_status'];
 
-/** What stands at the end is made anew with each message, and so is shown. */
+/** The end marker is mounted again with each message, which scrolls it into view. */
 function showEnd(end: HTMLDivElement | null): void {
   end?.scrollIntoView({ block: 'end' });
 }
@@ -23,7 +24,7 @@ interface Props {
   readonly close: () => void;
 }
 
-/** What is said in an engagement, as it is said. Nobody there is told that it is read. */
+/** The live transcript of an engagement. Its participants are not notified of the reader. */
 export function Transcript({ engagementId, close }: Props): ReactElement {
   const { store, names } = useBoard();
   useTopic('names');
@@ -41,7 +42,7 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
     engagement === undefined ? '' : visitorInWords(names.nameOf(engagement.visitor_id), engagement.visitor_id);
   const nameOf = ({ sender }: ChatMessage): string => {
     if (sender.type === 'visitor') return visitor;
-    return sender.type === 'operator' ? (store.operator(sender.id ?? '')?.name ?? 'Operator') : 'System';
+    return sender.type === 'operator' ? (store.operator(sender.id ?? '')?.name ?? texts.operator) : texts.system;
   };
   const count = messages.data?.data.length ?? 0;
   return (
@@ -50,23 +51,23 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
       onClose={close}
       position="right"
       size="md"
-      title={<bdi>{visitor === '' ? 'Chat' : `Chat with ${visitor}`}</bdi>}
-      // Locking the page behind it takes a style that the security policy does not let in; it may well scroll.
+      title={<bdi>{visitor === '' ? texts.chat : texts.chatWith(visitor)}</bdi>}
+      // Scroll lock injects a style that the content security policy blocks; the page behind may scroll.
       lockScroll={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeButtonProps={{ 'aria-label': texts.close }}
       scrollAreaComponent={ScrollArea.Autosize}
     >
-      <ProblemNote error={messages.error} title="The conversation could not be read" />
-      {messages.isPending ? <Loader aria-label="Loading" /> : null}
-      {messages.isSuccess && count === 0 ? <Text c="dimmed">No messages yet</Text> : null}
-      <Stack gap="sm" role="log" aria-label="Messages">
+      <ProblemNote error={messages.error} title={texts.couldNotLoadConversation} />
+      {messages.isPending ? <Loader aria-label={texts.loading} /> : null}
+      {messages.isSuccess && count === 0 ? <Text c="dimmed">{texts.noMessagesYet}</Text> : null}
+      <Stack gap="sm" role="log" aria-label={texts.messages}>
         {messages.data?.data.map((message) => (
           <Said key={message.id} message={message} by={nameOf(message)} />
         ))}
       </Stack>
       {goesOn ? null : (
         <Text c="dimmed" mt="md">
-          Conversation ended
+          {texts.conversationEnded}
         </Text>
       )}
       <div key={count} ref={showEnd} />
@@ -90,7 +91,7 @@ function Said({ message, by }: { readonly message: ChatMessage; readonly by: str
   );
 }
 
-/** What came with it, in words: here it is only to be read. */
+/** The attachments as text: the transcript is read-only. */
 function Attached({ attachment }: Pick<ChatMessage, 'attachment'>): ReactElement | null {
   if (attachment === null) return null;
   const { files, options, selected_option } = attachment as {
@@ -99,9 +100,9 @@ function Attached({ attachment }: Pick<ChatMessage, 'attachment'>): ReactElement
     readonly selected_option?: string;
   };
   const words = [
-    ...(files ?? []).map(({ name, deleted }) => `File: ${name}${deleted ? ' (deleted)' : ''}`),
-    ...(options ?? []).map(({ text }) => `Choice: ${text}`),
-    ...(selected_option === undefined ? [] : [`Chose: ${selected_option}`]),
+    ...(files ?? []).map(({ name, deleted }) => (deleted ? texts.deletedFile(name) : texts.file(name))),
+    ...(options ?? []).map(({ text }) => texts.choice(text)),
+    ...(selected_option === undefined ? [] : [texts.chose(selected_option)]),
   ];
   return (
     <>

@@ -5,17 +5,17 @@ import classes from './now.module.css';
 interface Props<Thing> {
   readonly label: string;
   readonly things: readonly Thing[];
-  /** Every row is as high. */
+  /** All rows have this height. */
   readonly rowHeight: number;
   readonly className: string | undefined;
   readonly header: ReactNode;
   readonly empty: ReactNode;
-  /** Its cells. */
+  /** The cells of a row. */
   readonly renderRow: (thing: Thing) => ReactElement | null;
   readonly isMarked?: (thing: Thing) => boolean;
 }
 
-/** A table of which only the rows in view are there, however many it has. */
+/** A table that renders only the rows in view. */
 /* oxlint-disable jsx-a11y/prefer-tag-over-role -- see table-parts.tsx. */
 export function VirtualRows<Thing extends { readonly id: string }>({
   label,

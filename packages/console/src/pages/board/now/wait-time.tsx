@@ -3,15 +3,16 @@ import type { ReactElement } from 'react';
 import { inClock } from '../../../components/duration.ts';
 import { Since, useNow } from '../../../components/since.tsx';
 import { useServiceLevel } from '../service-level.ts';
+import { texts } from '../texts.ts';
 import classes from './now.module.css';
 
-/** How long somebody has waited, counting on; marked by colour and by a sign once it is longer than the service level target. */
+/** A running wait time, marked by colour and icon once it exceeds the service level target. */
 export function WaitTime({ since }: { readonly since: string }): ReactElement {
   const [levelSec] = useServiceLevel();
   const isLong = (useNow() - Date.parse(since)) / 1_000 > levelSec;
   if (!isLong) return <Since at={since} />;
   return (
-    <Warning title={`Longer than the service level target of ${inClock(levelSec)}`} text="Long wait:">
+    <Warning title={texts.overTarget(inClock(levelSec))} text={texts.longWait}>
       <Since at={since} />
     </Warning>
   );
@@ -19,12 +20,12 @@ export function WaitTime({ since }: { readonly since: string }): ReactElement {
 
 interface Props {
   readonly title: string;
-  /** For those who do not see the sign. */
+  /** For screen readers, in place of the icon. */
   readonly text: string;
   readonly children?: ReactElement | number;
 }
 
-/** A figure that needs attention: red, with a warning sign and hidden text. */
+/** A figure that needs attention: red, with a warning icon and hidden text. */
 export function Warning({ title, text, children }: Props): ReactElement {
   return (
     <span className={classes['warning']} title={title}>

@@ -5,6 +5,7 @@ import { memo, useState, type ReactElement } from 'react';
 import { inWords } from '../../../components/in-words.ts';
 import { NoMatch } from '../../../components/states.tsx';
 import { useChange } from '../../../data/use-api.ts';
+import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { activityName, visitorInWords } from '../words.ts';
 import { isTransfer } from '../store/waiting.ts';
@@ -20,7 +21,7 @@ interface ListProps {
   readonly showAll: () => void;
 }
 
-/** Who waits, since when, and where in the line: everywhere, or in one queue. */
+/** The waiting visitors, with wait time and position: of all queues or of one. */
 export function WaitingList({ queueId, showAll }: ListProps): ReactElement {
   const { store, names } = useBoard();
   useTopic('tickets');
@@ -28,27 +29,27 @@ export function WaitingList({ queueId, showAll }: ListProps): ReactElement {
   useTopic('names');
   return (
     <VirtualRows
-      label="Who waits"
+      label={texts.waitingVisitors}
       things={store.tickets(queueId)}
       rowHeight={rowHeight}
       className={classes['personGrid']}
       header={
         <>
-          <Head>Position</Head>
-          <Head>Visitor</Head>
-          <Head>Waiting</Head>
+          <Head>{texts.position}</Head>
+          <Head>{texts.visitor}</Head>
+          <Head>{texts.waiting}</Head>
           <Head>
-            <span className={classes['unseen']}>Action</span>
+            <span className={classes['unseen']}>{texts.action}</span>
           </Head>
         </>
       }
       empty={
         queueId !== null && store.tickets(null).length > 0 ? (
-          <NoMatch clear={showAll} label="Show all queues">
-            No one is waiting in this queue
+          <NoMatch clear={showAll} label={texts.showAllQueues}>
+            {texts.noOneWaitingInQueue}
           </NoMatch>
         ) : (
-          <Text c="dimmed">{store.has('tickets') ? 'No one is waiting' : 'Loading…'}</Text>
+          <Text c="dimmed">{store.has('tickets') ? texts.noOneWaiting : texts.loadingProgress}</Text>
         )
       }
       renderRow={(ticket) => {
@@ -58,7 +59,7 @@ export function WaitingList({ queueId, showAll }: ListProps): ReactElement {
             ticket={ticket}
             name={visitorInWords(names.nameOf(ticket.visitor_id), ticket.visitor_id)}
             position={store.position(ticket, queueId)}
-            queues={queues.map((queue) => queue?.name ?? 'a queue of another site').join(', ')}
+            queues={queues.map((queue) => queue?.name ?? texts.queueAnotherSite).join(', ')}
             isUnattended={queues.every((queue) => queue?.staffed === false)}
           />
         );
@@ -81,14 +82,14 @@ const TicketCells = memo(function TicketCells(props: Props): ReactElement {
   return (
     <>
       <Cell className="tabular">
-        {position === null ? <span title="Ringing at an operator">Ringing</span> : position}
+        {position === null ? <span title={texts.offeredToOperatorNotAnsweredYet}>{texts.ringing}</span> : position}
       </Cell>
       <Cell className={classes['two']}>
         <bdi title={name}>{name}</bdi>
         <small title={queues}>
-          {isUnattended ? <Warning title="No operators online" text="No operators online:" /> : null}
-          {isTransfer(ticket) ? 'Transfer · ' : ''}
-          {activityName(ticket.media)} · <bdi>{queues}</bdi>
+          {isUnattended ? <Warning title={texts.noOperatorsOnline} text={texts.noOperatorsOnlineLabel} /> : null}
+          {isTransfer(ticket) ? texts.transferOf(activityName(ticket.media)) : activityName(ticket.media)} ·{' '}
+          <bdi>{queues}</bdi>
         </small>
       </Cell>
       <Cell>
@@ -99,12 +100,14 @@ const TicketCells = memo(function TicketCells(props: Props): ReactElement {
   );
 });
 
-/** It stands where the other button was, which had the focus. */
+/** The button replaces the one that had the focus, so it takes the focus. */
 function focus(button: HTMLButtonElement | null): void {
   button?.focus();
 }
 
-/** Asks once more before it does: there is no way back into the queue. Who transfers a visitor cancels that themselves. */
+/**
+ * Asks for confirmation, because the visitor cannot get the place back. A transfer is cancelled by the operator who started it.
+ */
 function Remove({ ticketId, name }: { readonly ticketId: string; readonly name: string }): ReactElement {
   const [asking, setAsking] = useState(false);
   const cancel = useChange('PATCH /queue_tickets/{ticket_id}');
@@ -115,10 +118,10 @@ function Remove({ ticketId, name }: { readonly ticketId: string; readonly name: 
         variant="subtle"
         color="gray"
         c="dimmed"
-        aria-label={`Remove ${name}`}
+        aria-label={texts.remove(name)}
         onClick={() => setAsking(true)}
       >
-        Remove
+        {texts.waitingListRemove}
       </Button>
     );
   return (
@@ -127,7 +130,7 @@ function Remove({ ticketId, name }: { readonly ticketId: string; readonly name: 
       color="red"
       ref={focus}
       loading={cancel.isPending}
-      aria-label={`Remove from queue? ${name}`}
+      aria-label={texts.confirmRemoveVisitor(name)}
       onBlur={() => setAsking(false)}
       onKeyDown={({ key }) => {
         if (key === 'Escape') setAsking(false);
@@ -136,12 +139,13 @@ function Remove({ ticketId, name }: { readonly ticketId: string; readonly name: 
         cancel.mutate(
           { path: { ticket_id: ticketId }, body: { action: 'cancel' } },
           {
-            onError: (error) => notifications.show({ color: 'red', title: 'Not removed', message: inWords(error) }),
+            onError: (error) =>
+              notifications.show({ color: 'red', title: texts.couldNotRemoveVisitor, message: inWords(error) }),
           },
         )
       }
     >
-      Remove from queue?
+      {texts.removeFromQueue}
     </Button>
   );
 }

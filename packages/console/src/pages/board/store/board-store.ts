@@ -14,19 +14,19 @@ interface Things {
   readonly operators: Operator;
 }
 
-/** A read that goes on: what the feed says of a thing meanwhile is newer than what is read. */
+/** A read in progress. What the feed reports meanwhile is newer than what is read. */
 interface Reading {
   readonly kind: Kind;
-  /** Things the feed has told of since it began. */
+  /** The ids that the feed reported since the read began. */
   readonly told: Set<string>;
   readonly found: Set<string>;
 }
 
 interface Options {
-  /** What is shown: the sites that were chosen. */
+  /** The sites shown. */
   readonly siteIds: readonly string[];
   readonly schedule: (run: () => void) => void;
-  /** The feed tells of a queue that is not known, or was changed in more than its figures: queues are to be read anew. */
+  /** Called when the feed reports an unknown queue, or changes beyond the live figures: queues must be read again. */
   readonly onQueuesStale: () => void;
 }
 
@@ -39,8 +39,8 @@ const newestFirst = (a: Engagement, b: Engagement): number => {
 };
 
 /**
- * Everything on the board, outside of React: read once, kept true by the feed, told by topic at most once a frame. What is
- * counted (positions, staff, loads) is counted as things change, so that to draw a row is to look up.
+ * The data of the board, outside of React: read once, kept current by the feed, and published by topic at most once per frame.
+ * Positions, staff and loads are updated on each change, so that rendering a row is a lookup.
  */
 export class BoardStore {
   readonly topics: Topics;
@@ -64,7 +64,7 @@ export class BoardStore {
     this.#onQueuesStale = onQueuesStale;
   }
 
-  /** Whether all of a kind has been read: before that, that there are none says nothing. */
+  /** Whether all of a kind has been read. Before that, an empty list means nothing. */
   has(kind: Kind): boolean {
     return this.#read.has(kind);
   }
@@ -105,7 +105,7 @@ export class BoardStore {
     return isFull(operator, this.load(operator.id));
   }
 
-  /** Reads all of a kind: `read` hands over pages as they come, and when it is done, what was in none of them goes. */
+  /** Reads all of a kind. `read` passes pages on as they arrive; afterwards everything that was in no page is removed. */
   async reading<K extends Kind>(
     kind: K,
     read: (add: (things: readonly Things[K][]) => void) => Promise<void>,
@@ -131,7 +131,7 @@ export class BoardStore {
     if (kind === 'queues') this.#restaffAll();
   }
 
-  /** An item of the feed; those of other kinds are passed over. */
+  /** Applies an item of the feed; other types are ignored. */
   apply({ type, data }: FeedItem): void {
     const thing = data as { readonly id: string };
     switch (type) {
@@ -153,7 +153,7 @@ export class BoardStore {
     this.#put(kind, thing);
   }
 
-  /** Only what changes by itself is told of a queue. */
+  /** The feed reports only the live figures of a queue. */
   #applyQueue({ deleted, ...told }: Partial<Queue> & { id: string; site_id: string; deleted?: boolean }): void {
     if (!this.#siteIds.has(told.site_id)) return;
     const known = this.queues.get(told.id);
@@ -167,7 +167,10 @@ export class BoardStore {
     this.#tell('queues', { ...known, ...told, updated_at: known.updated_at });
   }
 
-  /** Its figures were told while it was read, all else was not; one that was deleted meanwhile stays so. */
+  /**
+   * Keeps the live figures that the feed reported during the read, and takes all other fields from the read. A queue that was
+   * deleted meanwhile stays deleted.
+   */
   #putReadQueue(read: Queue): void {
     const told = this.queues.get(read.id);
     if (told === undefined) return;
@@ -190,7 +193,7 @@ export class BoardStore {
     this.topics.touch('queues');
   }
 
-  /** One that has ended, or has passed on to a site that is not shown, is none of ours any more. */
+  /** Removes an engagement that has ended or moved to a site that is not shown. */
   #putEngagement(engagement: Engagement): void {
     const before = this.#engagements.get(engagement.id);
     if (before !== undefined) {
@@ -231,7 +234,7 @@ export class BoardStore {
     this.topics.touch(kind);
   }
 
-  /** What the operator has to do, counted anew. */
+  /** Recounts the load of the operator. */
   #reload(operatorId: string): void {
     const theirs = [...(this.#ofOperator.get(operatorId)?.values() ?? [])];
     if (theirs.length === 0) this.#loads.delete(operatorId);

@@ -1,4 +1,4 @@
-/** Things in order. Where one stands is found by halving, so a line of thousands may change many times a second. */
+/** A sorted list with binary search, so that a queue of thousands can change many times a second. */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number;
   readonly #items: T[] = [];
@@ -15,13 +15,13 @@ export class SortedList<T> {
     this.#items.splice(this.#place(item), 0, item);
   }
 
-  /** One that compares as equal. */
+  /** Removes the item that compares as equal. */
   remove(item: T): void {
     const place = this.rank(item);
     if (place >= 0) this.#items.splice(place, 1);
   }
 
-  /** How many stand before it; -1 where it is not in the list. */
+  /** The index of the item; -1 if it is not in the list. */
   rank(item: T): number {
     const place = this.#place(item);
     const found = this.#items[place];

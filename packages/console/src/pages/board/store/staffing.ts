@@ -1,16 +1,16 @@
 import type { Operator, Queue } from '@usher/client/api-types';
 
 export interface Staff {
-  /** Operators who are there for the queue. */
+  /** Operators who staff the queue. */
   readonly present: number;
-  /** Of these, who can take nobody else now. */
+  /** Those of them who are at capacity. */
   readonly busy: number;
 }
 
-/** What an operator has to do now. */
+/** The current work of an operator. */
 export interface Load {
   readonly engagements: number;
-  /** Whether one of them is by voice or video: that takes all of a person. */
+  /** Whether one of the engagements is a call: an operator in a call takes no other visitor. */
   readonly speaking: boolean;
 }
 
@@ -32,8 +32,8 @@ export function staffs(operator: Operator, { site_id, routing_policy: { team_ids
 }
 
 /**
- * How many staff each queue and how many of them are busy. An operator is counted where it counts, and that is taken back
- * before it is counted anew: a change of one operator costs as much as it has queues, not as there are operators.
+ * Counts the staff of each queue and how many of them are busy. It remembers where each operator was counted, so a change of one
+ * operator costs as much as they have queues, not as there are operators.
  */
 export class Staffing {
   readonly #counts = new Map<string, Staff>();

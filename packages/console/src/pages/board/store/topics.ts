@@ -1,9 +1,9 @@
-/** What lists are about: whoever shows one is told when something in it has changed. */
+/** The topics of a board: a list subscribes to the ones it shows. */
 export type Topic = 'queues' | 'tickets' | 'engagements' | 'operators' | 'names';
 
 /**
- * Tells listeners what has changed, at most once a frame however much does: what nobody could see in between is not drawn.
- * `schedule` runs what it is given before the next frame; a page that is not looked at has none, and draws nothing.
+ * Notifies listeners of changes at most once per frame. `schedule` runs its argument before the next frame; a hidden page has no
+ * frames and renders nothing.
  */
 export class Topics {
   readonly #schedule: (run: () => void) => void;
@@ -20,7 +20,7 @@ export class Topics {
     this.#touched.add(topic);
   }
 
-  /** Rises with each change that was told. */
+  /** Incremented with each notification. */
   version(topic: Topic): number {
     return this.#versions.get(topic) ?? 0;
   }

@@ -2,27 +2,30 @@ import type { QueueTicket } from '@usher/client/api-types';
 import { SortedList } from './sorted-list.ts';
 
 interface Line {
-  /** Everybody who waits in the queue, those who are ringing at an operator among them. */
+  /** All tickets that wait in the queue, including those ringing at an operator. */
   readonly everybody: SortedList<QueueTicket>;
-  /** Those who are not ringing: only they have a position. */
+  /** The tickets that are not ringing: only these have a position. */
   readonly waiting: SortedList<QueueTicket>;
 }
 
-/** A transfer waits in a queue while its engagement goes on; a visitor's own ticket has no engagement yet. */
+/** A transfer waits in a queue while its engagement continues; a visitor's own ticket has no engagement yet. */
 export function isTransfer({ engagement_id }: QueueTicket): boolean {
   return engagement_id !== null;
 }
 
-/** Who waits, in all queues and in each: by a ticket of their own, or by a transfer to a queue. */
+/** The tickets that wait, of all queues and by queue: visitors' own tickets and transfers. */
 export class Waiting {
   readonly #tickets = new Map<string, QueueTicket>();
-  /** The order in which they were heard of: of two who came in the same millisecond the server tells the first one first. */
+  /**
+   * The order of arrival here. It decides between two tickets of the same millisecond, because the server sends the first one
+   * first.
+   */
   readonly #heard = new Map<string, number>();
   #count = 0;
   readonly #lines = new Map<string, Line>();
   readonly #all = this.#newLine();
 
-  /** One that waits no more is taken out. */
+  /** Adds or updates a ticket; removes one that no longer waits. */
   put(ticket: QueueTicket): void {
     const heard = this.#heard.get(ticket.id) ?? (this.#count += 1);
     this.remove(ticket.id);
@@ -54,17 +57,17 @@ export class Waiting {
     return this.#tickets.keys();
   }
 
-  /** Everybody, or those in one queue, in order. */
+  /** All waiting tickets, or those of one queue, in order. */
   in(queueId: string | null): readonly QueueTicket[] {
     return (queueId === null ? this.#all : this.#lines.get(queueId))?.everybody.items ?? [];
   }
 
-  /** When the one who has waited longest came, in all queues or in one. Those who are ringing still wait. */
+  /** When the longest wait began, in all queues or in one. Ringing tickets count as waiting. */
   longestSince(queueId: string | null): string | null {
     return this.in(queueId)[0]?.created_at ?? null;
   }
 
-  /** 1 = next, in the queue, or in the one where it is furthest ahead; `null` for one who is ringing. */
+  /** 1 = next: the position in the queue, or the best one of all its queues; `null` while ringing. */
   position(ticket: QueueTicket, queueId: string | null): number | null {
     const queues = queueId === null ? ticket.queue_ids : [queueId];
     const ranks = queues.map((id) => this.#lines.get(id)?.waiting.rank(ticket) ?? -1).filter((rank) => rank >= 0);
@@ -82,7 +85,7 @@ export class Waiting {
   }
 
   #newLine(): Line {
-    // Instants are written alike, so they compare as text.
+    // All timestamps have the same format, so they compare as text.
     const byComing = (a: QueueTicket, b: QueueTicket): number => {
       if (a.created_at !== b.created_at) return a.created_at < b.created_at ? -1 : 1;
       return (this.#heard.get(a.id) ?? 0) - (this.#heard.get(b.id) ?? 0);

@@ -2,6 +2,7 @@ import { Button, Popover, Select, Stack } from '@mantine/core';
 import type { Call } from '@usher/call/call';
 import { chooseSpeaker, listDevices, watchDevices, type Device, type Devices } from '@usher/call/devices';
 import { useEffect, useState, type ReactElement } from 'react';
+import { texts } from '../texts.ts';
 
 interface Props {
   readonly call: Call;
@@ -11,7 +12,7 @@ interface Props {
 
 const none: Devices = { microphones: [], cameras: [], speakers: [] };
 
-/** Which microphone, camera and speaker. */
+/** The choice of microphone, camera and speaker. */
 export function CallDevices({ call, speaker, hasVideo }: Props): ReactElement {
   const [devices, setDevices] = useState(none);
   useEffect(() => {
@@ -26,16 +27,20 @@ export function CallDevices({ call, speaker, hasVideo }: Props): ReactElement {
     <Popover position="bottom-end" withArrow shadow="md" trapFocus>
       <Popover.Target>
         <Button size="compact-sm" variant="default">
-          Devices
+          {texts.devices}
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
         <Stack gap="xs" w={240}>
-          <Choice label="Microphone" devices={devices.microphones} choose={(id) => void call.chooseMicrophone(id)} />
+          <Choice
+            label={texts.microphone}
+            devices={devices.microphones}
+            choose={(id) => void call.chooseMicrophone(id)}
+          />
           {hasVideo ? (
-            <Choice label="Camera" devices={devices.cameras} choose={(id) => void call.chooseCamera(id)} />
+            <Choice label={texts.camera} devices={devices.cameras} choose={(id) => void call.chooseCamera(id)} />
           ) : null}
-          <Choice label="Speaker" devices={devices.speakers} choose={(id) => void chooseSpeaker(speaker, id)} />
+          <Choice label={texts.speaker} devices={devices.speakers} choose={(id) => void chooseSpeaker(speaker, id)} />
         </Stack>
       </Popover.Dropdown>
     </Popover>
@@ -54,7 +59,7 @@ function Choice({ label, devices, choose }: ChoiceProps): ReactElement | null {
     <Select
       size="xs"
       label={label}
-      placeholder="As the browser has it"
+      placeholder={texts.systemDefault}
       data={devices.map(({ id, label: name }, index) => ({ value: id, label: name || `${label} ${index + 1}` }))}
       onChange={(id) => {
         if (id !== null) choose(id);

@@ -4,9 +4,11 @@ import { joinLabel, type Media } from '@usher/call/media';
 import { notifications } from '@mantine/notifications';
 import { describeDeviceProblem } from '@usher/call/device-problem';
 import { useEffect, useRef, useSyncExternalStore, type ReactElement } from 'react';
+import { RichText } from '../../../components/rich-text.tsx';
 import { inWords } from '../../../components/in-words.ts';
 import { inClock } from '../../../components/duration.ts';
 import { useNow } from '../../../components/since.tsx';
+import { texts } from '../texts.ts';
 import classes from './call-panel.module.css';
 import { CallDevices } from './call-devices.tsx';
 import type { DeskCall } from './calls.ts';
@@ -15,7 +17,7 @@ import { callMedia, isOpen } from '../conversation/reading.ts';
 import { useDesk } from '../use-desk.ts';
 import { useFocusHeir } from '../use-focus-heir.ts';
 
-/** The call of a conversation, where there is one. */
+/** The call of the conversation, if there is one. */
 export function CallPanel({ chat }: { readonly chat: Conversation }): ReactElement | null {
   const { calls } = useDesk();
   const known = useSyncExternalStore(calls.subscribe, calls.state).get(chat.id);
@@ -29,13 +31,13 @@ function Panel({ chat, known }: { readonly chat: Conversation; readonly known: D
   const isAway = ['idle', 'ended'].includes(view.state.name);
   const isSent = view.media.video !== null;
   return (
-    <section className={classes['panel']} aria-label="Call">
+    <section className={classes['panel']} aria-label={texts.call}>
       {isAway || !isSent ? null : <Pictures view={view} />}
       <Group gap="xs" justify="space-between">
         <Text size="sm" fw={600} component="output">
           <StateInWords known={known} view={view} />
-          {view.state.name === 'connected' && !view.other.microphone ? ' · The visitor is muted' : ''}
-          {view.state.name === 'connected' && isSent && !view.camera ? ' · Your camera is off' : ''}
+          {view.state.name === 'connected' && !view.other.microphone ? ` · ${texts.visitorMuted}` : ''}
+          {view.state.name === 'connected' && isSent && !view.camera ? ` · ${texts.yourCameraOff}` : ''}
         </Text>
         {!isAway ? (
           <Controls known={known} view={view} />
@@ -54,7 +56,7 @@ function Panel({ chat, known }: { readonly chat: Conversation; readonly known: D
 
 interface JoinableProps {
   readonly chat: Conversation;
-  /** Nobody has hung up yet. */
+  /** A call that can be joined. */
   readonly isNew: boolean;
   readonly media: Media;
 }
@@ -66,16 +68,16 @@ function Joinable({ chat, isNew, media }: JoinableProps): ReactElement {
     calls
       .decline(chat.id)
       .catch((error: unknown) =>
-        notifications.show({ color: 'red', title: 'Could not end the call', message: inWords(error) }),
+        notifications.show({ color: 'red', title: texts.couldNotEndCall, message: inWords(error) }),
       );
   };
   return (
     <Group ref={controls} gap={6}>
       <Button size="compact-sm" onClick={() => calls.join(chat.id, media)}>
-        {isNew ? joinLabel('operator', media) : 'Call again'}
+        {isNew ? joinLabel('operator', media) : texts.callAgain}
       </Button>
       <Button size="compact-sm" variant="default" onClick={decline}>
-        Back to chat
+        {texts.backToChat}
       </Button>
     </Group>
   );
@@ -93,7 +95,7 @@ function Controls({ known, view }: { readonly known: DeskCall; readonly view: Ca
         aria-pressed={!view.microphone}
         onClick={() => void call.setMicrophone(!view.microphone)}
       >
-        {view.microphone ? 'Mute' : 'Unmute'}
+        {view.microphone ? texts.mute : texts.unmute}
       </Button>
       {!isSent ? null : (
         <Button
@@ -102,59 +104,66 @@ function Controls({ known, view }: { readonly known: DeskCall; readonly view: Ca
           aria-pressed={!view.camera}
           onClick={() => void call.setCamera(!view.camera)}
         >
-          {view.camera ? 'Camera off' : 'Camera on'}
+          {view.camera ? texts.cameraOff : texts.cameraOn}
         </Button>
       )}
       <CallDevices call={call} speaker={speaker} hasVideo={isSent} />
       <Button size="compact-sm" color="red" onClick={() => call.hangUp()}>
-        Hang up
+        {texts.hangUp}
       </Button>
     </Group>
   );
 }
 
 const endWords = {
-  hung_up: 'You hung up.',
-  other_hung_up: 'The visitor hung up.',
-  unanswered: 'The visitor did not answer.',
-  lost: 'The connection was lost.',
-  closed: 'The call has ended.',
+  hung_up: texts.youHungUp,
+  other_hung_up: texts.visitorHungUp,
+  unanswered: texts.visitorDidNotAnswer,
+  lost: texts.connectionWasLost,
+  closed: texts.callHasEnded,
 } as const;
 
 function StateInWords({ known, view }: { readonly known: DeskCall; readonly view: CallView }): ReactElement {
   const { state, media, other } = view;
   const now = useNow();
-  if (known.presence === 'elsewhere') return <>The call is in another window.</>;
-  if (known.presence === 'visitor') return <>The visitor is calling.</>;
-  if (other.isGone && state.name !== 'ended') return <>The visitor left the call. Waiting for them to come back…</>;
+  if (known.presence === 'elsewhere') return <>{texts.callInAnotherWindow}</>;
+  if (known.presence === 'visitor') return <>{texts.visitorCalling}</>;
+  if (other.isGone && state.name !== 'ended') return <>{texts.visitorLeftCall}</>;
   switch (state.name) {
     case 'idle':
-      return <>{media.video !== null ? 'Video call in progress' : 'Call in progress'}</>;
+      return <>{media.video !== null ? texts.videoCallInProgress : texts.callInProgress}</>;
     case 'preparing':
-      return <>Asking for the microphone…</>;
+      return <>{texts.waitingForMicrophoneAccess}</>;
     case 'connecting':
-      return <>Calling the visitor…</>;
+      return <>{texts.callingVisitor}</>;
     case 'connected':
       return (
         <>
-          In a call · <span className="tabular">{inClock((now - state.since) / 1_000)}</span>
+          <RichText
+            text={texts.inCall}
+            values={{ duration: <span className="tabular">{inClock((now - state.since) / 1_000)}</span> }}
+          />
         </>
       );
     case 'reconnecting':
-      return <>The call is interrupted. Reconnecting…</>;
+      return <>{texts.reconnectingCall}</>;
     case 'ended':
       return <>{endWords[state.reason]}</>;
   }
 }
 
-/** The other side large, oneself small. The sound comes from elsewhere, so that it goes on without the panel. */
+/** The visitor large, the operator small. The audio is played elsewhere, so that it continues without the panel. */
 function Pictures({ view }: { readonly view: CallView }): ReactElement {
   const isSeen = view.media.video === 'two_way';
   return (
     <div className={classes['pictures']}>
-      {isSeen ? <Picture stream={view.remote} label="The visitor" className={classes['remote'] ?? ''} /> : null}
+      {isSeen ? <Picture stream={view.remote} label={texts.visitor} className={classes['remote'] ?? ''} /> : null}
       {view.camera ? (
-        <Picture stream={view.local} label="You" className={(isSeen ? classes['local'] : classes['remote']) ?? ''} />
+        <Picture
+          stream={view.local}
+          label={texts.you}
+          className={(isSeen ? classes['local'] : classes['remote']) ?? ''}
+        />
       ) : null}
     </div>
   );

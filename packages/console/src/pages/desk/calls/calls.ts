@@ -9,11 +9,11 @@ import type { Live } from '../../../live/live.ts';
 import type { Conversations } from '../conversation/conversation.ts';
 import { callMedia, isOpen, openCallId } from '../conversation/reading.ts';
 
-/** A call of a conversation: to be joined, under way, or over. */
+/** The call of a conversation: to be joined, in progress, or ended. */
 export interface DeskCall {
   /** Idle until the operator joins. */
   readonly call: Call;
-  /** Plays the other side, whichever page is open. */
+  /** Plays the audio of the other side on every page. */
   readonly speaker: HTMLAudioElement;
   readonly presence: Presence;
 }
@@ -44,7 +44,7 @@ type ById = ReadonlyMap<string, DeskCall>;
 export class Calls {
   readonly #api: Api;
   readonly #listeners = new Set<() => void>();
-  /** Of those who have accepted a call here, by engagement. */
+  /** The media that the operator accepted on this page, by engagement. */
   readonly #clicks = new Map<string, AcceptingClick>();
   #state: ById = new Map();
   #chats: Conversations['byId'] = new Map();
@@ -64,13 +64,13 @@ export class Calls {
 
   readonly state = (): ById => this.#state;
 
-  /** Makes calls what the conversations say. No device starts by it, unless the operator has just accepted the call. */
+  /** Updates the calls from the conversations. It starts no device, unless the operator has just accepted the call. */
   follow({ byId }: Conversations): void {
     this.#chats = byId;
     for (const [id, chat] of byId) {
       const media = isOpen(chat) ? callMedia(chat) : null;
       const known = this.#state.get(id);
-      // What was agreed on is known once it has been read.
+      // The accepted media are known once the conversation has been read.
       if (known === undefined && media !== null && chat.isRead) this.#prepare(id, media);
       else if (known !== undefined) this.#adapt(id, known.call, media);
       this.#useClick(id);
@@ -86,7 +86,7 @@ export class Calls {
     else if (JSON.stringify(media) !== JSON.stringify(call.view.media)) call.change(media);
   }
 
-  /** The operator has accepted a call with these media by a click, just now. */
+  /** The operator has just accepted a call with these media by a click. */
   accept(id: string, media: Media): void {
     const click = new AcceptingClick();
     this.#clicks.set(id, click);
@@ -109,7 +109,7 @@ export class Calls {
     }
   }
 
-  /** To be called by a click, for these devices; for all that are sent, unless it is said. */
+  /** Must be called by a click. Starts these devices, or all devices of the call. */
   join(id: string, media: Media, kinds?: readonly Kind[]): void {
     const known = this.#state.get(id);
     if (known?.presence === 'here') return;
@@ -118,13 +118,13 @@ export class Calls {
     this.#put(id, { call, speaker, presence: 'here' });
     void alone(`usher-call ${id}`, async () => whilePageIsHeld(async () => this.#run(call, kinds))).then((isAlone) => {
       this.#clicks.delete(id);
-      // The conversation may have become a chat meanwhile, and may even be another call.
+      // Meanwhile the conversation may have become a chat, or another call.
       if (this.#state.get(id)?.call === call)
         this.#put(id, { call, speaker, presence: isAlone ? 'nobody' : 'elsewhere' });
     });
   }
 
-  /** Ends the call without joining it: the conversation goes on as a chat. */
+  /** Ends the call without joining it: the conversation continues as a chat. */
   async decline(id: string): Promise<void> {
     const callId = this.#callId(id);
     if (callId !== null) await this.#report(id, callId, 'end');
@@ -169,7 +169,7 @@ export class Calls {
     return prepared;
   }
 
-  /** Resolves when it is over: so long no other page may have it. */
+  /** Resolves when the call has ended: until then no other page may have it. */
   async #run(call: Call, kinds?: readonly Kind[]): Promise<void> {
     await call.start(kinds);
     await new Promise<void>((resolve) => {
@@ -204,7 +204,9 @@ export class Calls {
   }
 }
 
-/** Runs it unless another page does already, by the browser's locks; pages without them are taken to be alone. */
+/**
+ * Runs `work` unless another page runs it already, by the Web Locks API. A page without that API is assumed to be the only one.
+ */
 async function alone(name: string, run: () => Promise<void>): Promise<boolean> {
   const locks = navigator.locks as LockManager | undefined;
   if (locks === undefined) {

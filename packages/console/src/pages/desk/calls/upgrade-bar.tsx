@@ -5,11 +5,12 @@ import { inWords } from '../../../components/in-words.ts';
 import { useChange } from '../../../data/use-api.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import classes from '../desk.module.css';
-import { upgradeInWords } from '../in-words.ts';
+import { upgradeKind } from '../in-words.ts';
 import { pendingUpgrade } from '../conversation/reading.ts';
+import { texts } from '../texts.ts';
 import { useDesk } from '../use-desk.ts';
 
-/** One side has asked for a call, and the other has not answered. */
+/** A pending request for a call. */
 export function UpgradeBar({ chat }: { readonly chat: Conversation }): ReactElement | null {
   const desk = useDesk();
   const change = useChange('PATCH /engagements/{engagement_id}/media_upgrade_requests/{upgrade_id}', {
@@ -23,25 +24,30 @@ export function UpgradeBar({ chat }: { readonly chat: Conversation }): ReactElem
   const answer = (action: 'accept' | 'decline' | 'cancel'): void =>
     change.mutate(
       { path: { engagement_id: chat.id, upgrade_id: upgrade.id }, body: { action } },
-      { onError: (error) => notifications.show({ color: 'red', title: 'Not done', message: inWords(error) }) },
+      {
+        onError: (error) =>
+          notifications.show({ color: 'red', title: texts.couldNotAnswerRequest, message: inWords(error) }),
+      },
     );
   return (
     <Group className={classes['bar'] ?? ''} justify="space-between" gap="xs" component="output">
       <Text size="sm">
-        {upgrade.target === 'operator' ? 'The visitor asks for' : 'You have asked for'} {upgradeInWords(upgrade)}.
+        {upgrade.target === 'operator'
+          ? texts.visitorInvites[upgradeKind(upgrade)]
+          : texts.youInvited[upgradeKind(upgrade)]}
       </Text>
       {upgrade.target === 'operator' ? (
         <Group gap={6}>
           <Button size="compact-sm" onClick={() => answer('accept')} loading={change.isPending}>
-            Accept
+            {texts.accept}
           </Button>
           <Button size="compact-sm" variant="default" onClick={() => answer('decline')}>
-            Decline
+            {texts.decline}
           </Button>
         </Group>
       ) : (
         <Button size="compact-sm" variant="default" onClick={() => answer('cancel')} loading={change.isPending}>
-          Call off
+          {texts.cancel}
         </Button>
       )}
     </Group>

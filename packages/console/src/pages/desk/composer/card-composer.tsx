@@ -1,15 +1,16 @@
 import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core';
 import { maxMessageLength, maxOptionLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
+import { texts } from '../texts.ts';
 
 interface Props {
   readonly send: (content: string, options: readonly { readonly text: string; readonly value: string }[]) => void;
 }
 
-/** More is not read by anybody. */
+/** More choices would not be read. */
 const mostOptions = 10;
 
-/** A question, and what to choose from. Left empty, a choice is left out. */
+/** A question with choices. Empty choices are dropped. */
 export function CardComposer({ send }: Props): ReactElement {
   const [question, setQuestion] = useState('');
   const [options, setOptions] = useState<readonly string[]>(['', '']);
@@ -27,7 +28,7 @@ export function CardComposer({ send }: Props): ReactElement {
     <form onSubmit={submit}>
       <Stack gap="xs" w={260}>
         <Textarea
-          label="Question"
+          label={texts.question}
           autosize
           minRows={1}
           maxRows={4}
@@ -40,8 +41,8 @@ export function CardComposer({ send }: Props): ReactElement {
           <TextInput
             // oxlint-disable-next-line react/no-array-index-key -- its place is all that is sure of it while it is typed.
             key={index}
-            aria-label={`Choice ${index + 1}`}
-            placeholder={`Choice ${index + 1}`}
+            aria-label={texts.choice(index + 1)}
+            placeholder={texts.choice(index + 1)}
             maxLength={maxOptionLength}
             value={option}
             onChange={({ currentTarget }) => setOptions(options.with(index, currentTarget.value))}
@@ -54,10 +55,10 @@ export function CardComposer({ send }: Props): ReactElement {
             disabled={options.length >= mostOptions}
             onClick={() => setOptions([...options, ''])}
           >
-            Add a choice
+            {texts.addChoice}
           </Button>
           <Button type="submit" size="compact-sm" disabled={!isReady}>
-            Send card
+            {texts.sendCard}
           </Button>
         </Group>
       </Stack>

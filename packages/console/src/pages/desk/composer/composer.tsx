@@ -4,6 +4,7 @@ import { FileIcon, ListBulletIcon, PaperPlaneIcon } from '@radix-ui/react-icons'
 import type { Site } from '@usher/client/api-types';
 import { maxMessageLength } from '@usher/contract/limits';
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
+import { texts } from '../texts.ts';
 import { CardComposer } from './card-composer.tsx';
 import type { Conversation } from '../conversation/conversation.ts';
 import classes from '../desk.module.css';
@@ -18,7 +19,7 @@ interface Props {
   readonly write: (text: string) => void;
 }
 
-/** What to say: Enter sends, Shift+Enter begins a line. Files go along once their scan is over. */
+/** The message input: Enter sends, Shift+Enter starts a new line. Files are sent once they are scanned. */
 export function Composer({ chat, site, draft, write }: Props): ReactElement {
   const desk = useDesk();
   const input = useRef<HTMLTextAreaElement>(null);
@@ -28,7 +29,7 @@ export function Composer({ chat, site, draft, write }: Props): ReactElement {
   const isScanning = staged.some(({ state }) => state === 'pending');
   const canSend = !isScanning && (draft.trim() !== '' || clean.length > 0);
   useEffect(() => {
-    // On a phone it would open the keyboard over what one came to read.
+    // On a phone the focus would open the keyboard over the messages.
     if (matchMedia('(pointer: fine)').matches) input.current?.focus();
   }, []);
   const dismiss = (fileId: string): void => {
@@ -55,8 +56,8 @@ export function Composer({ chat, site, draft, write }: Props): ReactElement {
         <Card send={(content, options) => desk.say(chat.id, content, { type: 'single_choice', options })} />
         <Textarea
           ref={input}
-          aria-label="Message"
-          placeholder="Write a message"
+          aria-label={texts.message}
+          placeholder={texts.writeMessage}
           autosize
           minRows={1}
           maxRows={8}
@@ -70,8 +71,8 @@ export function Composer({ chat, site, draft, write }: Props): ReactElement {
           }}
           onKeyDown={onKeyDown}
         />
-        <Tooltip label={isScanning ? 'A file is being scanned' : 'Send (Enter)'}>
-          <ActionIcon size={36} aria-label="Send" onClick={send} disabled={!canSend}>
+        <Tooltip label={isScanning ? texts.scanningFile : texts.sendEnter}>
+          <ActionIcon size={36} aria-label={texts.send} onClick={send} disabled={!canSend}>
             <PaperPlaneIcon aria-hidden />
           </ActionIcon>
         </Tooltip>
@@ -93,16 +94,12 @@ function Attach({
   return (
     <FileButton onChange={add} multiple accept={types.join(',')}>
       {(props) => (
-        <Tooltip
-          label={isAllowed ? `Attach a file: ${words}` : 'The site takes no files from operators'}
-          multiline
-          maw={300}
-        >
+        <Tooltip label={isAllowed ? texts.attachFileTypes(words) : texts.fileSharingOff} multiline maw={300}>
           <ActionIcon
             {...props}
             variant="default"
             size={36}
-            aria-label="Attach a file"
+            aria-label={texts.attachFile}
             aria-description={words}
             disabled={!isAllowed}
           >
@@ -128,15 +125,15 @@ function Card({ send }: { readonly send: (content: string, options: Options) => 
       shadow="md"
     >
       <Popover.Target>
-        <Tooltip label="Send a card with choices">
-          <ActionIcon variant="default" size={36} aria-label="Card" onClick={shown.toggle}>
+        <Tooltip label={texts.sendCardHelp}>
+          <ActionIcon variant="default" size={36} aria-label={texts.card} onClick={shown.toggle}>
             <ListBulletIcon aria-hidden />
           </ActionIcon>
         </Tooltip>
       </Popover.Target>
       <Popover.Dropdown>
         <Text fw={600} size="sm" mb="xs">
-          A card with choices
+          {texts.newCard}
         </Text>
         <CardComposer
           send={(content, options) => {

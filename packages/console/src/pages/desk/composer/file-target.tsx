@@ -5,6 +5,7 @@ import { useMe } from '../../../data/use-me.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { isOpen } from '../conversation/reading.ts';
 import classes from '../desk.module.css';
+import { texts } from '../texts.ts';
 import { useDesk } from '../use-desk.ts';
 
 interface Props {
@@ -12,7 +13,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** The conversation as a place to drop files on and to paste them into: they are staged as if they had been picked. */
+/** A drop and paste target for files: they are staged as if they had been picked. */
 export function FileTarget({ chat, children }: Props): ReactElement {
   const add = useAddFiles(chat);
   const [isOver, setOver] = useState(false);
@@ -23,7 +24,7 @@ export function FileTarget({ chat, children }: Props): ReactElement {
     setOver(true);
   };
   const onDragLeave = ({ currentTarget, relatedTarget }: DragEvent): void => {
-    // Also told when the pointer goes from one element of the conversation to another.
+    // Also fired when the pointer moves between elements of the conversation.
     if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) setOver(false);
   };
   const onDrop = (event: DragEvent): void => {
@@ -51,14 +52,14 @@ export function FileTarget({ chat, children }: Props): ReactElement {
       {children}
       {isOver ? (
         <div className={classes['drop']} aria-hidden>
-          Drop files to attach
+          {texts.dropFilesToAttach}
         </div>
       ) : null}
     </div>
   );
 }
 
-/** React also hands on events of dialogs that the conversation has opened, which lie elsewhere on the page. */
+/** React also bubbles events of dialogs that the conversation opened, which are elsewhere in the DOM. */
 function isInside({ currentTarget, target }: ClipboardEvent | DragEvent): boolean {
   return target instanceof Node && currentTarget.contains(target);
 }
@@ -69,12 +70,16 @@ function useAddFiles({ id, engagement }: Conversation): (files: readonly globalT
   const site = sites.find((each) => each.id === engagement.site_id);
   return (files) => {
     if (site?.allowed_file_senders.operator === false)
-      notifications.show({ color: 'red', title: 'Not attached', message: 'This site takes no files from operators.' });
+      notifications.show({
+        color: 'red',
+        title: texts.couldNotAttachFile,
+        message: texts.fileSharingOffSentence,
+      });
     else desk.uploads.add(id, files);
   };
 }
 
-/** A file that is dropped beside the conversation would be opened by the browser in the place of the console. */
+/** Without this the browser would open a file that is dropped beside the conversation in place of the console. */
 function useNoStrayDrops(): void {
   useEffect(() => {
     const refuse = (event: globalThis.DragEvent): void => {

@@ -3,38 +3,39 @@ import type { File } from '@usher/client/api-types';
 import { useSyncExternalStore, type ReactElement, type ReactNode } from 'react';
 import type { Conversation } from '../conversation/conversation.ts';
 import classes from '../desk.module.css';
+import { texts } from '../texts.ts';
 import { useDesk } from '../use-desk.ts';
 
 interface Props {
   readonly chat: Conversation;
-  /** Taken by the server and not sent yet. */
+  /** Uploaded, but not sent yet. */
   readonly files: readonly File[];
   readonly dismiss: (fileId: string) => void;
 }
 
 const scans = {
-  pending: { color: 'gray', words: 'Being scanned' },
-  clean: { color: 'green', words: 'Clean' },
-  unscanned: { color: 'yellow', words: 'Not scanned' },
-  infected: { color: 'red', words: 'Infected: it is not sent' },
+  pending: { color: 'gray', words: texts.scanning },
+  clean: { color: 'green', words: texts.clean },
+  unscanned: { color: 'yellow', words: texts.notScanned },
+  infected: { color: 'red', words: texts.virusFoundNotSent },
 } as const;
 
-/** A server without a scanner lets every file in: nobody has found it clean. */
+/** A server without a scanner accepts every file, so such a file was not found clean. */
 function scanOf({ state, scanned_at: at }: File): keyof typeof scans {
   return state === 'clean' && at === null ? 'unscanned' : state;
 }
 
-/** Files that are to go with the next message. */
+/** The files of the next message. */
 export function StagedFiles({ chat, files, dismiss }: Props): ReactElement | null {
   const { uploads } = useDesk();
   const coming = useSyncExternalStore(uploads.subscribe, uploads.state).get(chat.id) ?? [];
   if (coming.length + files.length === 0) return null;
   return (
-    <Stack gap={4} mb="xs" component="ul" className={classes['plain'] ?? ''} aria-label="Files to send">
+    <Stack gap={4} mb="xs" component="ul" className={classes['plain'] ?? ''} aria-label={texts.filesToSend}>
       {coming.map(({ key, name, share, problem }) => (
         <Staged key={key} name={name} remove={() => uploads.remove(chat.id, key)}>
           {problem === null ? (
-            <Progress value={share * 100} w={90} aria-label={`${name} on its way`} />
+            <Progress value={share * 100} w={90} aria-label={texts.uploading(name)} />
           ) : (
             <Text size="xs" c="var(--mantine-color-error)" role="alert">
               {problem}
@@ -66,7 +67,7 @@ function Staged({ name, remove, children }: StagedProps): ReactElement {
         <bdi>{name}</bdi>
       </Text>
       {children}
-      <CloseButton size="sm" aria-label={`Remove ${name}`} onClick={remove} />
+      <CloseButton size="sm" aria-label={texts.remove(name)} onClick={remove} />
     </Group>
   );
 }

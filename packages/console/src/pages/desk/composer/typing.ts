@@ -1,6 +1,6 @@
 import type { Api } from '@usher/client/api';
 
-/** Typing is said anew after so long, and taken back when nothing was typed for so long. */
+/** The typing indicator is renewed after this time, and withdrawn after this time without a key. */
 const againMs = 3_000;
 const idleMs = 5_000;
 
@@ -9,7 +9,7 @@ interface Stroke {
   readonly idle: ReturnType<typeof setTimeout>;
 }
 
-/** Tells the other side that somebody is typing, not with every key. Nobody waits for it, and it may fail. */
+/** Sends the typing indicator, throttled. Nothing waits for it, and it may fail. */
 export class Typing {
   readonly #api: Api;
   readonly #strokes = new Map<string, Stroke>();

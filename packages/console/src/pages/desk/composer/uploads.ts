@@ -4,7 +4,7 @@ import { maxUploadsAtOnce } from '@usher/contract/limits';
 import { inWords } from '../../../components/in-words.ts';
 import { newId } from '@usher/client/new-id';
 
-/** A file on its way to the server. */
+/** A file that is being uploaded. */
 export interface Upload {
   readonly key: string;
   readonly name: string;
@@ -15,10 +15,10 @@ export interface Upload {
 
 type ByEngagement = ReadonlyMap<string, readonly Upload[]>;
 
-/** The server takes twice as many for each engagement. */
+/** Half of what the server accepts for each engagement. */
 const mostAtOnce = maxUploadsAtOnce / 2;
 
-/** Files on their way, of all conversations: they go on when another one is opened. */
+/** The uploads of all conversations: they continue when another conversation is opened. */
 export class Uploads {
   readonly #api: Api;
   readonly #onTaken: (engagementId: string) => Promise<void>;

@@ -8,6 +8,7 @@ import { inWords } from '../../../components/in-words.ts';
 import { mediumName } from '../../../components/medium.ts';
 import { Since } from '../../../components/since.tsx';
 import { useChange } from '../../../data/use-api.ts';
+import { texts } from '../texts.ts';
 import type { Conversation } from './conversation.ts';
 import { isOpen, transferOf } from './reading.ts';
 import classes from '../desk.module.css';
@@ -23,13 +24,13 @@ interface Props {
   readonly name: string;
 }
 
-/** Who it is, for how long, and what can be done. */
+/** The visitor, the duration and the actions. */
 export function ChatHead({ chat, name }: Props): ReactElement {
   const [detailsShown, details] = useDisclosure();
   return (
     <div className={classes['head'] ?? ''}>
       <Group gap="xs" wrap="nowrap" miw={0} className={classes['who'] ?? ''}>
-        <ActionIcon component={Link} href="/desk" variant="subtle" hiddenFrom="sm" aria-label="Back to the list">
+        <ActionIcon component={Link} href="/desk" variant="subtle" hiddenFrom="sm" aria-label={texts.backToList}>
           <ArrowLeftIcon aria-hidden />
         </ActionIcon>
         <Box miw={0}>
@@ -41,11 +42,11 @@ export function ChatHead({ chat, name }: Props): ReactElement {
       </Group>
       <Group gap={6} wrap="nowrap" flex="none">
         {isOpen(chat) ? <OpenActions chat={chat} /> : <OverActions chat={chat} />}
-        <ActionIcon variant="default" size={30} hiddenFrom="lg" aria-label="Visitor" onClick={details.open}>
+        <ActionIcon variant="default" size={30} hiddenFrom="lg" aria-label={texts.visitor} onClick={details.open}>
           <InfoCircledIcon aria-hidden />
         </ActionIcon>
       </Group>
-      <Drawer opened={detailsShown} onClose={details.close} position="right" title="Visitor" size={340}>
+      <Drawer opened={detailsShown} onClose={details.close} position="right" title={texts.visitor} size={340}>
         <VisitorPanel chat={chat} />
       </Drawer>
     </div>
@@ -64,16 +65,16 @@ function Standing({ chat }: { readonly chat: Conversation }): ReactElement {
       ) : state === 'ended' && reason !== null ? (
         endWords[reason]
       ) : (
-        'Handed on to a colleague.'
+        texts.transferredToColleague
       )}
     </Text>
   );
 }
 
 const asks = [
-  { label: 'Audio call', body: { audio: 'two_way', video: null } },
-  { label: 'Video call', body: { audio: 'two_way', video: 'two_way' } },
-  { label: 'Show yourself only', body: { audio: 'two_way', video: 'one_way' } },
+  { label: texts.audioCall, body: { audio: 'two_way', video: null } },
+  { label: texts.videoCall, body: { audio: 'two_way', video: 'two_way' } },
+  { label: texts.oneWayVideo, body: { audio: 'two_way', video: 'one_way' } },
 ] as const;
 
 function OpenActions({ chat }: { readonly chat: Conversation }): ReactElement {
@@ -81,7 +82,7 @@ function OpenActions({ chat }: { readonly chat: Conversation }): ReactElement {
   const [transferShown, transfer] = useDisclosure();
   const ask = useChange('POST /engagements/{engagement_id}/media_upgrade_requests');
   const onError = (error: Error): void => {
-    notifications.show({ color: 'red', title: 'Not asked', message: inWords(error) });
+    notifications.show({ color: 'red', title: texts.couldNotSendRequest, message: inWords(error) });
   };
   useAltKey('KeyX', ending.open);
   return (
@@ -89,11 +90,11 @@ function OpenActions({ chat }: { readonly chat: Conversation }): ReactElement {
       <Menu position="bottom-end">
         <Menu.Target>
           <Button variant="default" size="xs" rightSection={<ChevronDownIcon aria-hidden />}>
-            Call
+            {texts.call}
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Label>Ask the visitor for</Menu.Label>
+          <Menu.Label>{texts.inviteVisitorTo}</Menu.Label>
           {asks.map(({ label, body }) => (
             <Menu.Item key={label} onClick={() => ask.mutate({ path: { engagement_id: chat.id }, body }, { onError })}>
               {label}
@@ -102,10 +103,10 @@ function OpenActions({ chat }: { readonly chat: Conversation }): ReactElement {
         </Menu.Dropdown>
       </Menu>
       <Button variant="default" size="xs" onClick={transfer.open} disabled={transferOf(chat) !== null}>
-        Hand on
+        {texts.transfer}
       </Button>
       <Button variant="light" color="red" size="xs" onClick={ending.open}>
-        End
+        {texts.end}
       </Button>
       <EndDialog chat={chat} isShown={endShown} close={ending.close} />
       {transferShown ? <TransferDialog chat={chat} close={transfer.close} /> : null}
@@ -123,7 +124,7 @@ function OverActions({ chat }: { readonly chat: Conversation }): ReactElement {
   useAltKey('KeyX', dismiss);
   return (
     <Button variant="default" size="xs" onClick={dismiss}>
-      Put away
+      {texts.close}
     </Button>
   );
 }

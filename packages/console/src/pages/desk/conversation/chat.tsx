@@ -12,7 +12,7 @@ import { TransferBar } from '../transfers/transfer-bar.tsx';
 import { UpgradeBar } from '../calls/upgrade-bar.tsx';
 import { useDesk } from '../use-desk.ts';
 
-/** One conversation: who it is with, what was said, and what to say. */
+/** One conversation: visitor, messages and composer. */
 export function Chat({ chat }: { readonly chat: Conversation }): ReactElement {
   const desk = useDesk();
   const me = useMe();

@@ -331,7 +331,7 @@ test('what the feed brought while a conversation was being read is not undone by
   const read = (each: Engagement): Change => ({ type: 'engagement', engagement: each, me, isRead: true });
   assert.equal(chat(after({ type: 'engagement', engagement: later, me }, read(earlier))).engagement.media, 'audio');
   assert.equal(chat(after(read(earlier), read(later))).engagement.media, 'audio');
-  const passedOn: Change = { type: 'passed on', id: 'chat', at: '2026-01-01T10:00:02.000Z' };
+  const passedOn: Change = { type: 'transferred', id: 'chat', at: '2026-01-01T10:00:02.000Z' };
   assert.equal(isOpen(chat(after(passedOn, read(later)))), false);
 
   const upgrade = { id: 'u', engagement_id: 'chat', state: 'pending', created_at: '1' } as MediaUpgradeRequest;

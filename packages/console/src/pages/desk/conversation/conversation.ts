@@ -1,7 +1,7 @@
 import type { ChatMessage, CompletedTransfer, Engagement, File, MediaUpgradeRequest } from '@usher/client/api-types';
 import { isOutdated, mergeUpgrades } from '@usher/client/overtaken-reads';
 
-/** Plain data and how it changes: what the feed and reads bring goes in, what the desk shows comes out. */
+/** The state of the desk as plain data: feed items and reads go in, the views of the desk come out. */
 
 export interface Message {
   readonly id: string;
@@ -17,7 +17,9 @@ export interface Message {
   readonly metadata?: unknown;
 }
 
-/** A message of ours that is not among the others yet. `sent`: it was taken, and the feed has not brought it. */
+/**
+ * A message of the operator that is not in the transcript yet. `sent`: the server accepted it, and the feed has not reported it.
+ */
 export interface Outgoing {
   readonly id: string;
   readonly content: string;
@@ -31,11 +33,11 @@ export type SentAttachment =
   | { readonly type: 'single_choice'; readonly options: readonly { readonly text: string; readonly value: string }[] }
   | { readonly type: 'files'; readonly files: readonly { readonly id: string }[] };
 
-/** Somebody else is being asked to take the visitor. */
+/** A pending transfer. */
 export interface Transfer {
   readonly kind: 'request' | 'ticket';
   readonly id: string;
-  /** The operator, or the queue. */
+  /** The id of the operator or queue. */
   readonly to: string;
 }
 
@@ -55,7 +57,7 @@ export interface Conversation {
   readonly id: string;
   readonly engagement: Engagement;
   readonly stage: Stage;
-  /** Whether the transcript has been read, in whichever stage: the feed may bring messages and the end before. */
+  /** Whether the transcript has been read, in any stage: the feed may report messages and the end earlier. */
   readonly isRead: boolean;
   /** In the order of the server. */
   readonly messages: readonly Message[];
@@ -64,7 +66,7 @@ export interface Conversation {
   readonly files: readonly File[];
   /** Newest first. */
   readonly upgrades: readonly MediaUpgradeRequest[];
-  /** How it passed from operator to operator, oldest first. */
+  /** The transfers from operator to operator, oldest first. */
   readonly transfers: readonly CompletedTransfer[];
 }
 
@@ -72,24 +74,24 @@ export interface Conversations {
   /** Whether the list has been read. */
   readonly isRead: boolean;
   readonly byId: ReadonlyMap<string, Conversation>;
-  /** Results of scans by file. The feed may bring one before the list of files that shows the file as pending. */
+  /** Scan results by file. The feed may report a result before the list of files shows the file as pending. */
   readonly scans: ReadonlyMap<string, Scan>;
 }
 
 type ScanResult = 'clean' | 'infected';
-/** What a scan changes of its file. A clean file without `scanned_at` was let in by a server that has no scanner. */
+/** The fields of a file that a scan changes. A clean file without `scanned_at` was accepted by a server without a scanner. */
 type Scan = Pick<File, 'state' | 'scanned_at'>;
 
 export const noConversations: Conversations = { isRead: false, byId: new Map(), scans: new Map() };
 
-/** Somebody who has not been heard of for so long is not typing any more, whatever was said. */
+/** A typing indicator expires after this time without renewal. */
 export const typingMs = 10_000;
 
 export type Change =
   | { readonly type: 'listed' }
-  /** `isRead`: it comes from a read, and is on the desk even if it has ended. Otherwise the feed brought it. */
+  /** `isRead`: from a read, and on the desk even if it has ended. Otherwise from the feed. */
   | { readonly type: 'engagement'; readonly engagement: Engagement; readonly me: string; readonly isRead?: boolean }
-  | { readonly type: 'passed on'; readonly id: string; readonly at: string }
+  | { readonly type: 'transferred'; readonly id: string; readonly at: string }
   | { readonly type: 'dismissed'; readonly id: string }
   | { readonly type: 'transcript'; readonly id: string; readonly messages: readonly Message[] }
   | { readonly type: 'message'; readonly message: Message }
@@ -144,7 +146,7 @@ type OfOne = Exclude<
 
 function changed(before: Conversation, change: OfOne): Conversation {
   switch (change.type) {
-    case 'passed on':
+    case 'transferred':
       return {
         ...before,
         engagement: { ...before.engagement, updated_at: change.at },
@@ -182,7 +184,7 @@ function update(state: Conversations, id: string, change: (before: Conversation)
 
 type TakenEngagement = Extract<Change, { readonly type: 'engagement' }>;
 
-/** Ours are put on the desk while they go on; others matter where they were ours. */
+/** Adds active engagements of this operator; others matter only if they were this operator's. */
 function takeEngagement(state: Conversations, { engagement, me, isRead = false }: TakenEngagement): Conversations {
   const before = state.byId.get(engagement.id);
   if (isRead && isOutdated(engagement, before?.engagement ?? null)) return state;
@@ -213,7 +215,7 @@ function newConversation(engagement: Engagement, stage: Stage): Conversation {
   };
 }
 
-/** The feed brings them in the order of the server; one that is there already is no news. */
+/** The feed reports messages in the order of the server; a known message is ignored. */
 function takeMessage(before: Conversation, message: Message): Conversation {
   if (before.messages.some(({ id }) => id === message.id)) return takeOffOutgoing(before, message.id);
   const { typing } = before;
@@ -229,7 +231,7 @@ function takeOffOutgoing(before: Conversation, messageId: string): Conversation 
   return outgoing.length === before.outgoing.length ? before : { ...before, outgoing };
 }
 
-/** What the feed has brought and the transcript has not yet is newer than all of it. Delivered once is delivered. */
+/** Messages from the feed that the transcript does not have yet are newer than all of it. A delivered message stays delivered. */
 function takeTranscript(before: Conversation, read: readonly Message[]): Conversation {
   const known = new Map(before.messages.map((message) => [message.id, message]));
   const ids = new Set(read.map(({ id }) => id));
@@ -256,7 +258,7 @@ function takeDelivery(before: Conversation, messageId: string): Conversation {
   return { ...before, messages: before.messages.with(index, asDelivered(message)) };
 }
 
-/** New, or the same in another state: it keeps its place. */
+/** Adds an upgrade request, or replaces it in its position. */
 function takeOutgoing(before: Conversation, outgoing: Outgoing): Conversation {
   if (before.messages.some(({ id }) => id === outgoing.id)) return takeOffOutgoing(before, outgoing.id);
   const index = before.outgoing.findIndex(({ id }) => id === outgoing.id);
@@ -268,14 +270,14 @@ function takeOutgoing(before: Conversation, outgoing: Outgoing): Conversation {
 
 function takeUpgrade(before: Conversation, upgrade: MediaUpgradeRequest): Conversation {
   const known = before.upgrades.find(({ id }) => id === upgrade.id);
-  // An answer may overtake the news that it was asked for.
+  // An answer may arrive before its request.
   if (known !== undefined && known.state !== 'pending' && upgrade.state === 'pending') return before;
   const others = before.upgrades.filter(({ id }) => id !== upgrade.id);
   const upgrades = [upgrade, ...others].toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
   return { ...before, upgrades };
 }
 
-/** The feed may have told the result of a scan, or a deletion, while the list was being read. */
+/** During the read of the list the feed may have reported scan results and deletions. */
 function takeFiles(before: Conversation, read: readonly File[], scans: ReadonlyMap<string, Scan>): Conversation {
   const deleted = new Map(before.files.filter((file) => file.deleted).map((file) => [file.id, file]));
   const readIds = new Set(read.map(({ id }) => id));
@@ -283,7 +285,7 @@ function takeFiles(before: Conversation, read: readonly File[], scans: ReadonlyM
   return { ...before, files: [...files, ...before.files.filter(({ id }) => !readIds.has(id))] };
 }
 
-/** A file that was deleted is shown as such wherever it was sent. */
+/** Marks a deleted file in every message that has it. */
 function takeFile(before: Conversation, file: File): Conversation {
   if (!file.deleted) return before;
   return {
@@ -296,7 +298,7 @@ function takeFile(before: Conversation, file: File): Conversation {
   };
 }
 
-/** The address of a file ends with its id. */
+/** The URL of a file ends with its id. */
 function withDeleted(attachment: unknown, fileId: string): unknown {
   const { type, files } = (attachment ?? {}) as { type?: unknown; files?: unknown };
   if (type !== 'files' || !Array.isArray(files)) return attachment;

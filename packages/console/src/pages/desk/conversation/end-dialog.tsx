@@ -2,6 +2,7 @@ import { Button, Group, Modal, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useChange } from '../../../data/use-api.ts';
+import { texts } from '../texts.ts';
 import type { Conversation } from './conversation.ts';
 
 interface Props {
@@ -10,18 +11,18 @@ interface Props {
   readonly close: () => void;
 }
 
-/** Ending cannot be taken back, so it is asked once more; Enter is enough. */
+/** Ending cannot be undone, so it asks for confirmation; Enter confirms. */
 export function EndDialog({ chat, isShown, close }: Props): ReactElement {
   const end = useChange('PATCH /engagements/{engagement_id}', { onDone: close });
   return (
-    <Modal opened={isShown} onClose={close} title="End the conversation?" size="sm">
+    <Modal opened={isShown} onClose={close} title={texts.confirmEnd} size="sm">
       <Text size="sm" mb="md">
-        The visitor is told. You can still read what was said.
+        {texts.confirmEndHelp}
       </Text>
       <ProblemNote error={end.error} />
       <Group justify="flex-end" mt="md">
         <Button variant="default" onClick={close}>
-          Keep talking
+          {texts.cancel}
         </Button>
         <Button
           color="red"
@@ -29,7 +30,7 @@ export function EndDialog({ chat, isShown, close }: Props): ReactElement {
           loading={end.isPending}
           onClick={() => end.mutate({ path: { engagement_id: chat.id }, body: { action: 'end' } })}
         >
-          End it
+          {texts.endConversation}
         </Button>
       </Group>
     </Modal>

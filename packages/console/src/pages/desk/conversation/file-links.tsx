@@ -4,13 +4,14 @@ import { DownloadIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
 import { inWords } from '../../../components/in-words.ts';
 import { useSession } from '../../../session/use-session.ts';
+import { texts } from '../texts.ts';
 
 interface Props {
   readonly engagementId: string;
   readonly files: readonly { readonly id: string; readonly name: string; readonly deleted: boolean }[];
 }
 
-/** Files that were sent. Their address needs a token, so they are fetched and handed to the browser. */
+/** The files of a message. Downloading them needs a token, so they are fetched and passed to the browser. */
 export function FileLinks({ engagementId, files }: Props): ReactElement {
   const { api } = useSession();
   const [loading, setLoading] = useState<string | null>(null);
@@ -20,7 +21,7 @@ export function FileLinks({ engagementId, files }: Props): ReactElement {
       const response = await api.send(`/engagements/${engagementId}/files/${id}`);
       save(await response.blob(), name);
     } catch (error) {
-      notifications.show({ color: 'red', title: 'Not downloaded', message: inWords(error) });
+      notifications.show({ color: 'red', title: texts.couldNotDownloadFile, message: inWords(error) });
     } finally {
       setLoading(null);
     }

@@ -2,7 +2,7 @@ import type { Engagement, File, MediaUpgradeRequest, TransferRequest, TransferTi
 import type { FeedItem } from '@usher/client/feed-item';
 import type { Change, Message } from './conversation.ts';
 
-/** What the desk listens to. */
+/** The feed types the desk subscribes to. */
 export const itemTypes = [
   'engagement.state',
   'engagement.transfer',
@@ -23,7 +23,7 @@ interface Clock {
   readonly now: number;
 }
 
-/** What an item of the feed changes. The server's word is taken for its shape. */
+/** Converts a feed item to a change of the desk. The server is trusted for its shape. */
 export function changeOf({ type, data }: FeedItem, { me, now }: Clock): Change | null {
   switch (type as (typeof itemTypes)[number]) {
     case 'engagement.state':
@@ -87,7 +87,7 @@ interface Asked {
 
 function passedOn({ dispatched_at: at, engagement }: Passing, me: string): Change | null {
   const { operator_id: to } = engagement.current_sub_engagement;
-  return to === me ? null : { type: 'passed on', id: engagement.id, at };
+  return to === me ? null : { type: 'transferred', id: engagement.id, at };
 }
 
 function asked({ dispatched_at: at, media_upgrade_request: request }: Asked): MediaUpgradeRequest {
@@ -95,7 +95,7 @@ function asked({ dispatched_at: at, media_upgrade_request: request }: Asked): Me
   return { ...request, ...unsaid, state: 'pending', created_at: at, updated_at: at };
 }
 
-/** One that we have asked for. Those that a ticket has made are told by the ticket; those to us are offers. */
+/** Transfer requests by this operator. Those of a ticket are reported by the ticket; those to this operator are offers. */
 function transferOf(request: TransferRequest, me: string): Change | null {
   const { id, engagement_id, transfer_ticket_id: ticket, operator_id: to, state } = request;
   if (engagement_id === null || ticket !== null || to === me) return null;

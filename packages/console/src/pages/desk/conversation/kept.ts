@@ -1,12 +1,12 @@
 import type { Outgoing } from './conversation.ts';
 
-/** What the desk must not lose when the page is closed, of one conversation. */
+/** What the desk stores of one conversation across page loads. */
 export interface Kept {
   readonly draft: string;
   readonly unsent: readonly Outgoing[];
-  /** Files that were taken and are not to be sent after all. */
+  /** Uploaded files that the operator removed before sending. */
   readonly dismissedFiles: readonly string[];
-  /** A transfer of ours that is under way. */
+  /** A pending transfer by this operator. */
   readonly transfer: { readonly kind: 'request' | 'ticket'; readonly id: string } | null;
 }
 
@@ -16,7 +16,7 @@ const prefix = 'usher-desk';
 
 type Shelf = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-/** In the browser, by operator: whoever signs in next does not find it. A browser that keeps nothing is worked with as it is. */
+/** Stored in the browser by operator, so that the next operator does not see it. Without storage the desk works, but forgets. */
 export class Keeper {
   readonly #shelf: Shelf;
   readonly #own: string;
@@ -38,14 +38,14 @@ export class Keeper {
     this.#write(`${this.#own} ${id}`, isNothing ? null : kept);
   }
 
-  /** Messages of this page that are not sent, where it had those of `before`; what another page has not sent stays kept. */
+  /** Stores the unsent messages of this page in place of those in `before`; unsent messages of other pages are kept. */
   keepUnsent(id: string, before: readonly Outgoing[], now: readonly Outgoing[]): void {
     const own = new Set([...before, ...now].map((message) => message.id));
     const others = this.of(id).unsent.filter((message) => !own.has(message.id));
     this.keep(id, { unsent: [...others, ...now.filter(({ state }) => state !== 'sent')] });
   }
 
-  /** Conversations on the desk, those that are over too. */
+  /** The conversations on the desk, including ended ones. */
   get onDesk(): readonly string[] {
     const ids = this.#read(this.#own);
     return Array.isArray(ids) ? (ids as string[]) : [];
@@ -68,7 +68,7 @@ export class Keeper {
       if (value === null) this.#shelf.removeItem(key);
       else this.#shelf.setItem(key, JSON.stringify(value));
     } catch {
-      // It is full, or forbidden: what is on the page is still there.
+      // Storage is full or forbidden: the page keeps its state in memory.
     }
   }
 }

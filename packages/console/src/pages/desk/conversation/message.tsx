@@ -1,7 +1,9 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { CheckIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
+import { RichText } from '../../../components/rich-text.tsx';
 import { LinkedText } from '../../../components/linked-text.tsx';
+import { texts } from '../texts.ts';
 import type { Conversation, Message } from './conversation.ts';
 import classes from '../desk.module.css';
 import { FileLinks } from './file-links.tsx';
@@ -10,15 +12,18 @@ import { useColleagues } from '../transfers/use-colleagues.ts';
 import { useDesk } from '../use-desk.ts';
 
 interface Props {
-  /** Where it was said, and everything else that was. */
+  /** The conversation of the message. */
   readonly chat: Pick<Conversation, 'id' | 'engagement' | 'messages'>;
   readonly message: Message;
-  /** Of the visitor. */
+  /** The name of the visitor. */
   readonly name: string;
   readonly use?: (text: string) => void;
 }
 
-/** Ours at the right, the visitor's at the left; what the system and the assistant say is for the operator alone. */
+/**
+ * The operator's messages are at the right, the visitor's at the left; messages of system and assistant are for the operator
+ * only.
+ */
 export function MessageView(props: Props): ReactElement {
   switch (props.message.sender.type) {
     case 'system':
@@ -37,7 +42,7 @@ function Bubble({ chat, message, name }: Props): ReactElement {
   return (
     <article
       className={`${classes['bubble']} ${isOurs ? classes['ours'] : classes['theirs']}`}
-      aria-label={isOurs ? 'From operator' : `From ${name}`}
+      aria-label={isOurs ? texts.fromOperator : texts.from(name)}
     >
       {isOurs ? <Sender chat={chat} message={message} /> : null}
       {message.content === '' ? null : (
@@ -51,7 +56,7 @@ function Bubble({ chat, message, name }: Props): ReactElement {
         <Time at={message.timestamp} />
         {isOurs ? (
           <Text size="xs" c="dimmed">
-            {message.status === 'delivered' ? '✓✓ Delivered' : '✓ Sent'}
+            {message.status === 'delivered' ? texts.delivered : texts.sent}
           </Text>
         ) : null}
       </Group>
@@ -59,7 +64,7 @@ function Bubble({ chat, message, name }: Props): ReactElement {
   );
 }
 
-/** Which of the operators, where it was not the one who reads. */
+/** The name of the operator, if it is not the reader. */
 function Sender({ chat, message }: Pick<Props, 'chat' | 'message'>): ReactElement | null {
   const { operatorId } = useDesk();
   const { engagement } = chat;
@@ -69,7 +74,7 @@ function Sender({ chat, message }: Pick<Props, 'chat' | 'message'>): ReactElemen
   if (!isOther) return null;
   return (
     <Text size="xs" fw={600}>
-      <bdi>{colleagues.find(({ id }) => id === by)?.name ?? 'A colleague'}</bdi>
+      <bdi>{colleagues.find(({ id }) => id === by)?.name ?? texts.colleague}</bdi>
     </Text>
   );
 }
@@ -83,16 +88,16 @@ function Time({ at }: { readonly at: string }): ReactElement {
   );
 }
 
-/** As the visitor sees it, with what was chosen. Pictures of other hosts are not loaded here. */
+/** The card as the visitor sees it, with the chosen option. Pictures of other hosts are not loaded here. */
 function CardView({ chat, message }: Pick<Props, 'chat' | 'message'>): ReactElement | null {
   const card = cardOf(message.attachment);
   if (card === null) return null;
   const chosen = chosenFrom(chat.messages, message);
   return (
-    <Stack gap={4} mt={6} component="ul" className={classes['plain'] ?? ''} aria-label="Choices">
+    <Stack gap={4} mt={6} component="ul" className={classes['plain'] ?? ''} aria-label={texts.choices}>
       {card.image === null ? null : (
         <Text size="xs" c="dimmed" component="li">
-          Picture: <bdi>{card.image}</bdi>
+          <RichText text={texts.picture} values={{ url: <bdi>{card.image}</bdi> }} />
         </Text>
       )}
       {card.options.map(({ text, value }) => (
@@ -103,7 +108,7 @@ function CardView({ chat, message }: Pick<Props, 'chat' | 'message'>): ReactElem
           gap={6}
           component="li"
         >
-          {value === chosen ? <CheckIcon aria-label="Chosen" /> : null}
+          {value === chosen ? <CheckIcon aria-label={texts.chosen} /> : null}
           <Text size="sm" fw="inherit" className="user-text">
             {text}
           </Text>
@@ -130,9 +135,9 @@ function AssistantNote({ message, use }: Props): ReactElement {
   const { type } = (message.metadata ?? {}) as { type?: string };
   const options = cardOf(message.attachment)?.options ?? [];
   return (
-    <aside className={classes['assistant']} aria-label="Assistant">
+    <aside className={classes['assistant']} aria-label={texts.assistant}>
       <Text size="xs" c="dimmed" fw={600}>
-        {type === 'suggestion' ? 'The assistant suggests' : 'Assistant'} · only you see this
+        {type === 'suggestion' ? texts.assistantSuggests : texts.assistantNote}
       </Text>
       <Text size="sm" className="user-text">
         <LinkedText text={message.content} />
@@ -141,7 +146,7 @@ function AssistantNote({ message, use }: Props): ReactElement {
         <Group gap={6} mt={6}>
           {type === 'suggestion' ? (
             <Button size="compact-xs" variant="default" onClick={() => use(message.content)}>
-              Use it
+              {texts.useReply}
             </Button>
           ) : null}
           {options.map(({ text, value }) => (

@@ -1,6 +1,8 @@
 import { Button, Divider, Loader, Text } from '@mantine/core';
 import { Fragment, useEffect, useLayoutEffect, useRef, useState, type ReactElement } from 'react';
+import { RichText } from '../../../components/rich-text.tsx';
 import { useNow } from '../../../components/since.tsx';
+import { texts } from '../texts.ts';
 import type { Conversation } from './conversation.ts';
 import classes from '../desk.module.css';
 import { dayInWords } from '../in-words.ts';
@@ -18,12 +20,12 @@ interface Props {
   readonly use: (text: string) => void;
 }
 
-/** So many are shown at first, and more at a time when asked for. */
+/** The number of messages shown at first and added on demand. */
 const shownAtFirst = 200;
-/** So near to the end one is at the end. */
+/** Within this distance the list counts as scrolled to the end. */
 const nearPx = 80;
 
-/** What was said, the newest at the bottom; it stays there unless somebody has scrolled away. */
+/** The messages, newest last; the list stays at its end unless the operator scrolled up. */
 export function Messages({ chat, name, use }: Props): ReactElement {
   const [shown, show] = useState(shownAtFirst);
   const thread = threadOf(chat);
@@ -39,12 +41,12 @@ export function Messages({ chat, name, use }: Props): ReactElement {
       className={classes['messages']}
       // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls: whoever has no mouse must get to it.
       tabIndex={0}
-      aria-label="Messages"
+      aria-label={texts.messages}
     >
-      {chat.isRead ? null : <Loader aria-label="Loading" size="sm" mx="auto" />}
+      {chat.isRead ? null : <Loader aria-label={texts.loading} size="sm" mx="auto" />}
       {thread.length <= shown ? null : (
         <Button variant="subtle" size="compact-sm" onClick={() => show(shown + shownAtFirst)} flex="none">
-          Show earlier messages
+          {texts.showEarlierMessages}
         </Button>
       )}
       {entries.map((entry, index) => (
@@ -62,12 +64,12 @@ export function Messages({ chat, name, use }: Props): ReactElement {
       ))}
       {chat.isRead && thread.length + chat.outgoing.length === 0 ? (
         <Text c="dimmed" size="sm" ta="center" my="auto">
-          Nothing has been said yet.
+          {texts.noMessagesYet}
         </Text>
       ) : null}
       {typing ? (
         <Text size="sm" c="dimmed" component="output">
-          <bdi>{name}</bdi> is typing…
+          <RichText text={texts.isTyping} values={{ name: <bdi>{name}</bdi> }} />
         </Text>
       ) : null}
     </section>
@@ -92,7 +94,7 @@ function useStayAtEnd() {
   return box;
 }
 
-/** What is on the page of a window that is looked at has arrived. */
+/** Acknowledges messages while the window is visible. */
 function useSeeing({ id }: Conversation): void {
   const desk = useDesk();
   useEffect(() => {

@@ -2,24 +2,24 @@ import type { File, MediaUpgradeRequest } from '@usher/client/api-types';
 import { isCall } from '@usher/contract/media';
 import { typingMs, type Conversation, type Conversations, type Message, type Transfer } from './conversation.ts';
 
-/** What the desk says of a conversation, worked out of it. */
+/** Derived values of a conversation. */
 
-/** It goes on, and with us. */
+/** Whether the conversation is active and assigned to this operator. */
 export function isOpen({ stage }: Pick<Conversation, 'stage'>): boolean {
   return stage.name === 'open';
 }
 
-/** Whom we have asked to take the visitor over, and who has not answered yet. */
+/** The pending transfer of the conversation. */
 export function transferOf({ stage }: Pick<Conversation, 'stage'>): Transfer | null {
   return stage.name === 'open' ? stage.transfer : null;
 }
 
-/** Messages of the visitor that nobody has seen. */
+/** The number of unread messages of the visitor. */
 export function unreadOf({ messages }: Conversation): number {
   return messages.filter(({ sender, status }) => sender.type === 'visitor' && status === 'sent').length;
 }
 
-/** Since when the visitor waits for our answer; `null`: they do not. During a call the visitor is answered there. */
+/** Since when the visitor waits for an answer; `null` if they do not. During a call nobody waits in the chat. */
 export function waitsSince(chat: Conversation): string | null {
   const { messages, outgoing, engagement } = chat;
   if (!isOpen(chat) || outgoing.length > 0 || callMedia(chat) !== null) return null;
@@ -31,7 +31,7 @@ export function waitsSince(chat: Conversation): string | null {
   return said[answered + 1]?.timestamp ?? null;
 }
 
-/** The call that goes on, as the server keeps it. */
+/** The active call, as stored by the server. */
 export function openCallId({ engagement: { calls } }: Pick<Conversation, 'engagement'>): string | null {
   return calls.findLast(({ ended_at }) => ended_at === null)?.id ?? null;
 }
@@ -44,7 +44,7 @@ export function pendingUpgrade(chat: Conversation): MediaUpgradeRequest | null {
   return isOpen(chat) ? (chat.upgrades.find(({ state }) => state === 'pending') ?? null) : null;
 }
 
-/** What is to be heard and seen now: `null` where the engagement is not by a call. */
+/** The current audio and video; `null` if the engagement is not a call. */
 export function callMedia({
   engagement,
   upgrades,
@@ -56,7 +56,7 @@ export function callMedia({
   return { audio: 'two_way', video: engagement.media === 'video' ? 'two_way' : null };
 }
 
-/** Those that go on first, then those that are over; each in the order they began. */
+/** Active conversations first, then ended ones; each in the order they began. */
 export function inOrder({ byId }: Conversations): readonly Conversation[] {
   return [...byId.values()].toSorted(
     (a, b) =>
@@ -66,14 +66,14 @@ export function inOrder({ byId }: Conversations): readonly Conversation[] {
   );
 }
 
-/** The one to go to from another by a key, around the end. */
+/** The next or previous conversation, for the shortcut; wraps around. */
 export function beside(order: readonly Conversation[], id: string | null, by: 1 | -1): string | null {
   const at = order.findIndex((each) => each.id === id);
   if (at === -1) return order.at(by === 1 ? 0 : -1)?.id ?? null;
   return order[(at + by + order.length) % order.length]?.id ?? null;
 }
 
-/** What is written in the list: the last thing that was said. */
+/** The last message, as shown in the list. */
 export function lastSaid({ messages }: Conversation): Message | null {
   return messages.findLast(({ type }) => type === 'chat') ?? null;
 }
@@ -86,7 +86,7 @@ interface SentFile {
 
 const uuidLength = 36;
 
-/** The address of a file ends with its id. */
+/** The URL of a file ends with its id. */
 export function filesOf(attachment: unknown): readonly SentFile[] {
   const { type, files } = (attachment ?? {}) as { type?: unknown; files?: unknown };
   if (type !== 'files' || !Array.isArray(files)) return [];
@@ -97,7 +97,7 @@ export function filesOf(attachment: unknown): readonly SentFile[] {
   }));
 }
 
-/** Files of ours that were taken and have not gone out with a message. */
+/** Uploaded files of this operator that were not sent with a message. */
 export function stagedFiles(
   { files, messages, outgoing }: Conversation,
   me: string,
@@ -127,7 +127,7 @@ function choiceOf(attachment: unknown): string | null {
   return type === 'single_choice_response' && typeof chosen === 'string' ? chosen : null;
 }
 
-/** What was chosen from a card: the first answer after it that is one of its options. */
+/** The chosen option of a card: the first later message that is one of its options. */
 export function chosenFrom(messages: readonly Message[], card: Message): string | null {
   const options = cardOf(card.attachment)?.options ?? [];
   const after = messages.slice(messages.findIndex(({ id }) => id === card.id) + 1);

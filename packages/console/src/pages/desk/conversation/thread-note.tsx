@@ -1,10 +1,12 @@
 import { Text } from '@mantine/core';
 import type { ReactElement } from 'react';
+import { RichText } from '../../../components/rich-text.tsx';
 import classes from '../desk.module.css';
+import { texts } from '../texts.ts';
 import type { ThreadEntry } from './thread.ts';
 import { useDesk } from '../use-desk.ts';
 
-/** Something that happened, between the messages. */
+/** A call or transfer between the messages. */
 export function ThreadNote({ entry }: { readonly entry: Exclude<ThreadEntry, { kind: 'message' }> }): ReactElement {
   return (
     <Text
@@ -23,7 +25,11 @@ function TransferWords({ entry }: { readonly entry: Extract<ThreadEntry, { kind:
   const { from_operator_id: from, from_operator_name: name, message } = entry.transfer;
   return (
     <>
-      Transferred by {from === operatorId ? 'you' : <bdi>{name ?? 'a former colleague'}</bdi>}
+      {from === operatorId ? (
+        texts.transferredByYou
+      ) : (
+        <RichText text={texts.transferredBy} values={{ name: <bdi>{name ?? texts.formerColleague}</bdi> }} />
+      )}
       {message === null || message === '' ? null : (
         <>
           :{' '}

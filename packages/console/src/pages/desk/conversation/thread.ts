@@ -2,13 +2,13 @@ import { describeEndedCall } from '@usher/call/ended-call';
 import type { CompletedTransfer } from '@usher/client/api-types';
 import type { Conversation, Message } from './conversation.ts';
 
-/** A line of the conversation: what was said, a call that has ended, or a transfer. */
+/** An entry of the conversation: a message, an ended call or a transfer. */
 export type ThreadEntry =
   | { readonly kind: 'message'; readonly id: string; readonly at: string; readonly message: Message }
   | { readonly kind: 'call'; readonly id: string; readonly at: string; readonly text: string }
   | { readonly kind: 'transfer'; readonly id: string; readonly at: string; readonly transfer: CompletedTransfer };
 
-/** Messages stay in the order of the server; what else happened stands before the first message that is later. */
+/** Messages keep the order of the server; other entries come before the first later message. */
 export function threadOf({
   messages,
   engagement,

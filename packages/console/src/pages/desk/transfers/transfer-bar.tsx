@@ -1,16 +1,18 @@
 import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { ReactElement } from 'react';
+import { RichText } from '../../../components/rich-text.tsx';
 import { inWords } from '../../../components/in-words.ts';
 import { useQueueName } from '../../../data/use-queue-name.ts';
 import { useSession } from '../../../session/use-session.ts';
+import { texts } from '../texts.ts';
 import { useColleagues } from './use-colleagues.ts';
 import type { Conversation, Transfer } from '../conversation/conversation.ts';
 import { transferOf } from '../conversation/reading.ts';
 import classes from '../desk.module.css';
 import { useDesk } from '../use-desk.ts';
 
-/** A transfer that is under way, and how to call it off. */
+/** A pending transfer, with a button to cancel it. */
 export function TransferBar({ chat }: { readonly chat: Conversation }): ReactElement | null {
   const transfer = transferOf(chat);
   return transfer === null ? null : <UnderWay chat={chat} transfer={transfer} />;
@@ -31,18 +33,19 @@ function UnderWay({ chat, transfer }: { readonly chat: Conversation; readonly tr
       else await api.call('PATCH /transfer_tickets/{ticket_id}', { path: { ticket_id: transfer.id }, body });
       desk.apply({ type: 'transfer', id: chat.id, transfer: null });
     } catch (error) {
-      notifications.show({ color: 'red', title: 'Not called off', message: inWords(error) });
+      notifications.show({ color: 'red', title: texts.couldNotCancelTransfer, message: inWords(error) });
     }
   };
   return (
     <Group className={classes['bar'] ?? ''} justify="space-between" gap="xs" component="output">
       <Text size="sm">
-        {transfer.kind === 'request' ? 'Handing on to ' : 'Waits in '}
-        <bdi>{name ?? (transfer.kind === 'request' ? 'a colleague' : 'a queue')}</bdi>. Until somebody accepts, the
-        visitor is yours.
+        <RichText
+          text={texts.transferring}
+          values={{ name: <bdi>{name ?? (transfer.kind === 'request' ? texts.aColleague : texts.aQueue)}</bdi> }}
+        />
       </Text>
       <Button size="compact-sm" variant="default" onClick={() => void cancel()}>
-        Call off
+        {texts.cancel}
       </Button>
     </Group>
   );

@@ -17,6 +17,7 @@ import { useRead } from '../../../data/use-api.ts';
 import { useMe } from '../../../data/use-me.ts';
 import { useSession } from '../../../session/use-session.ts';
 import type { Conversation } from '../conversation/conversation.ts';
+import { texts } from '../texts.ts';
 import { useAvailableColleagues } from './use-colleagues.ts';
 import { useDesk } from '../use-desk.ts';
 
@@ -30,7 +31,7 @@ interface Target {
   readonly obstacle: string | null;
 }
 
-/** Whom to hand the visitor on to: a colleague who is there, or a queue. */
+/** Chooses the target of a transfer: an available colleague or a queue. */
 export function TransferDialog({
   chat,
   close,
@@ -52,31 +53,31 @@ export function TransferDialog({
     if (to !== '') void transfer(kind, to, message.trim());
   };
   return (
-    <Modal opened onClose={close} title="Hand on">
+    <Modal opened onClose={close} title={texts.transfer}>
       <form onSubmit={submit}>
         <Stack gap="sm">
           <SegmentedControl
-            aria-label="To whom"
+            aria-label={texts.transferTo}
             value={kind}
             onChange={(value) => {
               setKind(value);
               setTo('');
             }}
             data={[
-              { value: 'request', label: 'To a colleague' },
-              { value: 'ticket', label: 'To a queue' },
+              { value: 'request', label: texts.colleague },
+              { value: 'ticket', label: texts.queue },
             ]}
           />
           <TextInput
-            aria-label="Search"
-            placeholder="Search"
+            aria-label={texts.search}
+            placeholder={texts.search}
             value={sought}
             onChange={({ currentTarget }) => seek(currentTarget.value)}
             data-autofocus
           />
           <ProblemNote error={error} />
           <ScrollArea.Autosize mah={260} type="auto">
-            <Radio.Group value={to} onChange={setTo} aria-label={kind === 'request' ? 'Colleagues' : 'Queues'}>
+            <Radio.Group value={to} onChange={setTo} aria-label={kind === 'request' ? texts.colleagues : texts.queues}>
               <Stack gap={8} p={2}>
                 {found.map((target) => (
                   <TargetRadio key={target.id} target={target} />
@@ -86,16 +87,12 @@ export function TransferDialog({
           </ScrollArea.Autosize>
           {found.length > 0 || isPending ? null : (
             <Text size="sm" c="dimmed">
-              {targets.length > 0
-                ? 'Nothing has that name.'
-                : kind === 'request'
-                  ? 'No colleague is available now. Hand on to a queue instead.'
-                  : 'There is no queue.'}
+              {targets.length > 0 ? texts.noResults : kind === 'request' ? texts.noColleaguesAvailable : texts.noQueues}
             </Text>
           )}
           <Textarea
-            label="Message"
-            description="For whoever takes over. The visitor does not see it."
+            label={texts.message}
+            description={texts.noteHelp}
             autosize
             minRows={2}
             maxRows={5}
@@ -106,10 +103,10 @@ export function TransferDialog({
           <ProblemNote error={problem} />
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
-              Cancel
+              {texts.cancel}
             </Button>
             <Button type="submit" disabled={to === ''} loading={isSending}>
-              Hand on
+              {texts.transfer}
             </Button>
           </Group>
         </Stack>
@@ -153,7 +150,7 @@ function useTargets(
       id,
       name,
       note: teams.map((team) => team.name).join(', '),
-      obstacle: taken.includes(media) ? null : `does not take ${media}`,
+      obstacle: taken.includes(media) ? null : texts.doesNotAccept(media),
     }));
     return { targets, isPending: colleagues.isPending, error: colleagues.error };
   }

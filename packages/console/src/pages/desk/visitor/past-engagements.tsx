@@ -10,18 +10,19 @@ import { useVisitorName } from '../../../data/use-visitor.ts';
 import { useLive } from '../../../live/use-live.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { MessageView } from '../conversation/message.tsx';
+import { texts } from '../texts.ts';
 
-/** So many are listed, newest first. */
+/** The number of engagements listed, newest first. */
 const mostShown = 20;
 
 const read = 'GET /engagements';
 
-/** What the visitor was engaged in before this conversation, each with what was said. */
+/** The previous engagements of the visitor, each with its transcript. */
 export function PastEngagements({ chat }: { readonly chat: Conversation }): ReactElement {
   const { sites } = useMe();
   const [open, setOpen] = useState<Engagement | null>(null);
   const query = { site_ids: sites.map(({ id }) => id), visitor_ids: [chat.engagement.visitor_id], per_page: mostShown };
-  // The feed tells of this operator's conversations alone; those that colleagues had meanwhile are found when one is opened.
+  // The feed reports this operator's conversations only; those of colleagues are read when a conversation is opened.
   const { data, error, isPending } = useRead(read, { query }, { refetchOnMount: 'always' });
   const client = useQueryClient();
   useLive(['engagement.state'], ({ data: engagement }) => {
@@ -31,12 +32,12 @@ export function PastEngagements({ chat }: { readonly chat: Conversation }): Reac
   const past = (data?.data.engagements ?? []).filter(
     ({ id, started_at: at }) => id !== chat.id && at <= chat.engagement.started_at,
   );
-  if (isPending) return <Loader size="sm" aria-label="Loading" />;
+  if (isPending) return <Loader size="sm" aria-label={texts.loading} />;
   if (error !== null) return <ProblemNote error={error} />;
   if (past.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        First conversation
+        {texts.firstConversation}
       </Text>
     );
   return (
@@ -62,8 +63,8 @@ function Past({ engagement, close }: { readonly engagement: Engagement; readonly
   return (
     <Modal opened onClose={close} title={new Date(engagement.started_at).toLocaleString()} size="lg">
       <ProblemNote error={error} />
-      {isPending ? <Loader aria-label="Loading" /> : null}
-      {data !== undefined && messages.length === 0 ? <Text c="dimmed">No messages</Text> : null}
+      {isPending ? <Loader aria-label={texts.loading} /> : null}
+      {data !== undefined && messages.length === 0 ? <Text c="dimmed">{texts.noMessages}</Text> : null}
       <Stack gap={6}>
         {messages.map((message) => (
           <MessageView

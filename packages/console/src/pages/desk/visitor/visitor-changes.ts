@@ -1,6 +1,6 @@
 import type { Visitor } from '@usher/client/api-types';
 
-/** The fields of the form, as they are typed. */
+/** The fields of the form, as typed. */
 export interface VisitorFields {
   readonly name: string;
   readonly email: string;
@@ -29,7 +29,7 @@ interface VisitorChange {
   custom_attributes_update_method?: 'merge';
 }
 
-/** Only what was changed, so that what others change meanwhile stays. `null`: nothing was. */
+/** Only the changed fields, so that changes by others are kept; `null` if nothing changed. */
 export function changesOf(before: VisitorFields, after: VisitorFields): VisitorChange | null {
   const change: VisitorChange = {};
   for (const field of ['name', 'email', 'phone', 'note'] as const) {

@@ -6,24 +6,25 @@ import { maxAttributeNameLength, maxAttributeValueLength, maxVisitorNoteLength }
 import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useChange } from '../../../data/use-api.ts';
+import { texts } from '../texts.ts';
 import { changesOf, fieldsOf, type VisitorFields } from './visitor-changes.ts';
 
 const lines = [
-  ['name', 'Name'],
-  ['email', 'E-mail'],
-  ['phone', 'Phone'],
+  ['name', texts.name],
+  ['email', texts.email],
+  ['phone', texts.phone],
 ] as const;
 
 interface Edit {
-  /** As it was when the first key was pressed: what others change meanwhile is not put back. */
+  /** The visitor when editing began: only fields edited since then are saved, so changes by others are kept. */
   readonly base: VisitorFields;
   readonly typed: VisitorFields;
 }
 
-/** What was typed, by visitor: it is there again after looking at another conversation. */
+/** The drafts by visitor: they survive switching to another conversation. */
 const edits = new Map<string, Edit>();
 
-/** Typed text is not lost when the visitor is read anew: the form shows what was typed until it is saved. */
+/** Details of the visitor. Typed text survives a refetch until it is saved. */
 export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactElement {
   const [edit, setEdit] = useState<Edit | null>(edits.get(visitor.id) ?? null);
   const change = (next: Edit | null): void => {
@@ -38,7 +39,7 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
   const changes = changesOf(edit?.base ?? read, fields);
   const save = useChange('PATCH /sites/{site_id}/visitors/{visitor_id}', {
     refresh: ['GET /sites/{site_id}/visitors/{visitor_id}'],
-    // What was typed while it was being saved stays.
+    // Keep what was typed while saving.
     onDone: () => change(edits.get(visitor.id) === edit ? null : (edits.get(visitor.id) ?? null)),
   });
   const problemOf = (field: string): string | undefined =>
@@ -49,7 +50,7 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
     if (changes !== null) save.mutate({ path: { site_id: visitor.site_id, visitor_id: visitor.id }, body: changes });
   };
   return (
-    <form onSubmit={submit} aria-label="Visitor details">
+    <form onSubmit={submit} aria-label={texts.visitorDetails}>
       <Stack gap="xs">
         {lines.map(([field, label]) => (
           <TextInput
@@ -62,8 +63,8 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
           />
         ))}
         <Textarea
-          label="Note"
-          description="For operators only"
+          label={texts.note}
+          description={texts.forOperatorsOnly}
           size="xs"
           autosize
           minRows={2}
@@ -77,10 +78,10 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
         {changes === null ? null : (
           <Group gap="xs">
             <Button type="submit" size="xs" loading={save.isPending}>
-              Save
+              {texts.save}
             </Button>
             <Button size="xs" variant="default" onClick={() => setTyped(null)}>
-              Undo
+              {texts.discard}
             </Button>
           </Group>
         )}
@@ -101,25 +102,25 @@ function Attributes({ fields, change }: AttributesProps): ReactElement {
     change({ ...fields, attributes: attributes.with(index, { ...before, ...part }) });
   };
   return (
-    <Stack gap={6} component="section" aria-label="Attributes">
+    <Stack gap={6} component="section" aria-label={texts.attributes}>
       <Text size="xs" fw={500}>
-        Attributes
+        {texts.attributes}
       </Text>
       {attributes.map(({ name, value }, index) => (
         // oxlint-disable-next-line react/no-array-index-key -- its place is all that is sure of it while it is typed.
         <Group key={index} gap={4} wrap="nowrap">
           <TextInput
             size="xs"
-            aria-label="Attribute"
-            placeholder="Attribute"
+            aria-label={texts.attribute}
+            placeholder={texts.attribute}
             maxLength={maxAttributeNameLength}
             value={name}
             onChange={({ currentTarget }) => put(index, { name: currentTarget.value })}
           />
           <TextInput
             size="xs"
-            aria-label={`Value of ${name}`}
-            placeholder="Value"
+            aria-label={texts.valueOf(name)}
+            placeholder={texts.value}
             maxLength={maxAttributeValueLength}
             value={value}
             onChange={({ currentTarget }) => put(index, { value: currentTarget.value })}
@@ -128,7 +129,7 @@ function Attributes({ fields, change }: AttributesProps): ReactElement {
             variant="subtle"
             color="gray"
             size="sm"
-            aria-label={`Remove ${name}`}
+            aria-label={texts.remove(name)}
             onClick={() => change({ ...fields, attributes: attributes.toSpliced(index, 1) })}
           >
             <Cross2Icon aria-hidden />
@@ -141,7 +142,7 @@ function Attributes({ fields, change }: AttributesProps): ReactElement {
         w="fit-content"
         onClick={() => change({ ...fields, attributes: [...attributes, { name: '', value: '' }] })}
       >
-        Add an attribute
+        {texts.addAttribute}
       </Button>
     </Stack>
   );

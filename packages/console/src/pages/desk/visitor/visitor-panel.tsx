@@ -4,10 +4,11 @@ import type { ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useRead } from '../../../data/use-api.ts';
 import type { Conversation } from '../conversation/conversation.ts';
+import { texts } from '../texts.ts';
 import { PastEngagements } from './past-engagements.tsx';
 import { VisitorForm } from './visitor-form.tsx';
 
-/** What is known of the visitor, and what was before. */
+/** The details of the visitor and their previous conversations. */
 export function VisitorPanel({ chat }: { readonly chat: Conversation }): ReactElement {
   const { site_id, visitor_id } = chat.engagement;
   const visitor = useRead('GET /sites/{site_id}/visitors/{visitor_id}', { path: { site_id, visitor_id } });
@@ -16,10 +17,10 @@ export function VisitorPanel({ chat }: { readonly chat: Conversation }): ReactEl
     <Stack gap="lg">
       {visitor.data === undefined ? (
         visitor.isPending ? (
-          <Loader size="sm" aria-label="Loading" />
+          <Loader size="sm" aria-label={texts.loading} />
         ) : isElsewhere ? (
           <Text size="sm" c="dimmed">
-            The visitor is on another site: what is known of it is shown there.
+            {texts.visitorOnAnotherSite}
           </Text>
         ) : (
           <ProblemNote error={visitor.error} />
@@ -27,9 +28,9 @@ export function VisitorPanel({ chat }: { readonly chat: Conversation }): ReactEl
       ) : (
         <VisitorForm visitor={visitor.data.data} />
       )}
-      <section aria-label="Previous conversations">
+      <section aria-label={texts.previousConversations}>
         <Title order={3} size="h6" mb={6}>
-          Previous conversations
+          {texts.previousConversations}
         </Title>
         <PastEngagements key={chat.id} chat={chat} />
       </section>

@@ -3,15 +3,17 @@ import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
 import type { EventType } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
+import { RichText } from '../../../components/rich-text.tsx';
 import { PageTitle } from '../../../components/page-title.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { NoMatch } from '../../../components/states.tsx';
 import { LongText } from '../long-text.tsx';
+import { texts } from '../texts.ts';
 import { SchemaTree } from './schema-tree.tsx';
 import { useEventTypes } from './use-event-types.ts';
 import { verifySnippet } from './verify-snippet.ts';
 
-/** Every event there is: when it happens, what is sent, and how to know that it is from here. */
+/** All event types: when each occurs, a sample, its fields, and how to verify the signature. */
 export function CataloguePage({ type }: { readonly type: string | null }): ReactElement {
   const { read, all, matching } = useEventTypes();
   const [search, setSearch] = useState('');
@@ -20,27 +22,27 @@ export function CataloguePage({ type }: { readonly type: string | null }): React
   return (
     <>
       <Anchor component={Link} href="/webhooks" size="sm">
-        All webhooks
+        {texts.allWebhooks}
       </Anchor>
-      <PageTitle title="Event catalogue" />
+      <PageTitle title={texts.eventCatalogue} />
       <ProblemNote error={read.error} />
       {open === undefined ? (
         read.isError ? null : (
-          <Loader size="sm" aria-label="Loading" />
+          <Loader size="sm" aria-label={texts.loading} />
         )
       ) : (
         <Grid gap="xl">
           <Grid.Col span={{ base: 12, md: 4 }}>
             <TextInput
-              aria-label="Search event types"
-              placeholder="Search by name or meaning"
+              aria-label={texts.searchEventTypes}
+              placeholder={texts.searchByNameOrDescription}
               leftSection={<MagnifyingGlassIcon aria-hidden />}
               value={search}
               onChange={(event) => setSearch(event.currentTarget.value)}
               mb="xs"
             />
-            <nav aria-label="Event types">
-              {shown.length === 0 ? <NoMatch clear={() => setSearch('')}>No matching event types</NoMatch> : null}
+            <nav aria-label={texts.eventTypes}>
+              {shown.length === 0 ? <NoMatch clear={() => setSearch('')}>{texts.noMatchingEventTypes}</NoMatch> : null}
               {shown.map(({ event_type: name }) => (
                 <NavLink
                   key={name}
@@ -72,40 +74,39 @@ function Entry({ type }: { readonly type: EventType }): ReactElement {
       <Text>{type.description}</Text>
       <section>
         <Title order={3} size="h5" mb="xs">
-          Sample
+          {texts.sample}
         </Title>
-        <LongText label="Sample" text={JSON.stringify(type.sample, null, 2)} />
+        <LongText label={texts.sample} text={JSON.stringify(type.sample, null, 2)} />
       </section>
       <section>
         <Title order={3} size="h5" mb="xs">
-          Fields
+          {texts.fields}
         </Title>
         <SegmentedControl
-          aria-label="Schema"
+          aria-label={texts.schema}
           size="xs"
           value={form}
           onChange={setForm}
           data={[
-            { value: 'tree', label: 'Readable' },
-            { value: 'raw', label: 'JSON Schema' },
+            { value: 'tree', label: texts.fields },
+            { value: 'raw', label: texts.jsonSchema },
           ]}
           mb="xs"
         />
         {form === 'tree' ? (
           <SchemaTree schema={type.schema} />
         ) : (
-          <LongText label="JSON Schema" text={JSON.stringify(type.schema, null, 2)} />
+          <LongText label={texts.jsonSchema} text={JSON.stringify(type.schema, null, 2)} />
         )}
       </section>
       <section>
         <Title order={3} size="h5" mb="xs">
-          How a receiver verifies the signature
+          {texts.verifySignature}
         </Title>
         <Text size="sm" mb="xs">
-          Requests are signed as Standard Webhooks has it: any of its libraries will do, or these lines of Node.js.
-          Answer with any 2xx within 15 seconds, and expect the same <Code>webhook-id</Code> more than once.
+          <RichText text={texts.verifyHelp} values={{ header: <Code>webhook-id</Code> }} />
         </Text>
-        <LongText label="Verifying" text={verifySnippet} />
+        <LongText label={texts.signatureVerificationInNodeJs} text={verifySnippet} />
       </section>
     </Stack>
   );

@@ -1,4 +1,6 @@
-/** A field of a JSON Schema, as a line of a tree. */
+import { texts } from '../texts.ts';
+
+/** A field of a JSON Schema, as a row of a tree. */
 export interface SchemaRow {
   readonly path: string;
   readonly depth: number;
@@ -20,7 +22,7 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
-/** Schemas are ours, and not deep; one that is ends here. */
+/** The maximum depth. The schemas are ours, and none is deeper. */
 const deepest = 12;
 
 export function schemaRows(schema: unknown): readonly SchemaRow[] {
@@ -61,7 +63,7 @@ function variantRows(
 ): readonly SchemaRow[] {
   const inside = below(variant, path, depth + 1);
   if (inside.length === 0) return [];
-  const name = `variant ${index + 1} of ${of}`;
+  const name = texts.variant(index + 1, of);
   return [
     { path, depth, name, type: typeOf(variant), required: true, description: variant.description ?? '' },
     ...inside,
@@ -78,6 +80,6 @@ function typeOf(schema: Schema): string {
   const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? ['any']);
   return types
     .map((type) => (type === 'string' && schema.format !== undefined ? schema.format : type))
-    .map((type) => (type === 'array' && schema.items !== undefined ? `list of ${typeOf(schema.items)}` : type))
+    .map((type) => (type === 'array' && schema.items !== undefined ? texts.listOf(typeOf(schema.items)) : type))
     .join(' | ');
 }

@@ -1,18 +1,19 @@
 import { Table, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
+import { texts } from '../texts.ts';
 import { schemaRows } from './schema-rows.ts';
 
 const indentPx = 18;
 
-/** The fields of an event, each below what it is in. */
+/** The fields of an event as a tree. */
 export function SchemaTree({ schema }: { readonly schema: unknown }): ReactElement {
   return (
-    <Table aria-label="Fields" verticalSpacing={4} layout="fixed">
+    <Table aria-label={texts.fields} verticalSpacing={4} layout="fixed">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th w="40%">Field</Table.Th>
-          <Table.Th>Type</Table.Th>
-          <Table.Th visibleFrom="sm">Meaning</Table.Th>
+          <Table.Th w="40%">{texts.field}</Table.Th>
+          <Table.Th>{texts.type}</Table.Th>
+          <Table.Th visibleFrom="sm">{texts.description}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -25,8 +26,7 @@ export function SchemaTree({ schema }: { readonly schema: unknown }): ReactEleme
             </Table.Td>
             <Table.Td>
               <Text size="sm" span>
-                {type}
-                {required ? '' : ' (may be left out)'}
+                {required ? type : texts.optionalType(type)}
               </Text>
             </Table.Td>
             <Table.Td visibleFrom="sm">

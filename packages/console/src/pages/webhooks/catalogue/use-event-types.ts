@@ -5,7 +5,7 @@ import { useRead } from '../../../data/use-api.ts';
 interface EventTypes {
   readonly read: UseQueryResult;
   readonly all: readonly EventType[];
-  /** Those whose name or description has every word. */
+  /** The event types whose name or description contains every word. */
   readonly matching: (search: string) => readonly EventType[];
 }
 

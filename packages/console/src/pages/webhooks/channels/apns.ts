@@ -1,3 +1,4 @@
+import { texts } from '../texts.ts';
 import type { Channel } from './channel.ts';
 
 interface PushTarget {
@@ -5,7 +6,7 @@ interface PushTarget {
   readonly topic: string;
   readonly environment: 'sandbox' | 'production';
   readonly silent: boolean;
-  /** The URL that the target was read from. */
+  /** The URL that the target was parsed from. */
   readonly storedUrl?: string;
 }
 
@@ -16,24 +17,24 @@ export interface PushDraft {
 export const apns = {
   kind: 'apns',
   schemes: ['apns'],
-  label: 'Apple push notification',
+  label: texts.applePushNotification,
   isSigned: false,
-  whyEnded: 'Apple says that the device token has ended',
+  whyEnded: texts.deviceTokenEnded,
   empty: { push: { deviceToken: '', topic: '', environment: 'sandbox', silent: false } },
   inputs: [
     [
       {
         type: 'text',
         pointer: '/device_token',
-        label: 'Device token',
+        label: texts.deviceToken,
         get: ({ push }) => push.deviceToken,
         set: (deviceToken, { push }) => ({ push: { ...push, deviceToken } }),
       },
       {
         type: 'text',
         pointer: '/topic',
-        label: 'Topic',
-        description: "The application's bundle id",
+        label: texts.topic,
+        description: texts.bundleId,
         placeholder: 'com.example.App',
         get: ({ push }) => push.topic,
         set: (topic, { push }) => ({ push: { ...push, topic } }),
@@ -41,10 +42,10 @@ export const apns = {
       {
         type: 'choice',
         pointer: '/environment',
-        label: "Environment of Apple's service",
+        label: texts.apnsEnvironment,
         options: () => [
-          { value: 'sandbox', label: 'Sandbox' },
-          { value: 'production', label: 'Production' },
+          { value: 'sandbox', label: texts.sandbox },
+          { value: 'production', label: texts.production },
         ],
         get: ({ push }) => push.environment,
         set: (value, { push }) => ({
@@ -54,14 +55,14 @@ export const apns = {
       {
         type: 'checkbox',
         pointer: '/silent',
-        label: 'Silent',
-        description: 'The application is woken, and nothing is shown',
+        label: texts.silent,
+        description: texts.silentHelp,
         get: ({ push }) => push.silent,
         set: (silent, { push }) => ({ push: { ...push, silent } }),
       },
     ],
   ],
-  views: { push: { label: 'Device', show: pushUrl } },
+  views: { push: { label: texts.device, show: pushUrl } },
   draftOf: ({ url }) => ({ push: pushTarget(url) }),
   bodyOf: ({ push }) => ({ url: pushUrl(push) }),
   faultsOf: ({ push }) => [
@@ -69,13 +70,13 @@ export const apns = {
     ['/topic', topicFault(push.topic)],
   ],
   urlOf: ({ push }) => (push.deviceToken === '' && push.topic === '' ? '' : pushUrl(push)),
-  badgeOf: () => 'Apple push',
-  requestOf: ({ url }) => ({ line: 'A push notification by Apple', headers: [['to', url]] }),
+  badgeOf: () => texts.applePush,
+  requestOf: ({ url }) => ({ line: texts.applePushNotification, headers: [['to', url]] }),
 } satisfies Channel<PushDraft>;
 
 /**
- * The URL of the target. A stored one stays as it is while nobody has edited the target: a webhook with another URL hears only of
- * the sites of whoever saved it. Of an edited one, parameters that have no field here are kept.
+ * The URL of the target. A stored URL is kept unless the target was edited, because a webhook with a new URL receives only events
+ * of sites of the operator who saved it. Parameters without a field here are kept, too.
  */
 function pushUrl(target: PushTarget): string {
   const { deviceToken, topic, environment, silent, storedUrl } = target;
@@ -92,7 +93,7 @@ function isSameTarget(one: PushTarget, other: PushTarget): boolean {
 
 const pushShape = /^apns:\/\/([^@]*)@([^?]*)(?:\?(.*))?$/i;
 
-/** Of a URL that the server has taken. */
+/** Parses a URL that the server has accepted. */
 function pushTarget(url: string): PushTarget {
   const [, deviceToken = '', topic = '', query = ''] = pushShape.exec(url) ?? [];
   const parameters = new URLSearchParams(query);
@@ -106,9 +107,9 @@ function pushTarget(url: string): PushTarget {
 }
 
 function deviceTokenFault(token: string): string | null {
-  return /^[\w-]{1,200}$/.test(token) ? null : 'has letters, digits, _ and - only, 200 at most';
+  return /^[\w-]{1,200}$/.test(token) ? null : texts.invalidDeviceToken;
 }
 
 function topicFault(topic: string): string | null {
-  return /^[A-Za-z0-9._-]{1,255}$/.test(topic) ? null : 'is a bundle id: letters, digits, dots, _ and - only';
+  return /^[A-Za-z0-9._-]{1,255}$/.test(topic) ? null : texts.invalidBundleId;
 }

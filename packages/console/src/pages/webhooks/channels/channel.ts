@@ -1,38 +1,39 @@
 import type { Operations, Webhook } from '@usher/client/api-types';
+import { texts } from '../texts.ts';
 import type { Header } from './headers.ts';
 
 export type WebhookBody = Operations['PUT /webhooks/{webhook_id}']['body'];
 
-/** What a fault points at, by the pointers that the server uses or those of the channel's inputs; `null`: there is none. */
+/** Errors by JSON pointer, of the server or of the channel's inputs; `null` if there are none. */
 export type Found = readonly [pointer: string, fault: string | null];
 
 /**
- * What the console knows of one way to send events; `channels.ts` lists them. `Draft` is what is edited of a webhook of this
- * channel. It stays while another channel is chosen, so that the choice can be undone.
+ * One way to send events; `channels.ts` lists all. `Draft` is the editable part of a webhook of this channel. It is kept while
+ * another channel is chosen, so that the choice can be undone.
  */
 export interface Channel<Draft> {
   readonly kind: string;
-  /** Of its URLs, in lower case. */
+  /** The schemes of its URLs, in lower case. */
   readonly schemes: readonly string[];
-  /** What is chosen in the form. */
+  /** The option in the form. */
   readonly label: string;
   readonly isSigned: boolean;
-  /** Why the receiver's answer switched off a webhook. */
+  /** Why the server disabled a webhook after a response of the receiver. */
   readonly whyEnded: string;
   readonly empty: Partial<Draft>;
-  /** In rows: those with a width stand beside the one that takes the rest, others in two columns. */
+  /** In rows: inputs with a width stand beside the one that takes the rest, others in two columns. */
   readonly inputs: readonly (readonly Input<Draft>[])[];
-  /** How a conflict of two edits shows the parts of the draft. */
+  /** How the draft is shown when two versions are compared. */
   readonly views: { readonly [Key in keyof Draft]?: { readonly label: string; show(value: Draft[Key]): string } };
-  /** Of a webhook of this channel. */
+  /** The draft of a stored webhook. */
   draftOf(webhook: Webhook): Partial<Draft>;
   bodyOf(draft: Draft): Pick<WebhookBody, 'url'> & Partial<WebhookBody>;
   faultsOf(draft: Draft): readonly Found[];
-  /** The URL that the inputs make, where none of them is the URL. */
+  /** The URL that the inputs result in, if none of them is the URL itself. */
   urlOf?(draft: Draft): string;
-  /** In lists, beside the URL. */
+  /** Shown beside the URL in lists. */
   badgeOf(webhook: Webhook): string;
-  /** What an attempt sent, as far as the log and the webhook tell. */
+  /** The request of an attempt, as far as log and webhook have it. */
   requestOf(webhook: Webhook, event: SentEvent): SentRequest;
 }
 
@@ -48,7 +49,7 @@ export interface SentRequest {
 }
 
 interface Common<Draft, Value> {
-  /** Where faults point. */
+  /** The JSON pointer of the errors of this input. */
   readonly pointer: string;
   readonly label: string;
   readonly description?: string;
@@ -71,11 +72,11 @@ export type Input<Draft> =
   | (Common<Draft, boolean> & { readonly type: 'checkbox' })
   | (Common<Draft, readonly Header[]> & { readonly type: 'headers' });
 
-/** The signature is made for each attempt and not kept. */
+/** The signature is computed for each attempt and not stored. */
 export function signatureHeaders({ id, sentSec }: SentEvent): SentRequest['headers'] {
   return [
     ['webhook-id', id],
     ['webhook-timestamp', String(sentSec)],
-    ['webhook-signature', 'v1,… (made for each attempt, not kept)'],
+    ['webhook-signature', texts.signatureNotStored],
   ];
 }

@@ -5,7 +5,7 @@ import type { Channel } from './channel.ts';
 import { http, type HttpDraft } from './http.ts';
 import { nats, type NatsDraft } from './nats.ts';
 
-/** What is edited of every channel. */
+/** The drafts of all channels. */
 export type ChannelDrafts = HttpDraft & PushDraft & NatsDraft;
 
 export const channels: readonly Channel<ChannelDrafts>[] = [http, apns, nats];

@@ -1,4 +1,5 @@
 import { headerFaults, headerLimits, headerPointer, headerSizeFault } from '@usher/contract/webhook-headers';
+import { texts } from '../texts.ts';
 import type { Found } from './channel.ts';
 
 export interface Header {
@@ -12,7 +13,7 @@ const entryOf = ({ name, value }: Header): Entry => [name, value];
 export function headersFaults(all: readonly Header[]): Found[] {
   return [
     ...all.map((header): Found => [headerPointer(header.name), headerFault(header, all)]),
-    // After those of single ones, which are below it.
+    // After the errors of single headers, whose pointers are below this one.
     ['/headers', togetherFault(all)],
   ];
 }
@@ -20,10 +21,10 @@ export function headersFaults(all: readonly Header[]): Found[] {
 function headerFault(header: Header, all: readonly Header[]): string | null {
   const [fault] = headerFaults(entryOf(header), all.map(entryOf));
   if (fault !== undefined) return fault;
-  return all.filter(({ name }) => name === header.name).length > 1 ? 'is there twice' : null;
+  return all.filter(({ name }) => name === header.name).length > 1 ? texts.listedTwice : null;
 }
 
 function togetherFault(all: readonly Header[]): string | null {
-  if (all.length > headerLimits.count) return `must not have more than ${headerLimits.count}`;
+  if (all.length > headerLimits.count) return texts.atMostHeaders(headerLimits.count);
   return headerSizeFault(all.map(entryOf));
 }

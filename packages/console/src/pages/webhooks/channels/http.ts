@@ -1,6 +1,7 @@
 import type { Webhook } from '@usher/client/api-types';
 import { maxUrlLength } from '@usher/contract/limits';
 import { characterFault, httpUrlFault, schemeOf } from '@usher/contract/webhook-url';
+import { texts } from '../texts.ts';
 import { signatureHeaders, type Channel } from './channel.ts';
 import { headersFaults, type Header } from './headers.ts';
 
@@ -19,16 +20,16 @@ const agent = 'Usher-Webhooks/1';
 export const http = {
   kind: 'http',
   schemes,
-  label: 'HTTP request',
+  label: texts.httpRequest,
   isSigned: true,
-  whyEnded: 'the receiver answered 410 Gone',
+  whyEnded: texts.answeredGone,
   empty: { url: '', method: 'POST', headers: [] },
   inputs: [
     [
       {
         type: 'choice',
         pointer: '/method',
-        label: 'Method',
+        label: texts.method,
         width: 110,
         options: () => methods.map((method) => ({ value: method, label: method })),
         get: ({ method }) => method,
@@ -48,7 +49,7 @@ export const http = {
       {
         type: 'headers',
         pointer: '/headers',
-        label: 'Headers',
+        label: texts.headers,
         get: ({ headers }) => headers,
         set: (headers) => ({ headers }),
       },
@@ -56,9 +57,9 @@ export const http = {
   ],
   views: {
     url: { label: 'URL', show: (url) => url },
-    method: { label: 'Method', show: (method) => method },
+    method: { label: texts.method, show: (method) => method },
     headers: {
-      label: 'Headers',
+      label: texts.headers,
       show: (headers) => headers.map(({ name, value }) => `${name}: ${value}`).join('\n') || 'none',
     },
   },
@@ -90,7 +91,7 @@ export const http = {
 } satisfies Channel<HttpDraft>;
 
 function urlFault(url: string): string | null {
-  if (url.length > maxUrlLength) return `must not have more than ${maxUrlLength} characters`;
+  if (url.length > maxUrlLength) return texts.atMostCharacters(maxUrlLength);
   const isHttp = schemes.includes(schemeOf(url));
-  return characterFault(url) ?? (isHttp ? httpUrlFault(url) : 'must be an http or https URL, protocol included');
+  return characterFault(url) ?? (isHttp ? httpUrlFault(url) : texts.invalidHttpUrl);
 }

@@ -1,8 +1,9 @@
 import { natsSubjectFault, parseNatsUrl } from '@usher/contract/nats-url';
 import { characterFault } from '@usher/contract/webhook-url';
+import { texts } from '../texts.ts';
 import { signatureHeaders, type Channel, type Input } from './channel.ts';
 
-/** `kept`: as the server has it stored, and does not show it. */
+/** `kept`: stored by the server, which does not show it. */
 type SignIn = 'kept' | 'none' | 'password' | 'token';
 
 interface NatsTarget {
@@ -13,7 +14,7 @@ interface NatsTarget {
   readonly user: string;
   readonly password: string;
   readonly token: string;
-  /** Of a webhook whose credentials are stored: the server that they are for. */
+  /** The server that the stored credentials are for. */
   readonly knownAt: string | null;
 }
 
@@ -22,34 +23,39 @@ export interface NatsDraft {
 }
 
 const signIns: readonly { readonly value: SignIn; readonly label: string }[] = [
-  { value: 'kept', label: 'With the stored credentials' },
-  { value: 'none', label: 'Without credentials' },
-  { value: 'password', label: 'With user and password' },
-  { value: 'token', label: 'With a token' },
+  { value: 'kept', label: texts.storedCredentials },
+  { value: 'none', label: texts.noCredentials },
+  { value: 'password', label: texts.userAndPassword },
+  { value: 'token', label: texts.token },
 ];
 
 export const nats = {
   kind: 'nats',
   schemes: ['nats', 'tls'],
-  label: 'NATS stream',
+  label: texts.natsStream,
   isSigned: true,
-  whyEnded: 'the stream has ended',
+  whyEnded: texts.streamWasDeleted,
   empty: {
     nats: { server: '', subject: '', signIn: 'none', user: '', password: '', token: '', knownAt: null },
   },
   inputs: [
     [
-      text('server', { pointer: '/server', label: 'Server', placeholder: 'tls://nats.example.com:4222', isUrl: true }),
+      text('server', {
+        pointer: '/server',
+        label: texts.server,
+        placeholder: 'tls://nats.example.com:4222',
+        isUrl: true,
+      }),
       text('subject', {
         pointer: '/subject',
-        label: 'Subject',
-        description: 'A JetStream stream must take it',
+        label: texts.subject,
+        description: texts.subjectHelp,
         placeholder: 'usher.events',
       }),
       {
         type: 'choice',
         pointer: '/credentials',
-        label: 'Sign in',
+        label: texts.authentication,
         options: ({ nats: { knownAt } }) => signIns.filter(({ value }) => value !== 'kept' || knownAt !== null),
         get: ({ nats: { signIn } }) => signIn,
         set: (value, { nats: target }) => ({
@@ -58,12 +64,12 @@ export const nats = {
       },
     ],
     [
-      text('user', { pointer: '/user', label: 'User' }, 'password'),
-      text('password', { pointer: '/password', label: 'Password', type: 'password' }, 'password'),
-      text('token', { pointer: '/token', label: 'Token', type: 'password' }, 'token'),
+      text('user', { pointer: '/user', label: texts.user }, 'password'),
+      text('password', { pointer: '/password', label: texts.password, type: 'password' }, 'password'),
+      text('token', { pointer: '/token', label: texts.token, type: 'password' }, 'token'),
     ],
   ],
-  views: { nats: { label: 'Stream', show: urlOf } },
+  views: { nats: { label: texts.stream, show: urlOf } },
   draftOf({ url, has_credentials: hasCredentials = false }) {
     const { server, subject } = split(url);
     const signIn = hasCredentials ? 'kept' : 'none';
@@ -74,17 +80,17 @@ export const nats = {
   faultsOf: ({ nats: { server, subject, signIn, user, password, token, knownAt } }) => [
     ['/server', serverFault(server)],
     ['/subject', natsSubjectFault(subject)],
-    ['/credentials', signIn === 'kept' && server !== knownAt ? 'are for another server: give those of this one' : null],
-    ['/user', signIn === 'password' && user === '' ? 'is missing' : null],
-    ['/password', signIn === 'password' && password === '' ? 'is missing' : null],
-    ['/token', signIn === 'token' && token === '' ? 'is missing' : null],
+    ['/credentials', signIn === 'kept' && server !== knownAt ? texts.credentialsOfAnotherServer : null],
+    ['/user', signIn === 'password' && user === '' ? texts.required : null],
+    ['/password', signIn === 'password' && password === '' ? texts.required : null],
+    ['/token', signIn === 'token' && token === '' ? texts.required : null],
   ],
   urlOf: ({ nats: target }) => (target.server === '' && target.subject === '' ? '' : urlOf(target)),
   badgeOf: () => 'NATS',
   requestOf({ id, url }, event) {
     const { server, subject } = split(url);
     return {
-      line: `A message to ${subject} at ${server}`,
+      line: texts.messageTo(subject, server),
       headers: [['Nats-Msg-Id', `${id}.${event.id}`], ['Content-Type', 'application/json'], ...signatureHeaders(event)],
     };
   },
@@ -131,7 +137,7 @@ function credentialsOf({ signIn, user, password, token }: NatsTarget): { credent
 function serverFault(server: string): string | null {
   const character = characterFault(server);
   if (character !== null) return character;
-  if (server.includes('@')) return 'must not contain a user name or password';
+  if (server.includes('@')) return texts.noCredentialsInUrl;
   const parsed = parseNatsUrl(server);
-  return parsed === null || parsed.subject !== '' ? 'must look like nats://example.com:4222, or tls:// with TLS' : null;
+  return parsed === null || parsed.subject !== '' ? texts.invalidNatsUrl : null;
 }

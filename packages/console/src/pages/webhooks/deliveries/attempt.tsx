@@ -3,11 +3,12 @@ import type { DeliveryAttempt, DeliveryDetails, Webhook } from '@usher/client/ap
 import type { ReactElement } from 'react';
 import { At } from '../../../components/at.tsx';
 import { LongText } from '../long-text.tsx';
+import { texts } from '../texts.ts';
 import { requestOf } from './request-of.ts';
 import { StateBadge } from '../stats/standing.tsx';
 import { inDuration } from '../words.ts';
 
-/** An attempt in a line: when, what was answered, how long it took. */
+/** An attempt in one line: time, result and duration. */
 export function AttemptLine({ attempt }: { readonly attempt: DeliveryAttempt }): ReactElement {
   const { at, state, status, duration_ms: tookMs, error } = attempt;
   return (
@@ -16,8 +17,10 @@ export function AttemptLine({ attempt }: { readonly attempt: DeliveryAttempt }):
       <StateBadge state={state} />
       <Text size="sm" span className="tabular">
         {tookMs === null
-          ? 'nothing was sent'
-          : `${status === null ? 'no answer' : `answered ${status}`} in ${inDuration(tookMs)}`}
+          ? texts.notSent
+          : status === null
+            ? texts.noResponseAfter(inDuration(tookMs))
+            : texts.statusAfter(status, inDuration(tookMs))}
       </Text>
       {error === null || status !== null ? null : (
         <Text size="sm" span className="user-text">
@@ -33,10 +36,10 @@ interface Props {
   readonly delivery: DeliveryDetails;
 }
 
-/** Every attempt with what was sent and what was answered; the last one open. */
+/** The attempts with request and response; the last one is expanded. */
 export function Attempts({ webhook, delivery }: Props): ReactElement {
   const { attempts } = delivery;
-  if (attempts.length === 0) return <Text size="sm">No attempts yet</Text>;
+  if (attempts.length === 0) return <Text size="sm">{texts.noAttemptsYet}</Text>;
   return (
     <Accordion defaultValue={String(attempts.length)} chevronPosition="left" variant="separated" order={4}>
       {attempts.map((attempt, index) => (
@@ -61,29 +64,29 @@ function Exchange({ webhook, delivery, attempt }: Props & { readonly attempt: De
       {request === null ? null : (
         <section>
           <Title order={5} size="sm" mb={4}>
-            Request
+            {texts.request}
           </Title>
           <Text size="sm" ff="monospace" className="user-text">
             {request.line}
           </Text>
-          <Pairs pairs={request.headers} label="Headers of the request" />
+          <Pairs pairs={request.headers} label={texts.requestHeaders} />
           {payload === null ? (
-            <Text size="sm">Its event is no longer in the log.</Text>
+            <Text size="sm">{texts.eventNoLongerStored}</Text>
           ) : (
-            <LongText label="Body of the request" text={JSON.stringify(payload)} />
+            <LongText label={texts.requestBody} text={JSON.stringify(payload)} />
           )}
         </section>
       )}
       <section>
         <Title order={5} size="sm" mb={4}>
-          Answer
+          {texts.response}
         </Title>
         <Text size="sm" className="user-text">
-          {attempt.status === null ? 'There was none' : `Status ${attempt.status}`}
+          {attempt.status === null ? texts.noResponse : texts.statusCode(attempt.status)}
           {attempt.error === null ? '' : `: ${attempt.error}`}
         </Text>
         {attempt.answer === null || attempt.answer === '' ? null : (
-          <LongText label="Body of the answer" text={attempt.answer} />
+          <LongText label={texts.responseBody} text={attempt.answer} />
         )}
       </section>
     </Stack>

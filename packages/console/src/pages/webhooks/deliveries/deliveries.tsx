@@ -4,6 +4,7 @@ import { useState, type ReactElement } from 'react';
 import { useSearchParams } from 'wouter';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { NoMatch } from '../../../components/states.tsx';
+import { texts } from '../texts.ts';
 import { DeliveryTable } from './delivery-table.tsx';
 import { filtersIn, inAddress, noFilters, type Filters } from './filter.ts';
 import { DeliveryFilters } from './filters.tsx';
@@ -11,11 +12,11 @@ import { mostReplayed } from './replay-all.ts';
 import { ReplayMany } from './replay-many.tsx';
 import { useDeliveries } from './use-deliveries.ts';
 
-/** What became of every event that the webhook was to be told of. Newest first, and live. */
+/** The deliveries of the webhook, newest first, polled. */
 export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactElement {
   const [search, setSearch] = useSearchParams();
   const filters = filtersIn(search);
-  // The cursors of the pages up to this one; none: the newest.
+  // The cursors of the pages up to this one; empty for the newest.
   const [trail, setTrail] = useState<readonly string[]>([]);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const read = useDeliveries(webhook.id, filters, trail.at(-1) ?? null);
@@ -36,7 +37,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactEle
       <ReplayMany webhook={webhook} chosen={chosen} onClear={() => setChosen(new Set())} />
       {page === undefined ? (
         read.isError ? null : (
-          <Loader size="sm" aria-label="Loading" />
+          <Loader size="sm" aria-label={texts.loading} />
         )
       ) : page.rows.length === 0 ? (
         <Nothing
@@ -54,12 +55,12 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactEle
       )}
       {page?.cutShort === true && page.rows.length > 0 ? (
         <Alert color="blue" mt="sm">
-          These are what was found in the newest part of the log. There may be more further back.
+          {texts.newestPartOnly}
         </Alert>
       ) : null}
       <Group mt="sm" gap="xs">
         <Button variant="default" size="xs" disabled={trail.length === 0} onClick={() => setTrail(trail.slice(0, -1))}>
-          Newer
+          {texts.newer}
         </Button>
         <Button
           variant="default"
@@ -67,11 +68,11 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactEle
           disabled={(page?.next ?? null) === null || read.isPlaceholderData}
           onClick={() => setTrail([...trail, page?.next ?? ''])}
         >
-          {page?.cutShort === true ? 'Look further back' : 'Older'}
+          {page?.cutShort === true ? texts.searchOlderDeliveries : texts.older}
         </Button>
         {trail.length === 0 ? null : (
           <Button variant="subtle" size="xs" onClick={() => setTrail([])}>
-            Newest
+            {texts.newest}
           </Button>
         )}
       </Group>
@@ -89,15 +90,9 @@ function Nothing({ cutShort, isFiltered, clear }: NothingProps): ReactElement {
   if (!isFiltered && !cutShort)
     return (
       <Stack gap={4} py="md">
-        <Text fw={600}>No deliveries yet</Text>
-        <Text size="sm">Events this webhook is subscribed to appear here. Send a test event to see one now.</Text>
+        <Text fw={600}>{texts.noDeliveriesYet}</Text>
+        <Text size="sm">{texts.noDeliveriesYetHelp}</Text>
       </Stack>
     );
-  return (
-    <NoMatch clear={clear}>
-      {cutShort
-        ? 'No matching deliveries in the newest part of the log. Look further back, or narrow the time.'
-        : 'No matching deliveries'}
-    </NoMatch>
-  );
+  return <NoMatch clear={clear}>{cutShort ? texts.noMatchInNewestPart : texts.noMatchingDeliveries}</NoMatch>;
 }

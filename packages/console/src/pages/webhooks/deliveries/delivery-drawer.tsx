@@ -5,6 +5,7 @@ import { useLocation, useSearch } from 'wouter';
 import { At } from '../../../components/at.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useChange } from '../../../data/use-api.ts';
+import { texts } from '../texts.ts';
 import { Attempts } from './attempt.tsx';
 import { LongText } from '../long-text.tsx';
 import { StateBadge } from '../stats/standing.tsx';
@@ -27,8 +28,8 @@ export function DeliveryDrawer({
       onClose={() => go(`/webhooks/${webhook.id}/deliveries${search === '' ? '' : `?${search}`}`)}
       position="right"
       size="xl"
-      title="Delivery"
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      title={texts.delivery}
+      closeButtonProps={{ 'aria-label': texts.close }}
       // Above the dialog that sends a test event, from which a delivery can be opened.
       zIndex={getDefaultZIndex('modal') + 1}
     >
@@ -44,7 +45,7 @@ function Details({ id, webhook }: { readonly id: string; readonly webhook: Webho
   });
   const delivery = read.data?.data;
   if (delivery === undefined)
-    return read.isError ? <ProblemNote error={read.error} /> : <Loader size="sm" aria-label="Loading" />;
+    return read.isError ? <ProblemNote error={read.error} /> : <Loader size="sm" aria-label={texts.loading} />;
   return (
     <Stack>
       <Group justify="space-between">
@@ -57,32 +58,31 @@ function Details({ id, webhook }: { readonly id: string; readonly webhook: Webho
           variant="default"
           loading={replay.isPending}
           disabled={!webhook.enabled}
-          title={webhook.enabled ? undefined : 'Nothing is sent while the webhook is off'}
+          title={webhook.enabled ? undefined : texts.enableWebhookFirst}
           onClick={() => replay.mutate({ path: { delivery_id: id }, body: {} })}
         >
-          {delivery.state === 'retrying' ? 'Try now' : 'Replay'}
+          {delivery.state === 'retrying' ? texts.retryNow : texts.replay}
         </Button>
       </Group>
       <ProblemNote error={replay.error} />
       <Facts delivery={delivery} />
       <section>
         <Title order={3} size="h5" mb="xs">
-          Attempts
+          {texts.attempts}
         </Title>
         <Attempts key={delivery.attempts.length} webhook={webhook} delivery={delivery} />
         <Text size="xs" c="dimmed" mt={6}>
-          Method, address and headers are those of the webhook as it is now. Of an answer its status and first 4 KiB are
-          kept.
+          {texts.attemptsHelp}
         </Text>
       </section>
       <section>
         <Title order={3} size="h5" mb="xs">
-          Event
+          {texts.event}
         </Title>
         {delivery.event.payload === null ? (
-          <Text size="sm">It is no longer in the log: this delivery cannot be replayed.</Text>
+          <Text size="sm">{texts.cannotReplay}</Text>
         ) : (
-          <LongText label="Event" text={JSON.stringify(delivery.event.payload, null, 2)} />
+          <LongText label={texts.event} text={JSON.stringify(delivery.event.payload, null, 2)} />
         )}
       </section>
     </Stack>
@@ -92,22 +92,21 @@ function Details({ id, webhook }: { readonly id: string; readonly webhook: Webho
 function Facts({ delivery }: { readonly delivery: DeliveryDetails }): ReactElement {
   const { event_type, occurred_at, next_attempt_at, finished_at, engagement_id, event_id, id, parked } = delivery;
   const rows: readonly (readonly [string, ReactNode])[] = [
-    ['Event type', event_type],
-    ['Occurred', <At key="occurred" format="recent" at={occurred_at} />],
+    [texts.eventType, event_type],
+    [texts.occurred, <At key="occurred" format="recent" at={occurred_at} />],
     ...(next_attempt_at === null
       ? []
-      : [['Next attempt', <At key="next" format="recent" at={next_attempt_at} />] as const]),
-    ...(finished_at === null ? [] : [['Finished', <At key="finished" format="recent" at={finished_at} />] as const]),
-    [
-      'Order',
-      engagement_id === null ? 'none is kept' : parked ? 'on its own, out of order' : 'in order with its engagement',
-    ],
-    ['Delivery', <Code key="id">{id}</Code>],
-    ['Event', <Code key="event">{event_id}</Code>],
-    ...(engagement_id === null ? [] : [['Engagement', <Code key="engagement">{engagement_id}</Code>] as const]),
+      : [[texts.nextAttempt, <At key="next" format="recent" at={next_attempt_at} />] as const]),
+    ...(finished_at === null
+      ? []
+      : [[texts.finished, <At key="finished" format="recent" at={finished_at} />] as const]),
+    [texts.order, engagement_id === null ? texts.unordered : parked ? texts.outOfOrder : texts.inOrderPerConversation],
+    [texts.delivery, <Code key="id">{id}</Code>],
+    [texts.event, <Code key="event">{event_id}</Code>],
+    ...(engagement_id === null ? [] : [[texts.conversation, <Code key="engagement">{engagement_id}</Code>] as const]),
   ];
   return (
-    <Table verticalSpacing={4} withRowBorders={false} aria-label="About the delivery">
+    <Table verticalSpacing={4} withRowBorders={false} aria-label={texts.deliveryDetails}>
       <Table.Tbody>
         {rows.map(([name, value]) => (
           <Table.Tr key={name}>

@@ -2,9 +2,11 @@ import { Anchor, Checkbox, Group, Table, Text } from '@mantine/core';
 import type { Delivery } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { Link, useSearch } from 'wouter';
+import { RichText } from '../../../components/rich-text.tsx';
 import { At } from '../../../components/at.tsx';
 import { formatTime } from '../../../components/time.ts';
 import { StateBadge } from '../stats/standing.tsx';
+import { texts } from '../texts.ts';
 
 interface Props {
   readonly webhookId: string;
@@ -26,21 +28,21 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
     onChoose(next);
   };
   return (
-    <Table aria-label="Deliveries" highlightOnHover verticalSpacing="xs">
+    <Table aria-label={texts.deliveries} highlightOnHover verticalSpacing="xs">
       <Table.Thead>
         <Table.Tr>
           <Table.Th w={36}>
             <Checkbox
-              aria-label="Choose all of this page"
+              aria-label={texts.selectAllOnPage}
               checked={here === ids.length}
               indeterminate={here > 0 && here < ids.length}
               onChange={(event) => choose(ids, event.currentTarget.checked)}
             />
           </Table.Th>
-          <Table.Th>Event</Table.Th>
-          <Table.Th>State</Table.Th>
-          <Table.Th visibleFrom="sm">Response</Table.Th>
-          <Table.Th visibleFrom="xs">Occurred</Table.Th>
+          <Table.Th>{texts.event}</Table.Th>
+          <Table.Th>{texts.state}</Table.Th>
+          <Table.Th visibleFrom="sm">{texts.response}</Table.Th>
+          <Table.Th visibleFrom="xs">{texts.occurred}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -48,7 +50,7 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
           <Table.Tr key={delivery.id} bg={chosen.has(delivery.id) ? 'var(--mantine-color-blue-light)' : 'transparent'}>
             <Table.Td>
               <Checkbox
-                aria-label={`Choose ${delivery.event_type} of ${formatTime(delivery.occurred_at, 'recent')}`}
+                aria-label={texts.selectDelivery(delivery.event_type, formatTime(delivery.occurred_at, 'recent'))}
                 checked={chosen.has(delivery.id)}
                 onChange={(event) => choose([delivery.id], event.currentTarget.checked)}
               />
@@ -90,7 +92,7 @@ function Next({ delivery }: { readonly delivery: Delivery }): ReactElement {
       <StateBadge state={state} />
       {state !== 'retrying' || next === null ? null : (
         <Text size="sm" span>
-          next <At format="recent" at={next} />
+          <RichText text={texts.nextAttemptAt} values={{ time: <At format="recent" at={next} /> }} />
         </Text>
       )}
       <Text size="sm" c="dimmed" className="user-text" hiddenFrom="sm">

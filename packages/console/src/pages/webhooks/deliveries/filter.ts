@@ -1,10 +1,10 @@
 import type { Operations } from '@usher/client/api-types';
 
-/** What is asked for, as it stands in the address of the page; empty: whatever. */
+/** The filters, as stored in the URL; empty values do not filter. */
 export interface Filters {
   readonly state: string;
   readonly type: string;
-  /** By the reader's own clock, as the browser's fields have it: `2027-01-31T09:00`. */
+  /** Local time, in the format of the browser's input: `2027-01-31T09:00`. */
   readonly since: string;
   readonly until: string;
   readonly id: string;
@@ -23,7 +23,7 @@ export function inAddress(filters: Filters): Record<string, string> {
 
 type Query = Operations['GET /webhooks/{webhook_id}/deliveries']['query'];
 
-/** As the API has it. What somebody has written into the address by hand is the server's to refuse. */
+/** The query of the API. The server refuses invalid values that somebody typed into the URL. */
 export function queryOf({ state, type, since, until, id }: Filters): Query {
   return {
     ...(state === '' ? {} : { state: state as NonNullable<Query['state']> }),
@@ -39,7 +39,7 @@ export function instantOf(local: string): string {
   return Number.isNaN(at.getTime()) ? local : at.toISOString();
 }
 
-/** For a field of the browser's: by its own clock, to the minute. */
+/** The value of a `datetime-local` input: local time, to the minute. */
 export function localOf(at: Date): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;

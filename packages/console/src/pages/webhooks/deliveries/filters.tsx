@@ -1,6 +1,7 @@
 import { Button, Group, Select, Text, TextInput } from '@mantine/core';
 import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
+import { texts } from '../texts.ts';
 import { isUuid, type Filters } from './filter.ts';
 import { stateNames, states } from '../words.ts';
 import { useEventTypes } from '../catalogue/use-event-types.ts';
@@ -11,18 +12,18 @@ interface Props {
   readonly onClear: () => void;
 }
 
-/** Which deliveries are shown. */
+/** The filters of the delivery list. */
 export function DeliveryFilters({ value, onChange, onClear }: Props): ReactElement {
   const { all } = useEventTypes();
   const isFiltered = Object.values(value).some((part) => part !== '');
   return (
-    <Group gap="xs" align="flex-start" mb="sm" component="search" aria-label="Deliveries">
+    <Group gap="xs" align="flex-start" mb="sm" component="search" aria-label={texts.deliveries}>
       <Select
-        aria-label="State"
+        aria-label={texts.state}
         size="sm"
         w={140}
         data={[
-          { value: '', label: 'Any state' },
+          { value: '', label: texts.allStates },
           ...stateNames.map((name) => ({ value: name, label: states[name].label })),
         ]}
         value={value.state}
@@ -30,10 +31,10 @@ export function DeliveryFilters({ value, onChange, onClear }: Props): ReactEleme
         allowDeselect={false}
       />
       <Select
-        aria-label="Event type"
+        aria-label={texts.eventType}
         w={{ base: 200, sm: 260 }}
         data={[
-          { value: '', label: 'Any event type' },
+          { value: '', label: texts.allEventTypes },
           ...all.map(({ event_type }) => ({ value: event_type, label: event_type })),
         ]}
         value={value.type}
@@ -42,19 +43,19 @@ export function DeliveryFilters({ value, onChange, onClear }: Props): ReactEleme
         searchable
       />
       <TextInput
-        aria-label="Since"
-        leftSection={<Text size="xs">since</Text>}
+        aria-label={texts.from}
+        leftSection={<Text size="xs">{texts.fromValue}</Text>}
         leftSectionWidth={46}
-        title="Events that occurred since"
+        title={texts.eventsFrom}
         type="datetime-local"
         value={value.since}
         onChange={(event) => onChange({ since: event.currentTarget.value })}
       />
       <TextInput
-        aria-label="Until"
-        leftSection={<Text size="xs">until</Text>}
+        aria-label={texts.to}
+        leftSection={<Text size="xs">{texts.toValue}</Text>}
         leftSectionWidth={46}
-        title="Events that occurred before"
+        title={texts.eventsBefore}
         type="datetime-local"
         value={value.until}
         onChange={(event) => onChange({ until: event.currentTarget.value })}
@@ -62,14 +63,14 @@ export function DeliveryFilters({ value, onChange, onClear }: Props): ReactEleme
       <IdSearch key={value.id} value={value.id} onChange={(id) => onChange({ id })} />
       {isFiltered ? (
         <Button variant="subtle" onClick={onClear}>
-          Clear filters
+          {texts.clearFilters}
         </Button>
       ) : null}
     </Group>
   );
 }
 
-/** Asks once it is a whole id: there is no part of one to be found. */
+/** Searches once the id is complete, because parts of an id cannot be searched. */
 function IdSearch({
   value,
   onChange,
@@ -82,12 +83,12 @@ function IdSearch({
   const isWhole = trimmed === '' || isUuid(trimmed);
   return (
     <TextInput
-      aria-label="Search by id"
-      placeholder="Id of delivery, event or engagement"
+      aria-label={texts.searchById}
+      placeholder={texts.searchByIdExample}
       leftSection={<MagnifyingGlassIcon aria-hidden />}
       w={290}
       value={text}
-      error={isWhole ? null : 'a whole id is needed: 8-4-4-4-12 digits'}
+      error={isWhole ? null : texts.enterFullId}
       onChange={(event) => {
         const next = event.currentTarget.value;
         setText(next);

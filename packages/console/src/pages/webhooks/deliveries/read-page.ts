@@ -1,9 +1,9 @@
-/** A page of a list whose filters may leave an answer short, or empty, with more behind it. */
+/** A page of a list whose filters may leave a response short or empty although there is more. */
 export interface ReadPage<Row> {
   readonly rows: readonly Row[];
-  /** Where the next page begins; `null`: there is none. */
+  /** The cursor of the next page; `null` at the end. */
   readonly next: string | null;
-  /** It was not filled, as too much had to be looked through: there may be more of it behind `next`. */
+  /** The page is not full, because the search reached its limit: there may be more behind `next`. */
   readonly cutShort: boolean;
 }
 
@@ -12,10 +12,10 @@ type Ask<Row> = (
   room: number,
 ) => Promise<{ readonly rows: readonly Row[]; readonly next: string | null }>;
 
-/** Each looks through thousands of rows. */
+/** The maximum of requests per page; each searches thousands of rows. */
 const mostReads = 8;
 
-/** Reads on until the page is full, the list has ended, or enough has been looked through. */
+/** Reads until the page is full, the list ends, or the limit is reached. */
 export async function readPage<Row>(ask: Ask<Row>, from: string | null, size: number): Promise<ReadPage<Row>> {
   const rows: Row[] = [];
   let next: string | null = from;

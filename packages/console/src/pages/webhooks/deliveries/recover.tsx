@@ -1,25 +1,27 @@
 import { Badge, Button, Group, Loader, Stack, Table, Text, TextInput, Title } from '@mantine/core';
 import type { Webhook, WebhookRecovery } from '@usher/client/api-types';
 import { useState, type SubmitEvent, type ReactElement } from 'react';
+import { RichText } from '../../../components/rich-text.tsx';
 import { At } from '../../../components/at.tsx';
 import { isAtFields } from '../../../components/faults.ts';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { ProblemError } from '@usher/client/problem';
 import { useChange, useRead } from '../../../data/use-api.ts';
+import { texts } from '../texts.ts';
 import { instantOf, localOf } from './filter.ts';
 
 const dayMs = 86_400_000;
-/** While one is running its progress moves; others may start one too. */
+/** Poll interval: a running recovery makes progress, and others may start one. */
 const everyMs = 2_000;
 const shown = 20;
 
 const words: Readonly<Record<WebhookRecovery['state'], { label: string; color: string }>> = {
-  running: { label: 'Running', color: 'blue' },
-  finished: { label: 'Finished', color: 'green' },
-  stopped: { label: 'Stopped: the webhook was switched off or deleted', color: 'orange' },
+  running: { label: texts.running, color: 'blue' },
+  finished: { label: texts.finished, color: 'green' },
+  stopped: { label: texts.recoveryStopped, color: 'orange' },
 };
 
-/** Sends again what a webhook has missed since a time: after the receiver was down, or the webhook off. */
+/** Replays what a webhook missed in a period, e.g. while the receiver was down or the webhook disabled. */
 export function Recover({ webhook }: { readonly webhook: Webhook }): ReactElement {
   const [since, setSince] = useState(() => localOf(new Date(Date.now() - dayMs)));
   const [until, setUntil] = useState('');
@@ -35,15 +37,12 @@ export function Recover({ webhook }: { readonly webhook: Webhook }): ReactElemen
     recover.error instanceof ProblemError ? recover.error.field(name) : undefined;
   return (
     <Stack maw={820} gap="lg">
-      <form onSubmit={submit} aria-label="Recover">
+      <form onSubmit={submit} aria-label={texts.recover}>
         <Stack gap="sm">
-          <Text size="sm">
-            Deliveries that are held or were given up are sent again, in the order of their events and in the
-            background. Those that arrived are not, nor those that wait already.
-          </Text>
+          <Text size="sm">{texts.recoverHelp}</Text>
           <Group gap="xs" align="flex-start">
             <TextInput
-              label="From"
+              label={texts.from}
               type="datetime-local"
               required
               value={since}
@@ -51,7 +50,7 @@ export function Recover({ webhook }: { readonly webhook: Webhook }): ReactElemen
               onChange={(event) => setSince(event.currentTarget.value)}
             />
             <TextInput
-              label="To (optional)"
+              label={texts.toOptional}
               type="datetime-local"
               value={until}
               error={fault('until')}
@@ -59,11 +58,9 @@ export function Recover({ webhook }: { readonly webhook: Webhook }): ReactElemen
             />
           </Group>
           {isAtFields(recover.error) ? null : <ProblemNote error={recover.error} />}
-          {webhook.enabled ? null : (
-            <Text size="sm">Switch the webhook on first: nothing is sent while it is off.</Text>
-          )}
+          {webhook.enabled ? null : <Text size="sm">{texts.enableFirstSentence}</Text>}
           <Button type="submit" w="fit-content" loading={recover.isPending} disabled={!webhook.enabled || since === ''}>
-            Recover
+            {texts.recover}
           </Button>
         </Stack>
       </form>
@@ -82,36 +79,36 @@ function Recoveries({ id }: { readonly id: string }): ReactElement {
   return (
     <section aria-labelledby="recoveries">
       <Title order={2} size="h5" id="recoveries" mb="xs">
-        Recoveries
+        {texts.recoveries}
       </Title>
       <ProblemNote error={read.error} />
       {recoveries === undefined ? (
         read.isError ? null : (
-          <Loader size="sm" aria-label="Loading" />
+          <Loader size="sm" aria-label={texts.loading} />
         )
       ) : recoveries.length === 0 ? (
-        <Text size="sm">No recoveries yet</Text>
+        <Text size="sm">{texts.noRecoveriesYet}</Text>
       ) : (
-        <Table aria-label="Recoveries" verticalSpacing="xs">
+        <Table aria-label={texts.recoveries} verticalSpacing="xs">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Events</Table.Th>
-              <Table.Th>State</Table.Th>
-              <Table.Th ta="right">Sent again</Table.Th>
-              <Table.Th visibleFrom="sm">Started</Table.Th>
+              <Table.Th>{texts.events}</Table.Th>
+              <Table.Th>{texts.state}</Table.Th>
+              <Table.Th ta="right">{texts.replayed}</Table.Th>
+              <Table.Th visibleFrom="sm">{texts.started}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
             {recoveries.map((recovery) => (
               <Table.Tr key={recovery.id}>
                 <Table.Td>
-                  since <At format="recent" at={recovery.since} />
-                  {recovery.until === null ? null : (
-                    <>
-                      {' '}
-                      until <At format="recent" at={recovery.until} />
-                    </>
-                  )}
+                  <RichText
+                    text={recovery.until === null ? texts.fromTime : texts.fromTimeToTime}
+                    values={{
+                      from: <At format="recent" at={recovery.since} />,
+                      to: recovery.until === null ? null : <At format="recent" at={recovery.until} />,
+                    }}
+                  />
                 </Table.Td>
                 <Table.Td>
                   <Badge color={words[recovery.state].color} variant="light" tt="none">

@@ -1,16 +1,16 @@
-/** So many at a time. More would only wait for each other: the server takes one of a webhook after the other. */
+/** Concurrent requests. More would only wait, because the server handles one per webhook at a time. */
 const atOnce = 4;
-/** A selection has no more. */
+/** The maximum size of a selection. */
 export const mostReplayed = 200;
 
 export interface ReplayProgress {
   readonly total: number;
   readonly done: number;
-  /** What was refused, and why. */
+  /** The refused deliveries with their errors. */
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
 
-/** Replays each; one that is refused does not keep the others back. */
+/** Replays each delivery; a refused one does not stop the others. */
 export async function replayAll(
   ids: readonly string[],
   replay: (id: string) => Promise<unknown>,

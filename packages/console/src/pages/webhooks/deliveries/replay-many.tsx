@@ -4,10 +4,10 @@ import type { Webhook } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
 import { inWords } from '../../../components/in-words.ts';
 import { useSession } from '../../../session/use-session.ts';
+import { texts } from '../texts.ts';
 import { mostReplayed, replayAll, type ReplayProgress } from './replay-all.ts';
-import { inPlural } from '../words.ts';
 
-/** Refusals that are told one by one. */
+/** The number of refusals shown. */
 const mostTold = 5;
 
 interface Props {
@@ -16,7 +16,7 @@ interface Props {
   readonly onClear: () => void;
 }
 
-/** Replays what was chosen, and says how far it is and what was refused. */
+/** Replays the selected deliveries, with progress and refusals. */
 export function ReplayMany({ webhook, chosen, onClear }: Props): ReactElement | null {
   const { api } = useSession();
   const client = useQueryClient();
@@ -37,14 +37,15 @@ export function ReplayMany({ webhook, chosen, onClear }: Props): ReactElement | 
       {chosen.size === 0 || running ? null : (
         <Group gap="xs">
           <Text size="sm">
-            {inPlural(chosen.size, 'delivery', 'deliveries')} chosen
-            {chosen.size >= mostReplayed ? ', as many as can be at a time' : ''}
+            {chosen.size >= mostReplayed
+              ? texts.mostDeliveriesSelected(chosen.size)
+              : texts.deliveriesSelected(chosen.size)}
           </Text>
           <Button size="xs" disabled={!webhook.enabled} onClick={() => void replay([...chosen])}>
-            Replay {chosen.size === 1 ? 'it' : 'them'}
+            {texts.replaySelected}
           </Button>
           <Button size="xs" variant="default" onClick={onClear}>
-            Choose none
+            {texts.clearSelection}
           </Button>
         </Group>
       )}
@@ -75,17 +76,17 @@ function Outcome({ progress, running, onAgain, onClose }: OutcomeProps): ReactEl
     <Alert
       color={failures.length > 0 ? 'orange' : 'blue'}
       withCloseButton={!running}
-      closeButtonLabel="Close"
+      closeButtonLabel={texts.close}
       onClose={onClose}
     >
       <Text size="sm" component="output" display="block">
-        {running ? `Replaying: ${done} of ${total}.` : `${inPlural(good, 'delivery is', 'deliveries are')} sent again.`}
+        {running ? texts.replaying(done, total) : texts.deliveriesReplayed(good)}
       </Text>
-      {running ? <Progress value={(100 * done) / total} mt={6} aria-label="Replayed" /> : null}
+      {running ? <Progress value={(100 * done) / total} mt={6} aria-label={texts.replayed} /> : null}
       {failures.length === 0 ? null : (
         <>
           <Text size="sm" mt={6}>
-            {inPlural(failures.length, 'was', 'were')} refused:
+            {texts.deliveriesFailed(failures.length)}
           </Text>
           <List size="sm">
             {told.map(([reason, those]) => (
@@ -96,7 +97,7 @@ function Outcome({ progress, running, onAgain, onClose }: OutcomeProps): ReactEl
           </List>
           {running ? null : (
             <Button size="compact-sm" variant="default" mt={6} onClick={onAgain}>
-              Try these again
+              {texts.retryFailed}
             </Button>
           )}
         </>

@@ -7,7 +7,7 @@ interface Attempt {
   readonly duration_ms: number | null;
 }
 
-/** What an attempt sent. The log keeps when, and of which event; how the webhook is called is taken from it as it is now. */
+/** The request of an attempt. The log stores its time and event; method, URL and headers are the current ones of the webhook. */
 export function requestOf(webhook: Webhook, eventId: string, { at, duration_ms: tookMs }: Attempt): SentRequest | null {
   if (tookMs === null) return null;
   const sentSec = Math.floor((Date.parse(at) - tookMs) / 1_000);

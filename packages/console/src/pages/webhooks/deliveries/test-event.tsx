@@ -2,9 +2,11 @@ import { Alert, Anchor, Button, Group, Loader, Modal, Select, Stack, Text } from
 import type { Webhook } from '@usher/client/api-types';
 import { useEffect, useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
+import { RichText } from '../../../components/rich-text.tsx';
 import { At } from '../../../components/at.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useChange } from '../../../data/use-api.ts';
+import { texts } from '../texts.ts';
 import { AttemptLine } from './attempt.tsx';
 import type { EventName } from '../registrations/fields.ts';
 import { StateBadge } from '../stats/standing.tsx';
@@ -29,15 +31,15 @@ export function TestEvent({ webhook, isCovered, onClose }: Props): ReactElement 
     <Modal
       opened
       onClose={onClose}
-      title="Send a test event"
+      title={texts.sendTestEvent}
       size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeButtonProps={{ 'aria-label': texts.close }}
       trapFocus={!lacksKeyboard}
       closeOnEscape={!lacksKeyboard}
     >
       <Stack>
         <Select
-          label="Event type"
+          label={texts.eventType}
           description={all.find(({ event_type }) => event_type === type)?.description ?? ' '}
           data={all.map(({ event_type }) => event_type)}
           value={type}
@@ -46,7 +48,7 @@ export function TestEvent({ webhook, isCovered, onClose }: Props): ReactElement 
           searchable
         />
         <Text size="sm" c="dimmed">
-          A sample of this type is sent to this webhook only, even if it is not subscribed to it.
+          {texts.testEventHelp}
         </Text>
         <ProblemNote error={send.error} />
         <Group>
@@ -54,7 +56,7 @@ export function TestEvent({ webhook, isCovered, onClose }: Props): ReactElement 
             loading={send.isPending}
             onClick={() => send.mutate({ path: { webhook_id: webhook.id }, body: { event_type: type } })}
           >
-            {sent === null ? 'Send' : 'Send another'}
+            {sent === null ? texts.send : texts.sendAnother}
           </Button>
         </Group>
         {sent === null ? null : <Result key={sent} id={sent} webhookId={webhook.id} />}
@@ -80,17 +82,17 @@ function Result({ id, webhookId }: { readonly id: string; readonly webhookId: st
   const read = useDelivery(id);
   const delivery = read.data?.data;
   if (delivery === undefined)
-    return read.isError ? <ProblemNote error={read.error} /> : <Loader size="sm" aria-label="Sending" />;
+    return read.isError ? <ProblemNote error={read.error} /> : <Loader size="sm" aria-label={texts.sending} />;
   const { state, attempts, next_attempt_at: next } = delivery;
   return (
     <Alert color={state === 'delivered' ? 'green' : state === 'pending' ? 'blue' : 'orange'}>
       <Stack gap="xs">
         <Group gap="xs" component="output">
           <StateBadge state={state} />
-          {state === 'pending' ? <Text size="sm">Sending…</Text> : null}
+          {state === 'pending' ? <Text size="sm">{texts.sendingProgress}</Text> : null}
           {next === null || state !== 'retrying' ? null : (
             <Text size="sm">
-              Next attempt at <At format="recent" at={next} />.
+              <RichText text={texts.nextAttemptIs} values={{ time: <At format="recent" at={next} /> }} />
             </Text>
           )}
         </Group>
@@ -105,7 +107,7 @@ function Result({ id, webhookId }: { readonly id: string; readonly webhookId: st
           // Where the focus returns to when the drawer closes and this dialog has the keyboard again.
           data-autofocus
         >
-          View delivery
+          {texts.viewDelivery}
         </Anchor>
       </Stack>
     </Alert>

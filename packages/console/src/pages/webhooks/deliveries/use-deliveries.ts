@@ -5,12 +5,12 @@ import { queryOf, type Filters } from './filter.ts';
 import { cursorOf, readPage, type ReadPage } from './read-page.ts';
 
 const pageSize = 30;
-/** Deliveries come and go by themselves: the page that is looked at is read again so often. */
+/** Poll interval of the current page. */
 const everyMs = 2_000;
-/** Of one that had to be looked for far, less often. */
+/** A page that took a long search is polled less often. */
 const afterFarMs = 15_000;
 
-/** A page of a webhook's deliveries, from a cursor on, as it changes. */
+/** A page of the deliveries of a webhook, from a cursor on, polled. */
 export function useDeliveries(
   webhookId: string,
   filters: Filters,

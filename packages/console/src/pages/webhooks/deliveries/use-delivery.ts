@@ -4,11 +4,11 @@ import { keyOf } from '../../../data/use-api.ts';
 import { useSession } from '../../../session/use-session.ts';
 import { isSettled } from '../words.ts';
 
-/** One that is under way is looked at so often; one that is not may still be replayed by somebody else. */
+/** Poll intervals: a final delivery can still be replayed by somebody else. */
 const movingMs = 1_000;
 const settledMs = 5_000;
 
-/** A delivery, as it goes on. */
+/** One delivery, polled. */
 export function useDelivery(id: string): UseQueryResult<Answered<'GET /deliveries/{delivery_id}'>> {
   const { api } = useSession();
   const request = { path: { delivery_id: id } };

@@ -1,8 +1,10 @@
 import { Checkbox, Code, Group, PasswordInput, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import type { ReactElement } from 'react';
+import { RichText } from '../../../components/rich-text.tsx';
 import type { Faults } from '../../../components/faults.ts';
 import type { Input } from '../channels/channel.ts';
 import { channelNamed, type ChannelDrafts } from '../channels/channels.ts';
+import { texts } from '../texts.ts';
 import { HeaderFields } from './header-fields.tsx';
 
 interface Props {
@@ -11,7 +13,7 @@ interface Props {
   readonly faults: Faults;
 }
 
-/** Where events go: the inputs of the channel, and the URL that they make. */
+/** The destination: the inputs of the channel and the resulting URL. */
 export function DestinationFields({ kind, draft, set, faults }: Props & { readonly kind: string }): ReactElement {
   const channel = channelNamed(kind);
   const url = channel.urlOf?.(draft) ?? '';
@@ -24,12 +26,12 @@ export function DestinationFields({ kind, draft, set, faults }: Props & { readon
       ))}
       {url === '' ? null : (
         <Text size="sm" c="dimmed">
-          As the API spells it: <Code className="user-text">{url}</Code>
+          <RichText text={texts.urlInApi} values={{ url: <Code className="user-text">{url}</Code> }} />
         </Text>
       )}
       {whole === undefined ? null : (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
-          The address {whole}
+          {texts.url(whole)}
         </Text>
       )}
     </Stack>

@@ -14,6 +14,7 @@ import {
 import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
+import { texts } from '../texts.ts';
 import type { EventName } from './fields.ts';
 import { Legend } from './legend.tsx';
 import { useEventTypes } from '../catalogue/use-event-types.ts';
@@ -24,7 +25,7 @@ interface Props {
   readonly error: string | undefined;
 }
 
-/** Which events it hears of, found by their name or by what they are about. */
+/** The subscribed event types, searchable by name and description. */
 export function EventPicker({ value, onChange, error }: Props): ReactElement {
   const { read, matching } = useEventTypes();
   const [search, setSearch] = useState('');
@@ -34,11 +35,15 @@ export function EventPicker({ value, onChange, error }: Props): ReactElement {
   const toggle = (name: EventName, on: boolean): void =>
     onChange(on ? [...value, name] : value.filter((other) => other !== name));
   return (
-    <Fieldset variant="unstyled" legend={<Legend>{`Events (${value.length} chosen)`}</Legend>} aria-label="Events">
+    <Fieldset
+      variant="unstyled"
+      legend={<Legend>{texts.eventsSelected(value.length)}</Legend>}
+      aria-label={texts.events}
+    >
       <Group gap="xs" my={6}>
         <TextInput
-          aria-label="Search event types"
-          placeholder="Search by name or meaning"
+          aria-label={texts.searchEventTypes}
+          placeholder={texts.searchByNameOrDescription}
           leftSection={<MagnifyingGlassIcon aria-hidden />}
           value={search}
           onChange={(event) => setSearch(event.currentTarget.value)}
@@ -51,7 +56,7 @@ export function EventPicker({ value, onChange, error }: Props): ReactElement {
           onClick={() => onChange([...new Set([...value, ...names])])}
           disabled={names.every((name) => chosen.has(name))}
         >
-          {search === '' ? 'Choose all' : 'Choose these'}
+          {search === '' ? texts.selectAll : texts.selectThese}
         </Button>
         <Button
           size="xs"
@@ -59,15 +64,15 @@ export function EventPicker({ value, onChange, error }: Props): ReactElement {
           onClick={() => onChange(value.filter((name) => !names.includes(name)))}
           disabled={!names.some((name) => chosen.has(name))}
         >
-          {search === '' ? 'None' : 'None of these'}
+          {search === '' ? texts.none : texts.clearThese}
         </Button>
       </Group>
       <ProblemNote error={read.error} />
       <Paper withBorder>
-        <ScrollArea.Autosize mah={300} viewportProps={{ tabIndex: 0, 'aria-label': 'Event types' }}>
+        <ScrollArea.Autosize mah={300} viewportProps={{ tabIndex: 0, 'aria-label': texts.eventTypes }}>
           <Stack gap="xs" p="sm">
-            {read.isPending ? <Loader size="sm" aria-label="Loading" /> : null}
-            {read.isSuccess && shown.length === 0 ? <Text size="sm">No matching event types</Text> : null}
+            {read.isPending ? <Loader size="sm" aria-label={texts.loading} /> : null}
+            {read.isSuccess && shown.length === 0 ? <Text size="sm">{texts.noMatchingEventTypes}</Text> : null}
             {shown.map(({ event_type: name, description }) => (
               <Checkbox
                 key={name}

@@ -1,15 +1,16 @@
 import type { Webhook } from '@usher/client/api-types';
 import type { Found, WebhookBody } from '../channels/channel.ts';
 import { channelNamed, channelOf, emptyDrafts, type ChannelDrafts } from '../channels/channels.ts';
+import { texts } from '../texts.ts';
 
 export type EventName = Webhook['events'][number];
 
-/** A webhook as it is edited. */
+/** The draft of a webhook. */
 export interface WebhookFields extends ChannelDrafts {
-  /** Of its channel. */
+  /** The drafts of all channels. */
   readonly kind: string;
   readonly events: readonly EventName[];
-  /** `null`: all that its registrar is super_manager of, as that changes. */
+  /** `null`: all sites where the creator is super_manager, as that changes. */
   readonly siteIds: readonly string[] | null;
   readonly description: string;
   readonly ordering: Webhook['ordering'];
@@ -57,17 +58,17 @@ interface Violation {
   readonly detail: string;
 }
 
-/** What the server would refuse, said while it is typed. */
+/** Errors that the server would report, shown while typing. */
 export function violationsOf(fields: WebhookFields): readonly Violation[] {
   const found: readonly Found[] = [
     ...channelNamed(fields.kind).faultsOf(fields),
-    ['/events', fields.events.length === 0 ? 'choose one or more' : null],
-    ['/site_ids', fields.siteIds?.length === 0 ? 'choose one or more, or all sites' : null],
+    ['/events', fields.events.length === 0 ? texts.selectAtLeastOne : null],
+    ['/site_ids', fields.siteIds?.length === 0 ? texts.selectSitesOrAll : null],
   ];
   return found.flatMap(([attribute, detail]) => (detail === null ? [] : [{ attribute, detail }]));
 }
 
-/** What has been typed so far: of a field that nobody has been at, nothing is said before it is sent. */
+/** Only the errors of edited fields: untouched fields show errors after the form is submitted. */
 export function isTyped(fields: WebhookFields, attribute: string): boolean {
   if (['/events', '/site_ids', '/headers/'].includes(attribute)) return false;
   const input = channelNamed(fields.kind)

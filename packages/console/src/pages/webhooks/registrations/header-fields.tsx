@@ -3,6 +3,7 @@ import { PlusIcon, TrashIcon } from '@radix-ui/react-icons';
 import { headerLimits, headerPointer } from '@usher/contract/webhook-headers';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../../components/faults.ts';
+import { texts } from '../texts.ts';
 import { Legend } from './legend.tsx';
 import type { Header } from '../channels/headers.ts';
 
@@ -12,32 +13,32 @@ interface Props {
   readonly faults: Faults;
 }
 
-/** Headers that go along with every request. */
+/** Headers sent with every request. */
 export function HeaderFields({ value, onChange, faults }: Props): ReactElement {
   const set = (at: number, part: Partial<Header>): void =>
     onChange(value.map((header, index) => (index === at ? { ...header, ...part } : header)));
   const ownFaults = value.map(({ name }) => faults(headerPointer(name)));
-  // Of all together, as far as no single one shows it already.
+  // The error of all headers together, unless a single header shows one.
   const together = ownFaults.some((fault) => fault !== undefined) ? undefined : faults('/headers');
   return (
-    <Fieldset variant="unstyled" legend={<Legend>Headers</Legend>}>
-      <Input.Description>Sent with every request: a token of yours, say.</Input.Description>
+    <Fieldset variant="unstyled" legend={<Legend>{texts.headers}</Legend>}>
+      <Input.Description>{texts.headersHelp}</Input.Description>
       <Stack gap="xs" mt={6}>
         {value.map(({ name, value: text }, index) => (
-          // Rows are told apart by their place alone.
+          // Rows have no identity but their index.
           // oxlint-disable-next-line react/no-array-index-key
           <Group key={index} gap="xs" align="flex-start" wrap="nowrap">
             <TextInput
-              aria-label={`Name of header ${index + 1}`}
-              placeholder="Name"
+              aria-label={texts.headerName(index + 1)}
+              placeholder={texts.name}
               value={name}
               error={ownFaults[index]}
               onChange={(event) => set(index, { name: event.currentTarget.value })}
               flex={2}
             />
             <TextInput
-              aria-label={`Value of header ${index + 1}`}
-              placeholder="Value"
+              aria-label={texts.headerValue(index + 1)}
+              placeholder={texts.value}
               autoComplete="off"
               value={text}
               onChange={(event) => set(index, { value: event.currentTarget.value })}
@@ -46,7 +47,7 @@ export function HeaderFields({ value, onChange, faults }: Props): ReactElement {
             <ActionIcon
               variant="default"
               size={36}
-              aria-label={`Remove header ${index + 1}`}
+              aria-label={texts.removeHeader(index + 1)}
               onClick={() => onChange(value.filter((_, other) => other !== index))}
             >
               <TrashIcon aria-hidden />
@@ -61,7 +62,7 @@ export function HeaderFields({ value, onChange, faults }: Props): ReactElement {
           disabled={value.length >= headerLimits.count}
           onClick={() => onChange([...value, { name: '', value: '' }])}
         >
-          Add a header
+          {texts.addHeader}
         </Button>
       </Stack>
       {together === undefined ? null : <Input.Error mt={6}>{together}</Input.Error>}

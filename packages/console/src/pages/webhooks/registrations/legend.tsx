@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 
-/** What a group of fields is called, as the library calls single ones. */
+/** The label of a group of fields, styled like the label of a single field. */
 export function Legend({ children }: { readonly children: string }): ReactElement {
   return (
     <Text span size="sm" fw={600}>

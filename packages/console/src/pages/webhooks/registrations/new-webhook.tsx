@@ -10,6 +10,7 @@ import { ProblemNote } from '../../../components/problem.tsx';
 import { useEditing } from '../../../components/use-editing.ts';
 import { useSession } from '../../../session/use-session.ts';
 import { channelNamed } from '../channels/channels.ts';
+import { texts } from '../texts.ts';
 import { bodyOf, emptyFields, fieldsOf, isTyped, violationsOf } from './fields.ts';
 import { SecretShown } from './secret-shown.tsx';
 import { WebhookForm } from './webhook-form.tsx';
@@ -52,8 +53,8 @@ export function NewWebhook(): ReactElement {
   const leave = (): void => go(`/webhooks/${made?.id ?? ''}`);
   return (
     <>
-      <PageTitle title="New webhook" />
-      <form onSubmit={submit} noValidate aria-label="New webhook">
+      <PageTitle title={texts.newWebhook} />
+      <form onSubmit={submit} noValidate aria-label={texts.newWebhook}>
         <Stack maw={720} gap="md">
           <WebhookForm fields={draft} set={editing.set} faults={faults} />
           {isSigned ? (
@@ -66,10 +67,10 @@ export function NewWebhook(): ReactElement {
           {isAtFields(editing.error) ? null : <ProblemNote error={editing.error} />}
           <Group gap="xs">
             <Button type="submit" loading={editing.saving}>
-              Register
+              {texts.createWebhook}
             </Button>
             <Anchor component={Link} href="/webhooks" size="sm">
-              Cancel
+              {texts.cancel}
             </Anchor>
           </Group>
         </Stack>
@@ -77,15 +78,15 @@ export function NewWebhook(): ReactElement {
       <Modal
         opened={made !== null}
         onClose={leave}
-        title="The webhook is registered"
-        closeButtonProps={{ 'aria-label': 'Close' }}
+        title={texts.webhookCreated}
+        closeButtonProps={{ 'aria-label': texts.close }}
         closeOnClickOutside={false}
         size="lg"
       >
         <Stack>
           <SecretShown secret={made?.secret ?? ''} />
           <Button onClick={leave} w="fit-content">
-            I have kept it
+            {texts.secretSaved}
           </Button>
         </Stack>
       </Modal>
@@ -103,14 +104,14 @@ function OwnSecret({ value, onChange, error }: OwnSecretProps): ReactElement {
   return (
     <Stack gap="xs">
       <Checkbox
-        label="Use a secret of mine"
-        description="One is made otherwise, and shown once."
+        label={texts.useMyOwnSecret}
+        description={texts.ownSecretHelp}
         checked={value !== null}
         onChange={(event) => onChange(event.currentTarget.checked ? '' : null)}
       />
       {value === null ? null : (
         <TextInput
-          label="Secret"
+          label={texts.secret}
           placeholder="whsec_…"
           autoComplete="off"
           spellCheck={false}

@@ -3,9 +3,10 @@ import { useDisclosure } from '@mantine/hooks';
 import type { ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useChange } from '../../../data/use-api.ts';
+import { texts } from '../texts.ts';
 import { SecretShown } from './secret-shown.tsx';
 
-/** Gives a webhook a new secret, after asking, and shows it once. */
+/** Rotates the secret after a confirmation, and shows the new one once. */
 export function RotateSecret({ id }: { readonly id: string }): ReactElement {
   const [opened, { open, close }] = useDisclosure();
   const rotate = useChange('POST /webhooks/{webhook_id}/rotate_secret');
@@ -17,32 +18,29 @@ export function RotateSecret({ id }: { readonly id: string }): ReactElement {
   return (
     <Group justify="space-between">
       <Text size="sm" maw={480}>
-        The secret signs every request. After rotating it the former one works for a day more.
+        {texts.secretHelp}
       </Text>
       <Button variant="default" onClick={open}>
-        Rotate the secret
+        {texts.rotateSecret}
       </Button>
       <Modal
         opened={opened}
         onClose={leave}
-        title={made === undefined ? 'Rotate the secret?' : 'The new secret'}
-        closeButtonProps={{ 'aria-label': 'Close' }}
+        title={made === undefined ? texts.confirmRotateSecret : texts.newSecret}
+        closeButtonProps={{ 'aria-label': texts.close }}
         closeOnClickOutside={made === undefined}
         size="lg"
       >
         {made === undefined ? (
           <Stack>
-            <Text size="sm">
-              A new secret is made and shown once. For a day every request is signed with both, so that nothing is
-              refused while the receiver changes over. Rotated again within the day, the first one ends at once.
-            </Text>
+            <Text size="sm">{texts.rotateSecretHelp}</Text>
             <ProblemNote error={rotate.error} />
             <Group justify="flex-end" gap="xs">
               <Button variant="default" onClick={leave} data-autofocus>
-                Keep the present one
+                {texts.cancel}
               </Button>
               <Button loading={rotate.isPending} onClick={() => rotate.mutate({ path: { webhook_id: id }, body: {} })}>
-                Rotate
+                {texts.rotate}
               </Button>
             </Group>
           </Stack>
@@ -50,7 +48,7 @@ export function RotateSecret({ id }: { readonly id: string }): ReactElement {
           <Stack>
             <SecretShown secret={made.secret} oldUntil={made.old_secret_until} />
             <Button onClick={leave} w="fit-content">
-              I have kept it
+              {texts.secretSaved}
             </Button>
           </Stack>
         )}

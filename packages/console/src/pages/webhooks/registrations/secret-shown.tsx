@@ -2,22 +2,21 @@ import { Alert, Button, Code, CopyButton, Group, Stack, Text } from '@mantine/co
 import { CheckIcon, CopyIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
 import { formatTime } from '../../../components/time.ts';
+import { texts } from '../texts.ts';
 
 interface Props {
   readonly secret: string;
-  /** Until when the one before it signs as well. */
+  /** Until when the previous secret signs, too. */
   readonly oldUntil?: string | null;
 }
 
-/** A secret, the one time it can be seen. */
+/** Shows a new secret once. */
 export function SecretShown({ secret, oldUntil = null }: Props): ReactElement {
   return (
     <Stack gap="sm">
-      <Text size="sm">
-        Requests are signed with this secret. Keep it where the receiver finds it: it is not shown again.
-      </Text>
+      <Text size="sm">{texts.secretShownHelp}</Text>
       <Group gap="xs" wrap="nowrap" align="center">
-        <Code block flex={1} aria-label="Secret" className="user-text">
+        <Code block flex={1} aria-label={texts.secret} className="user-text">
           {secret}
         </Code>
         <CopyButton value={secret} timeout={3_000}>
@@ -27,17 +26,12 @@ export function SecretShown({ secret, oldUntil = null }: Props): ReactElement {
               onClick={copy}
               leftSection={copied ? <CheckIcon aria-hidden /> : <CopyIcon aria-hidden />}
             >
-              {copied ? 'Copied' : 'Copy'}
+              {copied ? texts.copied : texts.copy}
             </Button>
           )}
         </CopyButton>
       </Group>
-      {oldUntil === null ? null : (
-        <Alert color="blue">
-          The former secret goes on for a day: until {formatTime(oldUntil, 'dateTime')} every request is signed with
-          both. Give the receiver the new one before then.
-        </Alert>
-      )}
+      {oldUntil === null ? null : <Alert color="blue">{texts.oldSecretUntil(formatTime(oldUntil, 'dateTime'))}</Alert>}
     </Stack>
   );
 }

@@ -14,6 +14,7 @@ import { useChange } from '../../../data/use-api.ts';
 import { useMe } from '../../../data/use-me.ts';
 import { useSession } from '../../../session/use-session.ts';
 import { channelNamed, channelOf, draftViews } from '../channels/channels.ts';
+import { texts } from '../texts.ts';
 import { bodyOf, fieldsOf, isTyped, violationsOf, type WebhookFields } from './fields.ts';
 import { RotateSecret } from './rotate-secret.tsx';
 import { nameOf } from '../words.ts';
@@ -46,7 +47,7 @@ export function Settings({ webhook, etag, readAgain }: Props): ReactElement {
       return versionOf(answered);
     },
     onSaved: () => {
-      notifySaved('The webhook is saved.');
+      notifySaved(texts.webhookSaved);
       for (const read of ['GET /webhooks', 'GET /webhooks/{webhook_id}'])
         void client.invalidateQueries({ queryKey: [read] });
     },
@@ -64,16 +65,16 @@ export function Settings({ webhook, etag, readAgain }: Props): ReactElement {
   };
   return (
     <Stack maw={720} gap="lg">
-      <form onSubmit={submit} noValidate aria-label="Settings">
+      <form onSubmit={submit} noValidate aria-label={texts.settings}>
         <Stack gap="md">
           <WebhookForm fields={draft} set={editing.set} faults={faults} />
           {isAtFields(editing.error) ? null : <ProblemNote error={editing.error} />}
           <Group gap="xs">
             <Button type="submit" loading={editing.saving} disabled={!editing.isChanged}>
-              Save
+              {texts.save}
             </Button>
             <Button variant="default" onClick={editing.discard} disabled={!editing.isChanged}>
-              Discard changes
+              {texts.discardChanges}
             </Button>
           </Group>
         </Stack>
@@ -117,7 +118,7 @@ function Delete({ webhook }: { readonly webhook: Webhook }): ReactElement {
   return (
     <Group justify="space-between">
       <Text size="sm" maw={480}>
-        Deleting it discards what waits to be delivered. What was delivered stays in the log for as long as it is kept.
+        {texts.deleteWebhookHelp}
       </Text>
       <DeleteButton
         what="webhook"
@@ -135,15 +136,18 @@ function useViews(): FieldViews<WebhookFields> {
   const { sites } = useMe();
   const nameOf = (id: string): string => sites.find((site) => site.id === id)?.name ?? id;
   return {
-    kind: { label: 'Kind', show: (kind) => channelNamed(kind).label },
+    kind: { label: texts.type, show: (kind) => channelNamed(kind).label },
     ...draftViews,
-    events: { label: 'Events', show: (events) => events.join(', ') },
+    events: { label: texts.events, show: (events) => events.join(', ') },
     siteIds: {
-      label: 'Sites',
-      show: (ids) => (ids === null ? 'all sites of the person who registered it' : ids.map(nameOf).join(', ')),
+      label: texts.sites,
+      show: (ids) => (ids === null ? texts.allSitesOfCreator : ids.map(nameOf).join(', ')),
     },
-    description: { label: 'Description', show: (text) => (text === '' ? 'none' : text) },
-    ordering: { label: 'Order', show: (ordering) => (ordering === 'engagement' ? 'by engagement' : 'as they come') },
-    enabled: { label: 'Switch', show: (enabled) => (enabled ? 'on' : 'off') },
+    description: { label: texts.description, show: (text) => (text === '' ? 'none' : text) },
+    ordering: {
+      label: texts.order,
+      show: (ordering) => (ordering === 'engagement' ? texts.inOrderValue : texts.unorderedValue),
+    },
+    enabled: { label: texts.switch, show: (enabled) => (enabled ? 'on' : 'off') },
   };
 }

@@ -4,9 +4,10 @@ import type { Webhook } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { inWords } from '../../../components/in-words.ts';
 import { useChange } from '../../../data/use-api.ts';
+import { texts } from '../texts.ts';
 import { bodyOf, fieldsOf } from './fields.ts';
 
-/** Switches a webhook on or off, and changes nothing else: not if somebody else has meanwhile. */
+/** Enables or disables a webhook and keeps concurrent changes of other fields. */
 export function SwitchButton({
   webhook,
   etag,
@@ -29,7 +30,7 @@ export function SwitchButton({
         )
       }
     >
-      {enabled ? 'Switch off' : 'Switch on'}
+      {enabled ? texts.disable : texts.enable}
     </Button>
   );
 }

@@ -11,11 +11,12 @@ import { useMe } from '../../../data/use-me.ts';
 import { channelOf } from '../channels/channels.ts';
 import { LastDay } from '../stats/last-day.tsx';
 import { Standing } from '../stats/standing.tsx';
-import { inPlural, nameOf } from '../words.ts';
+import { texts } from '../texts.ts';
+import { nameOf } from '../words.ts';
 
-/** An account has ten at most, and one of the sample data. */
+/** An account has at most ten webhooks, and one of the sample data. */
 const perPage = 100;
-/** Whether one fails, or has been switched off by itself, no event tells. */
+/** No event reports that a webhook fails or was disabled automatically, so the list is polled. */
 const everyMs = 5_000;
 
 export function WebhookList(): ReactElement {
@@ -27,18 +28,18 @@ export function WebhookList(): ReactElement {
   );
   return (
     <>
-      <PageTitle title="Webhooks">
+      <PageTitle title={texts.webhooks}>
         <Button component={Link} href="/webhooks/catalogue" variant="default">
-          Event catalogue
+          {texts.eventCatalogue}
         </Button>
         <Button component={Link} href="/webhooks/new" leftSection={<PlusIcon aria-hidden />}>
-          New webhook
+          {texts.newWebhook}
         </Button>
       </PageTitle>
       <ProblemNote error={read.error} />
       {webhooks === undefined ? (
         read.isError ? null : (
-          <Loader size="sm" aria-label="Loading" />
+          <Loader size="sm" aria-label={texts.loading} />
         )
       ) : webhooks.length === 0 && all !== undefined && all.length > 0 ? (
         <NoneOnSite what="webhooks" />
@@ -54,13 +55,10 @@ export function WebhookList(): ReactElement {
 function Nothing(): ReactElement {
   return (
     <Stack gap="xs" maw={560}>
-      <Text fw={600}>No webhooks yet</Text>
-      <Text>
-        A webhook is a URL that Usher calls when something happens: a conversation starts, a message is sent. Add one,
-        send it a test event, and follow every delivery here.
-      </Text>
+      <Text fw={600}>{texts.noWebhooksYet}</Text>
+      <Text>{texts.noWebhooksYetHelp}</Text>
       <Button component={Link} href="/webhooks/new" w="fit-content">
-        Add webhook
+        {texts.addWebhook}
       </Button>
     </Stack>
   );
@@ -68,18 +66,18 @@ function Nothing(): ReactElement {
 
 function Webhooks({ webhooks }: { readonly webhooks: readonly Webhook[] }): ReactElement {
   return (
-    <Table verticalSpacing="sm" highlightOnHover layout="fixed" aria-label="Webhooks">
+    <Table verticalSpacing="sm" highlightOnHover layout="fixed" aria-label={texts.webhooks}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Destination</Table.Th>
+          <Table.Th>{texts.destination}</Table.Th>
           <Table.Th visibleFrom="sm" w={150}>
-            Events
+            {texts.events}
           </Table.Th>
           <Table.Th visibleFrom="sm" w={180}>
-            Status
+            {texts.status}
           </Table.Th>
           <Table.Th visibleFrom="md" w={270}>
-            Last 24 hours
+            {texts.last24Hours}
           </Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -90,7 +88,7 @@ function Webhooks({ webhooks }: { readonly webhooks: readonly Webhook[] }): Reac
               <Destination webhook={webhook} />
             </Table.Td>
             <Table.Td visibleFrom="sm">
-              <Text size="sm">{inPlural(webhook.events.length, 'event type')}</Text>
+              <Text size="sm">{texts.eventTypeCount(webhook.events.length)}</Text>
               <Sites ids={webhook.covered_site_ids} />
             </Table.Td>
             <Table.Td visibleFrom="sm">
@@ -128,14 +126,16 @@ function Destination({ webhook }: { readonly webhook: Webhook }): ReactElement {
   );
 }
 
-/** The sites it hears of now. A registrar who has lost the role everywhere has a webhook that hears of none. */
+/**
+ * The sites whose events the webhook receives now. Without the super_manager role anywhere, its creator's webhook receives none.
+ */
 function Sites({ ids }: { readonly ids: readonly string[] }): ReactElement {
   const { sites } = useMe();
-  const names = ids.map((id) => sites.find((site) => site.id === id)?.name ?? 'another site').join(', ');
+  const names = ids.map((id) => sites.find((site) => site.id === id)?.name ?? texts.anotherSite).join(', ');
   const isAll = sites.length > 1 && sites.every(({ id }) => ids.includes(id));
   return (
     <Text size="sm" c="dimmed" className="user-text" lineClamp={2} title={names}>
-      {isAll ? 'all sites' : ids.length === 0 ? 'no sites' : names}
+      {isAll ? texts.allSites : ids.length === 0 ? texts.noSites : names}
     </Text>
   );
 }

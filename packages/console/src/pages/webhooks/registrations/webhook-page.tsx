@@ -12,6 +12,7 @@ import { DeliveryDrawer } from '../deliveries/delivery-drawer.tsx';
 import { channelOf } from '../channels/channels.ts';
 import { Outcomes } from '../stats/outcomes.tsx';
 import { Recover } from '../deliveries/recover.tsx';
+import { texts } from '../texts.ts';
 import { Settings } from './settings.tsx';
 import { Standing } from '../stats/standing.tsx';
 import { SwitchButton } from './switch-button.tsx';
@@ -19,10 +20,10 @@ import { TestEvent } from '../deliveries/test-event.tsx';
 import { nameOf } from '../words.ts';
 
 const tabs = {
-  deliveries: 'Deliveries',
-  outcomes: 'Delivery stats',
-  recover: 'Recover',
-  settings: 'Settings',
+  deliveries: texts.deliveries,
+  outcomes: texts.deliveryStats,
+  recover: texts.recover,
+  settings: texts.settings,
 } as const;
 const everyMs = 5_000;
 
@@ -32,21 +33,21 @@ interface Props {
   readonly deliveryId: string | null;
 }
 
-/** One webhook: what became of its deliveries, how it fares, and how it is set. */
+/** One webhook: deliveries, statistics, recovery and settings. */
 export function WebhookPage({ id, tab, deliveryId }: Props): ReactElement {
   const read = useRead('GET /webhooks/{webhook_id}', { path: { webhook_id: id } }, { refetchInterval: everyMs });
   const [, go] = useLocation();
   if (read.data === undefined)
     return (
       <>
-        <PageTitle title="Webhook" />
+        <PageTitle title={texts.webhook} />
         {read.isError ? (
-          <ProblemNote error={read.error} title="This webhook cannot be shown" />
+          <ProblemNote error={read.error} title={texts.couldNotLoadWebhook} />
         ) : (
-          <Loader size="sm" aria-label="Loading" />
+          <Loader size="sm" aria-label={texts.loading} />
         )}
         <Anchor component={Link} href="/webhooks" mt="md" display="block" w="fit-content">
-          All webhooks
+          {texts.allWebhooks}
         </Anchor>
       </>
     );
@@ -54,7 +55,7 @@ export function WebhookPage({ id, tab, deliveryId }: Props): ReactElement {
   return (
     <>
       <Anchor component={Link} href="/webhooks" size="sm">
-        All webhooks
+        {texts.allWebhooks}
       </Anchor>
       <Head webhook={webhook} etag={etag} isCovered={deliveryId !== null} />
       <Tabs
@@ -105,9 +106,9 @@ function Head({ webhook, etag, isCovered }: HeadProps): ReactElement {
           onClick={open}
           disabled={!webhook.enabled}
           leftSection={<PaperPlaneIcon aria-hidden />}
-          title={webhook.enabled ? undefined : 'Nothing is sent while the webhook is off'}
+          title={webhook.enabled ? undefined : texts.enableWebhookFirst}
         >
-          Send a test event
+          {texts.sendTestEvent}
         </Button>
       </PageTitle>
       <Group gap="xs" mb="md" mt={-8}>

@@ -1,20 +1,22 @@
 import { Text } from '@mantine/core';
 import type { WebhookWaiting } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
+import { RichText } from '../../../components/rich-text.tsx';
 import { At } from '../../../components/at.tsx';
+import { texts } from '../texts.ts';
 import { sumOf } from './spans.ts';
 import { useStats } from './use-stats.ts';
 import { inCount } from '../words.ts';
 
 const daySec = 86_400;
 
-/** How a webhook fares, in two lines. */
+/** The deliveries of a webhook in the last 24 hours, in two lines. */
 export function LastDay({ id }: { readonly id: string }): ReactElement {
   const read = useStats(id, daySec * 1_000, daySec);
   if (read.data === undefined)
     return (
       <Text size="sm" c="dimmed">
-        {read.isError ? 'could not be read' : '…'}
+        {read.isError ? texts.couldNotLoad : '…'}
       </Text>
     );
   const { steps, waiting, last_attempt: last } = read.data.data;
@@ -22,29 +24,31 @@ export function LastDay({ id }: { readonly id: string }): ReactElement {
   return (
     <>
       <Text size="sm" className="tabular">
-        {delivered.toLocaleString()} delivered, {(failed + givenUp).toLocaleString()} failed
-        {waitingInWords(waiting)}
+        {texts.deliveredFailed(delivered.toLocaleString(), (failed + givenUp).toLocaleString())}
+        {waitingWords(waiting)}
       </Text>
       <Text size="sm" c="dimmed">
         {last === null ? (
-          'nothing was sent'
+          texts.noAttempts
         ) : (
-          <>
-            last {last.status === null ? 'without an answer' : `answered ${last.status}`} at{' '}
-            <At format="recent" at={last.at} />
-          </>
+          <RichText
+            text={last.status === null ? texts.lastWithoutResponse : texts.lastWithStatus}
+            values={{ status: last.status, time: <At format="recent" at={last.at} /> }}
+          />
         )}
       </Text>
     </>
   );
 }
 
-function waitingInWords({ pending, retrying, held }: WebhookWaiting): string {
-  const parts = [
-    [pending, 'pending'],
-    [retrying, 'retrying'],
-    [held, 'held'],
+function waitingWords({ pending, retrying, held }: WebhookWaiting): string {
+  const counts = [
+    [pending, texts.countPending],
+    [retrying, texts.countRetrying],
+    [held, texts.countHeld],
   ] as const;
-  const said = parts.filter(([count]) => count > 0).map(([count, word]) => `${inCount(count)} ${word}`);
-  return said.length === 0 ? '' : `; ${said.join(', ')}`;
+  return counts
+    .filter(([count]) => count > 0)
+    .map(([count, text]) => `, ${text(inCount(count))}`)
+    .join('');
 }

@@ -5,6 +5,7 @@ import type { WebhookStatsStep } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { axisOf, timeTicks, valueTicks } from '../../../components/ticks.ts';
 import { formatTime } from '../../../components/time.ts';
+import { texts } from '../texts.ts';
 import classes from './outcome-charts.module.css';
 import { spans, sumOf, type SpanName } from './spans.ts';
 import { inDuration } from '../words.ts';
@@ -14,7 +15,7 @@ interface Props {
   readonly span: SpanName;
 }
 
-/** For those who see them; the same is there as a table. */
+/** The charts, hidden from screen readers; the table has the same numbers. */
 export function OutcomeCharts({ steps, span }: Props): ReactElement {
   const data = steps.map((step) => ({ ...step }));
   const { delivered, failed, given_up: givenUp } = sumOf(steps);
@@ -37,19 +38,16 @@ export function OutcomeCharts({ steps, span }: Props): ReactElement {
       interval: 'equidistantPreserveStart',
       tickFormatter: (at: string) => formatTime(at, tick),
     },
-    // While it points at nothing a tooltip has no label.
+    // A tooltip that points at nothing has no label.
     tooltipProps: {
       labelFormatter: (at: unknown) => (typeof at === 'string' && at !== '' ? formatTime(at, 'recent') : ''),
     },
   } as const;
   return (
     <>
-      <figure
-        className={classes['figure']}
-        aria-label={`Attempts: ${delivered} delivered, ${failed} failed attempts, ${givenUp} failed`}
-      >
+      <figure className={classes['figure']} aria-label={texts.attemptsSummary(delivered, failed, givenUp)}>
         <Title order={2} size="h5" mb="xs">
-          Attempts
+          {texts.attempts}
         </Title>
         <BarChart
           {...common}
@@ -57,15 +55,15 @@ export function OutcomeCharts({ steps, span }: Props): ReactElement {
           yAxisProps={axisOf(attempts)}
           barChartProps={{ accessibilityLayer: false }}
           series={[
-            { name: 'delivered', label: 'Delivered', color: 'teal.6' },
-            { name: 'failed', label: 'Failed attempts', color: 'yellow.6' },
-            { name: 'given_up', label: 'Failed', color: 'red.7' },
+            { name: 'delivered', label: texts.delivered, color: 'teal.6' },
+            { name: 'failed', label: texts.failedAttempts, color: 'yellow.6' },
+            { name: 'given_up', label: texts.failed, color: 'red.7' },
           ]}
         />
       </figure>
-      <figure className={classes['figure']} aria-label="How long attempts took: median and p95">
+      <figure className={classes['figure']} aria-label={texts.attemptDurationMedianAndP95}>
         <Title order={2} size="h5" mb="xs">
-          How long attempts took
+          {texts.attemptDuration}
         </Title>
         <LineChart
           {...common}
@@ -76,7 +74,7 @@ export function OutcomeCharts({ steps, span }: Props): ReactElement {
           yAxisProps={{ ...axisOf(durations), width: 64 }}
           dotProps={{ r: 2 }}
           series={[
-            { name: 'median_ms', label: 'Median', color: 'blue.6' },
+            { name: 'median_ms', label: texts.median, color: 'blue.6' },
             { name: 'p95_ms', label: 'p95', color: 'grape.6' },
           ]}
         />

@@ -2,26 +2,27 @@ import { Table, Text } from '@mantine/core';
 import type { WebhookStatsStep } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { At } from '../../../components/at.tsx';
+import { texts } from '../texts.ts';
 import { inDuration } from '../words.ts';
 
-/** The charts' numbers, newest first; steps in which nothing was sent are left out. */
+/** The numbers of the charts, newest first, without empty intervals. */
 export function OutcomeTable({ steps }: { readonly steps: readonly WebhookStatsStep[] }): ReactElement {
   const rows = steps.filter(({ median_ms }) => median_ms !== null).toReversed();
-  if (rows.length === 0) return <Text size="sm">Nothing was sent in this time.</Text>;
+  if (rows.length === 0) return <Text size="sm">{texts.noAttemptsInPeriod}</Text>;
   const ms = (value: number | null): string => (value === null ? '' : inDuration(value));
   return (
-    <Table aria-label="Outcomes" verticalSpacing={4} ta="right" className="tabular">
+    <Table aria-label={texts.outcomes} verticalSpacing={4} ta="right" className="tabular">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>From</Table.Th>
-          <Table.Th ta="right">Delivered</Table.Th>
-          <Table.Th ta="right">Failed attempts</Table.Th>
-          <Table.Th ta="right">Failed</Table.Th>
+          <Table.Th>{texts.from}</Table.Th>
+          <Table.Th ta="right">{texts.delivered}</Table.Th>
+          <Table.Th ta="right">{texts.failedAttempts}</Table.Th>
+          <Table.Th ta="right">{texts.failed}</Table.Th>
           <Table.Th ta="right" visibleFrom="xs">
-            Median
+            {texts.median}
           </Table.Th>
           <Table.Th ta="right" visibleFrom="xs">
-            p95
+            {texts.p95}
           </Table.Th>
         </Table.Tr>
       </Table.Thead>

@@ -3,15 +3,16 @@ import type { WebhookStats } from '@usher/client/api-types';
 import { Suspense, useState, type ReactElement } from 'react';
 import { lazily } from '../../../components/lazily.ts';
 import { ProblemNote } from '../../../components/problem.tsx';
+import { texts } from '../texts.ts';
 import { OutcomeTable } from './outcome-table.tsx';
 import { spans, sumOf, type SpanName } from './spans.ts';
 import { useStats } from './use-stats.ts';
 import { inCount } from '../words.ts';
 
-/** Charts are large, and loaded once they are looked at. */
+/** Charts are large, so they are loaded on demand. */
 const Charts = lazily(async () => (await import('./outcome-charts.tsx')).OutcomeCharts);
 
-/** What became of the attempts, and how long they took, over time: drawn, and as a table. */
+/** The results and durations of attempts over time, as charts or as a table. */
 export function Outcomes({ id }: { readonly id: string }): ReactElement {
   const [span, setSpan] = useState<SpanName>('day');
   const [asTable, setAsTable] = useState(false);
@@ -22,30 +23,28 @@ export function Outcomes({ id }: { readonly id: string }): ReactElement {
     <Stack>
       <Group justify="space-between">
         <SegmentedControl
-          aria-label="Time shown"
+          aria-label={texts.period}
           value={span}
           onChange={(value) => setSpan(value as SpanName)}
           data={Object.entries(spans).map(([value, { label }]) => ({ value, label }))}
         />
         <Button variant="default" size="xs" onClick={() => setAsTable(!asTable)} aria-pressed={asTable}>
-          {asTable ? 'Show as charts' : 'Show as a table'}
+          {asTable ? texts.showAsCharts : texts.showAsTable}
         </Button>
       </Group>
       <ProblemNote error={read.error} />
       {stats === undefined ? (
         read.isError ? null : (
-          <Loader size="sm" aria-label="Loading" />
+          <Loader size="sm" aria-label={texts.loading} />
         )
       ) : (
         <>
           <Summary stats={stats} />
-          {stats.complete ? null : (
-            <Alert color="blue">There were so many that only those of the newest events are counted.</Alert>
-          )}
+          {stats.complete ? null : <Alert color="blue">{texts.newestCountedOnly}</Alert>}
           {asTable ? (
             <OutcomeTable steps={stats.steps} />
           ) : (
-            <Suspense fallback={<Skeleton h={480} aria-label="Loading" />}>
+            <Suspense fallback={<Skeleton h={480} aria-label={texts.loading} />}>
               <Charts steps={stats.steps} span={span} />
             </Suspense>
           )}
@@ -59,15 +58,15 @@ function Summary({ stats }: { readonly stats: WebhookStats }): ReactElement {
   const { delivered, failed, given_up: givenUp } = sumOf(stats.steps);
   const { pending, retrying, held } = stats.waiting;
   const numbers = [
-    ['Delivered', delivered.toLocaleString()],
-    ['Failed attempts', failed.toLocaleString()],
-    ['Failed', givenUp.toLocaleString()],
-    ['Pending now', inCount(pending)],
-    ['Retrying now', inCount(retrying)],
-    ['Held now', inCount(held)],
+    [texts.delivered, delivered.toLocaleString()],
+    [texts.failedAttempts, failed.toLocaleString()],
+    [texts.failed, givenUp.toLocaleString()],
+    [texts.pendingNow, inCount(pending)],
+    [texts.retryingNow, inCount(retrying)],
+    [texts.heldNow, inCount(held)],
   ] as const;
   return (
-    <section aria-label="Summary">
+    <section aria-label={texts.summary}>
       <SimpleGrid cols={{ base: 2, sm: 3, md: 6 }} spacing="xs" component="dl" m={0}>
         {numbers.map(([name, value]) => (
           <div key={name}>

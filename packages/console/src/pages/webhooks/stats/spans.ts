@@ -1,12 +1,14 @@
-/** How far back the chart looks, how finely, and how far apart its ticks are. */
+import { texts } from '../texts.ts';
+
+/** The period of the chart, its interval, and the distance of its ticks. */
 export const spans = {
-  hour: { label: '1 hour', ms: 3_600_000, stepSec: 60, everyMin: 10, tick: 'time' },
-  day: { label: '24 hours', ms: 86_400_000, stepSec: 900, everyMin: 180, tick: 'time' },
-  week: { label: '7 days', ms: 604_800_000, stepSec: 7_200, everyMin: 1_440, tick: 'day' },
+  hour: { label: texts.oneHour, ms: 3_600_000, stepSec: 60, everyMin: 10, tick: 'time' },
+  day: { label: texts.oneDay, ms: 86_400_000, stepSec: 900, everyMin: 180, tick: 'time' },
+  week: { label: texts.sevenDays, ms: 604_800_000, stepSec: 7_200, everyMin: 1_440, tick: 'day' },
 } as const;
 export type SpanName = keyof typeof spans;
 
-/** The span up to the end of the present step, so that what is asked for changes only with the step. */
+/** The period up to the end of the current interval, so that the request changes once per interval. */
 export function spanUntil(nowMs: number, ms: number, stepMs: number): { readonly from: string; readonly to: string } {
   const end = (Math.floor(nowMs / stepMs) + 1) * stepMs;
   return { from: new Date(end - ms).toISOString(), to: new Date(end).toISOString() };

@@ -1,51 +1,52 @@
 import { Badge, Group, Text, Tooltip } from '@mantine/core';
 import type { Webhook } from '@usher/client/api-types';
 import type { ReactElement, ReactNode } from 'react';
+import { RichText } from '../../../components/rich-text.tsx';
 import { At } from '../../../components/at.tsx';
 import { useNow } from '../../../components/since.tsx';
+import { texts } from '../texts.ts';
 import { healthOf } from './health.ts';
 import { useStats } from './use-stats.ts';
-import { inPlural, states, whyDisabled, type DeliveryState } from '../words.ts';
+import { states, whyDisabled, type DeliveryState } from '../words.ts';
 
 const daySec = 86_400;
 
-/** Whether a webhook is on and its deliveries arrive; where not, why and since when. */
+/** The health of a webhook, with reason and start. */
 export function Standing({ webhook }: { readonly webhook: Webhook }): ReactElement {
-  // The same read as the summary of the last day, so that both agree.
+  // The same read as in the summary of the last day, so that both agree.
   const waiting = useStats(webhook.id, daySec * 1_000, daySec).data?.data.waiting;
   const health = healthOf(webhook, waiting, useNow());
   const { disabled_at: disabledAt, failing_since: failingSince } = webhook;
   switch (health) {
     case 'off':
       return (
-        <Status label="Off" color="gray">
-          {whyDisabled(webhook)}
-          {disabledAt === null ? null : (
-            <>
-              {' '}
-              since <At format="recent" at={disabledAt} />
-            </>
+        <Status label={texts.disabled} color="gray">
+          {disabledAt === null ? (
+            whyDisabled(webhook)
+          ) : (
+            <RichText
+              text={texts.reasonSince}
+              values={{ reason: whyDisabled(webhook), time: <At format="recent" at={disabledAt} /> }}
+            />
           )}
         </Status>
       );
     case 'failing':
       return (
-        <Status label="Failing" color="red">
+        <Status label={texts.failing} color="red">
           {failingSince === null ? null : (
-            <>
-              since <At format="recent" at={failingSince} />
-            </>
+            <RichText text={texts.sinceTime} values={{ time: <At format="recent" at={failingSince} /> }} />
           )}
         </Status>
       );
     case 'retrying':
       return (
-        <Status label="Retrying" color="yellow">
-          {inPlural(Math.max(1, waiting?.retrying ?? 0), 'delivery', 'deliveries')}
+        <Status label={texts.retrying} color="yellow">
+          {texts.deliveryCount(Math.max(1, waiting?.retrying ?? 0))}
         </Status>
       );
     case 'on':
-      return <Status label="On" color="green" />;
+      return <Status label={texts.enabled} color="green" />;
   }
 }
 
@@ -57,7 +58,7 @@ interface StatusProps {
 
 function Status({ label, color, children }: StatusProps): ReactElement {
   return (
-    <Group gap={6} role="group" aria-label="Status">
+    <Group gap={6} role="group" aria-label={texts.status}>
       <Badge color={color} variant="light">
         {label}
       </Badge>

@@ -6,16 +6,16 @@ import { spanUntil } from './spans.ts';
 
 type Stats = Answered<'GET /webhooks/{webhook_id}/stats'>;
 
-/** Attempts show by themselves within this time. */
+/** Poll interval: new attempts appear within this time. */
 const everyMs = 5_000;
-/** A week of a busy webhook takes the database a while. */
+/** A week of a busy webhook is an expensive query. */
 const longerMs = 30_000;
 const longMs = 2 * 86_400_000;
 const minuteMs = 60_000;
 
-/** How a webhook has fared up to now, in steps of so many seconds. */
+/** The delivery statistics of a webhook up to now, in intervals of `stepSec`. */
 export function useStats(id: string, ms: number, stepSec: number): UseQueryResult<Stats> {
-  // One that is a single step still ends with the present minute.
+  // A single interval ends with the current minute.
   const stepMs = stepSec * 1_000 >= ms ? minuteMs : stepSec * 1_000;
   const query = { ...spanUntil(useNow(), ms, stepMs), interval: stepSec };
   return useRead(
