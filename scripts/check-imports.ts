@@ -59,7 +59,7 @@ const withStatements: Readonly<Record<string, readonly string[]>> = {
     'identity/accounts.ts',
     'identity/lock-account.ts',
     'identity/sealer.ts',
-    'identity/sign-in/hold-operator.ts',
+    'identity/sign-in/lock-sign-in.ts',
     'identity/sign-in/links.ts',
     'identity/signing-keys.ts',
     'webhooks/channels/apns/provider-token.ts',

@@ -1,4 +1,4 @@
-import { Fragment, type ReactElement, type ReactNode } from 'react';
+import { createElement, Fragment, type ReactElement, type ReactNode } from 'react';
 
 interface RichTextProps {
   /** A whole sentence with named gaps: `No queues yet. {link} to get started.` */
@@ -10,11 +10,5 @@ interface RichTextProps {
 /** A sentence with elements inside, such as a link. A translation can move the gaps, because the sentence is one text. */
 export function RichText({ text, values }: RichTextProps): ReactElement {
   const pieces = text.split(/\{(\w+)\}/);
-  return (
-    <>
-      {pieces.map((piece, index) => (
-        <Fragment key={index}>{index % 2 === 0 ? piece : values[piece]}</Fragment>
-      ))}
-    </>
-  );
+  return createElement(Fragment, null, ...pieces.map((piece, index) => (index % 2 === 0 ? piece : values[piece])));
 }

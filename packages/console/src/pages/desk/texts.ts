@@ -128,7 +128,7 @@ export const texts = {
   choices: 'Choices',
   chosen: 'Chosen',
   assistant: 'Assistant',
-  useReply: 'Use reply',
+  replyButton: 'Use reply',
 
   // conversation/messages.tsx
   isTyping: '{name} is typing…',

@@ -92,7 +92,7 @@ export const texts = {
 
   // time-zone-select.tsx
   offsetNow: (offset: string) => `${offset} now`,
-  useTimeZone: (timezone: string) => `Use “${timezone}”`,
+  otherTimeZone: (timezone: string) => `Use “${timezone}”`,
 
   // week-grid.tsx
   weekGridHelp:

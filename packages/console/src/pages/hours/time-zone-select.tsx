@@ -42,7 +42,7 @@ export function TimeZoneSelect({ value, fault, onChange }: Props): ReactElement 
       renderOption={({ option }) =>
         names.includes(option.value)
           ? `${option.value}  ${offsetOf(option.value, now)}`
-          : texts.useTimeZone(option.value)
+          : texts.otherTimeZone(option.value)
       }
     />
   );

@@ -224,7 +224,7 @@ export const texts = {
   cancel: 'Cancel',
   webhookCreated: 'Webhook created',
   secretSaved: "I've saved it",
-  useMyOwnSecret: 'Use my own secret',
+  ownSecret: 'Use my own secret',
   ownSecretHelp: 'Otherwise we generate one and show it once.',
   secret: 'Secret',
 

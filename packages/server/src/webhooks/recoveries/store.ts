@@ -107,7 +107,11 @@ export async function lockRecovery(sql: Sql, { id, epoch }: ClaimedRecovery): Pr
 export async function advanceRecovery(
   sql: Sql,
   { id }: ClaimedRecovery,
-  { next, recovered, leaseSec }: { readonly next: SequenceCursor; readonly recovered: number; readonly leaseSec: number },
+  {
+    next,
+    recovered,
+    leaseSec,
+  }: { readonly next: SequenceCursor; readonly recovered: number; readonly leaseSec: number },
 ): Promise<void> {
   await sql`
     UPDATE webhook_recoveries

@@ -17,7 +17,10 @@ export function auditedWebhook(row: WebhookRow): object {
 }
 
 /** An audit entry of a webhook is shown to those who may see the webhook: see `reach.ts`. */
-export function concerning({ reach_site_ids: before }: Reached, after: Reached = { reach_site_ids: before }): RecordedChange {
+export function concerning(
+  { reach_site_ids: before }: Reached,
+  after: Reached = { reach_site_ids: before },
+): RecordedChange {
   const { reach_site_ids: later } = after;
   return { concerns: { each: before === null || later === null ? null : [...new Set([...before, ...later])] } };
 }

@@ -104,7 +104,7 @@ function OwnSecret({ value, onChange, error }: OwnSecretProps): ReactElement {
   return (
     <Stack gap="xs">
       <Checkbox
-        label={texts.useMyOwnSecret}
+        label={texts.ownSecret}
         description={texts.ownSecretHelp}
         checked={value !== null}
         onChange={(event) => onChange(event.currentTarget.checked ? '' : null)}

@@ -180,7 +180,9 @@ export class Run {
   }
 
   /** Something with what there is; where there is nothing, with what there is not. */
-  #commandOnExisting(action: Action<'cancelTicket' | 'answer' | 'transferToOperator' | 'transferToQueue' | 'end'>): Command {
+  #commandOnExisting(
+    action: Action<'cancelTicket' | 'answer' | 'transferToOperator' | 'transferToQueue' | 'end'>,
+  ): Command {
     const { which, valid } = action;
     if (action.do === 'cancelTicket') {
       const ticket = nth([...this.#board.tickets.values()], which);

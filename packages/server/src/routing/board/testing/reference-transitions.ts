@@ -87,7 +87,10 @@ export function offer(world: World, { ticket, queue, operator }: Match): void {
   ticket.state = 'offered';
 }
 
-export function createRequest(world: World, fields: Omit<Request, 'createdAt' | 'state' | 'failReason' | 'endedAt'>): Request {
+export function createRequest(
+  world: World,
+  fields: Omit<Request, 'createdAt' | 'state' | 'failReason' | 'endedAt'>,
+): Request {
   const request: Request = { ...fields, createdAt: world.now, state: 'pending', failReason: null, endedAt: null };
   world.requests.push(request);
   return request;
@@ -127,7 +130,12 @@ export function fail(world: World, request: Request, reason: FailReason, message
 }
 
 /** The request comes to nothing; its ticket waits again with its place. */
-export function failAndRequeue(world: World, request: Request, reason: FailReason, message: string | null = null): void {
+export function failAndRequeue(
+  world: World,
+  request: Request,
+  reason: FailReason,
+  message: string | null = null,
+): void {
   fail(world, request, reason, message);
   const { ticket, operator } = request;
   if (ticket === null) return;

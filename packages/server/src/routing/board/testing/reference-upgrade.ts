@@ -1,7 +1,15 @@
 import type { CallId } from '../../../platform/ids.ts';
 import type { Command } from '../commands.ts';
 import { appendEvent } from './reference-transitions.ts';
-import { followMedium, isParty, loadOf, ReferenceRefusal, ongoing, type Engagement, type World } from './reference-world.ts';
+import {
+  followMedium,
+  isParty,
+  loadOf,
+  ReferenceRefusal,
+  ongoing,
+  type Engagement,
+  type World,
+} from './reference-world.ts';
 
 /** A call that there is not. */
 export const noCall = 'none' as CallId;
@@ -18,7 +26,11 @@ export function acceptUpgrade(
     throw new ReferenceRefusal('operator_unavailable');
   engagement.medium = upgrade.video === null ? 'audio' : 'video';
   followMedium(world, engagement);
-  appendUpgrade(world, engagement, `The ${by.kind} accepted audio${upgrade.video === null ? '' : ' and one-way video'}.`);
+  appendUpgrade(
+    world,
+    engagement,
+    `The ${by.kind} accepted audio${upgrade.video === null ? '' : ' and one-way video'}.`,
+  );
   return engagement;
 }
 

@@ -260,7 +260,8 @@ function refuseFullAddress(world: World, siteId: string, address: string | null)
   const open = [...activeTickets(world), ...pending(world)].filter(
     (each) => each.siteId === siteId && each.address === address,
   );
-  if (address !== null && open.length >= siteOf(world, siteId).openPerAddress) throw new ReferenceRefusal('address_limit');
+  const { openPerAddress } = siteOf(world, siteId);
+  if (address !== null && open.length >= openPerAddress) throw new ReferenceRefusal('address_limit');
 }
 
 /** D3.2 and D3.3. */
@@ -329,7 +330,8 @@ function requestDirectly(world: World, command: Command<'requestDirectly'>): Req
   const nothing = { queue: null, ticket: null, engagement: null };
   const sides = { siteId, visitorId, operator };
   const { address } = command;
-  return createRequest(world, { id, kind: 'direct', origin, ...sides, medium, timeoutMs, lasting, address, ...nothing });
+  const terms = { medium, timeoutMs, lasting, address };
+  return createRequest(world, { id, kind: 'direct', origin, ...sides, ...terms, ...nothing });
 }
 
 function requireReady(world: World, operator: Operator, medium: Request['medium']): void {
