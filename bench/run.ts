@@ -12,7 +12,7 @@ const resultsFile = new URL('results.json', import.meta.url);
 
 class Interrupted extends Error {}
 
-/** Rejects when the run must stop, so that everything it started is ended in order. */
+/** Rejects when the run must stop, so that the scope ends what the run started. */
 const interrupted = new Promise<never>((_resolve, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => reject(new Interrupted(signal)));

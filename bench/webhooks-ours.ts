@@ -46,18 +46,18 @@ export async function prefill(sql: Sql, { webhookId, count, eventsPerTransaction
   const blank = '00000000-0000-4000-8000-000000000000';
   await sql`SET synchronous_commit = off`;
   await sql`
-    CREATE OR REPLACE PROCEDURE pg_temp.prefill(hook uuid, amount integer, eventsPerTransaction integer, engagements integer,
+    CREATE OR REPLACE PROCEDURE pg_temp.prefill(hook uuid, amount integer, per_transaction integer, engagements integer,
                                                 blank text, body text)
     LANGUAGE plpgsql AS $$
     BEGIN
-      FOR nth IN 1 .. amount BY eventsPerTransaction LOOP
+      FOR nth IN 1 .. amount BY per_transaction LOOP
         WITH appended AS (
                INSERT INTO events (account_id, id, type, engagement_id, occurred_at, payload)
                SELECT w.account_id, e.id, w.hears[1], md5('engagement ' || e.n % engagements)::uuid, clock_timestamp(),
                       replace(body, blank, e.id::text)::json
                  FROM webhooks w,
                       (SELECT n, gen_random_uuid() AS id
-                         FROM generate_series(nth, least(nth + eventsPerTransaction - 1, amount)) AS n) AS e
+                         FROM generate_series(nth, least(nth + per_transaction - 1, amount)) AS n) AS e
                 WHERE w.id = hook
                RETURNING account_id, id, seq, xid, type, engagement_id, occurred_at)
         INSERT INTO deliveries (account_id, webhook_id, destination_id, engagement_id, event_id, event_seq, event_xid,

@@ -1,4 +1,4 @@
-// Whether the console and the widget are built from the sources as they are. Plain JavaScript for run.mjs.
+// Tells whether the console and the widget were built from the current sources. Plain JavaScript, because run.mjs imports it.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -31,7 +31,7 @@ function filesOf(path) {
     .toSorted();
 }
 
-/** Changes whenever a source does. */
+/** A hash of all sources. */
 export function builtFrom() {
   const hash = createHash('sha256');
   for (const file of sources.flatMap(filesOf)) hash.update(file).update(readFileSync(join(root, file)));
