@@ -127,7 +127,7 @@ test('ended intervals are kept for 400 days, independent of the retention of eve
        WHERE operator_id = ${operator.id}`;
   };
   const sweep = async (settings: Partial<Config>): Promise<void> => {
-    // Housekeeping drops destinations that nobody wants any more after the intervals.
+    // Housekeeping deletes unused destinations after the intervals.
     const [last] = await sql`
       INSERT INTO destinations (id, account_id, origin, wanted_at)
       SELECT gen_random_uuid(), account_id, 'https://gone.example', now() - interval '1 year'

@@ -47,7 +47,7 @@ test('the interval ends when the lease ends, also for operators who are away', a
     await until(async () => (await keptOf(server, id)).at(-1)?.ended_at !== null);
     assert.deepEqual((await keptOf(server, id)).at(-1)?.ended_at, leases.get(id));
   }
-  // Back again: the time between is nobody's.
+  // The operator is back: the time in between belongs to no interval.
   await present(server, available);
   const [first, second, ...others] = await keptOf(server, available.id);
   assert.deepEqual(others, []);

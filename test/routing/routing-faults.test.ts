@@ -27,7 +27,7 @@ for (const when of ['before', 'after'] as const) {
     async (t) => {
       await using cluster = await startCluster(1);
       const [survivor] = cluster.nodes;
-      if (survivor === undefined) throw new Error('nobody started');
+      if (survivor === undefined) throw new Error('no process has started');
       const wire = await openWire(cluster.database.address);
       try {
         for (const step of steps) {
@@ -65,7 +65,7 @@ test(
       const reach = () => cluster.reach(node);
       for (const when of ['before', 'after'] satisfies Fault['when'][]) {
         for (const step of steps) {
-          // What is lost is made anew: to the connection of the next step every statement is new again.
+          // A lost connection is replaced, and on the new connection of the next step every statement is prepared again.
           await t.test(`${when} step ${step}`, async () => {
             const day = await openDay(reach(), await makeAccount(reach()), visitors);
             const struck = wire.strike({ step, when, act: () => undefined });

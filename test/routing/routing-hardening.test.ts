@@ -21,14 +21,14 @@ import {
   type TestVisitor,
 } from '../support/world.ts';
 
-/** What a second reader found at the seams of routing: who may, what is no instant, what a key makes, two processes. */
+/** Edge cases of routing: permissions, invalid instants, idempotency keys and two processes. */
 
 let account: TestAccount;
 let queue: string;
 const server = await forThisFile(startTestServer());
 
-/** An account of its own with a queue that anyone may wait in. */
-async function anew(): Promise<void> {
+/** Makes a new account with a queue that every visitor may enter. */
+async function openAccount(): Promise<void> {
   account = await makeAccount(server);
   queue = await makeQueue(server, account, { when_unstaffed: 'accept' });
 }
@@ -49,7 +49,7 @@ async function engaged(): Promise<{ operator: TestOperator; visitor: TestVisitor
 }
 
 test('after a transfer the previous operator cannot cancel a transfer of the next operator', async () => {
-  await anew();
+  await openAccount();
   const { operator: first, engagement } = await engaged();
   const second = await makePresent(server, account);
   const body = { engagement_id: engagement, operator_id: second.id };
@@ -70,7 +70,7 @@ test('after a transfer the previous operator cannot cancel a transfer of the nex
 });
 
 test('a token limited to some sites gives no access to offers, engagements and transfers on others', async () => {
-  await anew();
+  await openAccount();
   const other = await makeSite(server, account);
   const limitedTo = async (site: string): Promise<{ token: string }> => {
     const { id: api_key_id, secret: api_key_secret } = account.key;
@@ -105,7 +105,7 @@ test('a token limited to some sites gives no access to offers, engagements and t
 });
 
 test('requests to an operator who is removed from a site fail in every process', async () => {
-  await anew();
+  await openAccount();
   await using second = await startTestServer({}, server.database.address);
   const operator = await makePresent(server, account);
   const ticket = await enqueue(server, account, queue);
@@ -116,14 +116,14 @@ test('requests to an operator who is removed from a site fail in every process',
   expectStatus(await patch(`/engagement_requests/${offer.id}`, operator, { action: 'accept' }), 404);
   const failed = await call(server, `GET /engagement_requests?site_ids=${account.siteId}`, { token: account.admin });
   assert.equal(failed.body.engagement_requests[0].fail_reason, 'operator_left');
-  // Back again, and offered again once it is spared no longer, or at once as nobody else is there.
+  // Assigned again, the operator gets the offer again at once, because no other operator can take the ticket.
   const assignments = [{ site_id: account.siteId, role: 'operator' }];
   expectStatus(await patch(`/operators/${operator.id}`, { token: account.admin }, { assignments }), 200);
   await until(async () => (await offersOf(second, operator)).length === 1, 2_000);
 });
 
 test('date-times that PostgreSQL cannot store are refused with their attribute', async () => {
-  await anew();
+  await openAccount();
   const ask = async (path: string): Promise<Json> => {
     const answer = await call(server, `GET ${path}`, { token: account.admin });
     return [answer.status, answer.body.details?.[0]?.attribute];
@@ -147,7 +147,7 @@ test('date-times that PostgreSQL cannot store are refused with their attribute',
 });
 
 test('a ticket for teams that are not on the site is refused, because nobody could serve it', async () => {
-  await anew();
+  await openAccount();
   const elsewhere = await makeTeam(server, account, await makeSite(server, account));
   const here = await makeTeam(server, account, account.siteId);
   const answer = expectStatus(await askIn(server, account, { team_ids: [here, elsewhere, account.siteId] }), 422).body;
@@ -159,7 +159,7 @@ test('a ticket for teams that are not on the site is refused, because nobody cou
 });
 
 test('an Idempotency-Key returns the same ticket for a day, and creates another one after that', async () => {
-  await anew();
+  await openAccount();
   const visitor = await makeVisitor(server, account);
   const ask = async (media = 'text'): Promise<Answer> =>
     call(server, 'POST /queue_tickets', {
@@ -185,7 +185,7 @@ test('an Idempotency-Key returns the same ticket for a day, and creates another 
 });
 
 test('a transfer concurrent with the end of its engagement is created, or refused because it has ended', async () => {
-  await anew();
+  await openAccount();
   await using second = await startTestServer({}, server.database.address);
   for (let round = 0; round < 8; round += 1) {
     const { operator, engagement } = await engaged();
@@ -205,7 +205,7 @@ test('a transfer concurrent with the end of its engagement is created, or refuse
 });
 
 test('a process that loads the board answers like the one that made the changes', async () => {
-  await anew();
+  await openAccount();
   const operators = await Promise.all([1, 2, 3].map(async () => makePresent(server, account, { expires_in_sec: 600 })));
   for (let n = 0; n < 6; n += 1) await enqueue(server, account, queue);
   const [declining, accepting] = operators as [TestOperator, TestOperator];
@@ -231,7 +231,7 @@ test('a process that loads the board answers like the one that made the changes'
 });
 
 test('D3.4 a visitor engaged through a fallback on another site has no other ticket on their own site', async () => {
-  await anew();
+  await openAccount();
   const far = await makeSite(server, account);
   const fallback = await makeQueue(server, account, { site_id: far, when_unstaffed: 'accept' });
   const near = await makeQueue(server, account, { fallback_queue_id: fallback });
@@ -249,7 +249,7 @@ test('D3.4 a visitor engaged through a fallback on another site has no other tic
 });
 
 test('a cursor without a valid instant is refused', async () => {
-  await anew();
+  await openAccount();
   for (const ms of ['253402300800000', '999999999999999', '-1']) {
     const cursor = Buffer.from(`${ms} ${account.siteId}`).toString('base64url');
     const answer = await call(server, `GET /engagement_requests?cursor=${cursor}`, { token: account.admin });

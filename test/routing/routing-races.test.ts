@@ -140,7 +140,7 @@ test('D4.4 an operator of two sites is never overbooked', { timeout: 120_000 }, 
     await assertLoad(cluster, operator);
     await Promise.all(started.map(async (id, n) => end(nodeOf(cluster, n + 1), operator, id)));
     served.push(...started);
-    assert.ok(offers.length > 0, 'somebody waits and the operator is free');
+    assert.ok(offers.length > 0, 'a free operator gets an offer while visitors wait');
   }
   assert.equal(new Set(served).size, 60);
 });

@@ -286,21 +286,21 @@ test('direct requests in both directions are accepted, declined, canceled and ti
       ['operator_left', null],
     ],
   );
-  const told = (await eventsOf(server, own)).map(({ engagement_request }) => engagement_request);
+  const failures = (await eventsOf(server, own)).map(({ engagement_request }) => engagement_request);
   assert.deepEqual(
-    told.map(({ fail_reason }) => fail_reason),
+    failures.map(({ fail_reason }) => fail_reason),
     fails.map(({ fail_reason }) => fail_reason),
   );
   assert.deepEqual(
-    told.map((each) => 'fail_message' in each),
+    failures.map((each) => 'fail_message' in each),
     [false, false, false, true, false],
   );
 
   assert.equal(expectStatus(await ask(visitor, { operator_id: operator.id }), 409).body.error, 'operator_unavailable');
   const { body: unknown } = await ask(visitor, { operator_id: visitor.id });
   assert.deepEqual(unknown.details, [{ attribute: '/operator_id', detail: 'is not an operator of the site' }]);
-  const { body: nobody } = await ask(visitor, {});
-  assert.deepEqual(nobody.details, [{ attribute: '/operator_id', detail: 'is required' }]);
+  const { body: missing } = await ask(visitor, {});
+  assert.deepEqual(missing.details, [{ attribute: '/operator_id', detail: 'is required' }]);
   const last = expectStatus(await ask(operator, { visitor_id: visitor.id }), 201).body;
   const accepted = expectStatus(
     await patch(`/engagement_requests/${last.id}`, visitor, { action: 'accept' }),

@@ -53,13 +53,13 @@ test('boards over the limit are evicted, and an evicted board is loaded again', 
 test('boards that together exceed the size limit are evicted', async () => {
   const [account] = accounts;
   assert.ok(account);
-  await withTurns({ things: 3 }, async (turns) => {
+  await withTurns({ objects: 3 }, async (turns) => {
     await makePresent(server, account, { media: ['phone'] });
     const queue = await makeQueue(server, account, { when_unstaffed: 'accept', routing_policy: { media: ['text'] } });
     await enqueue(server, account, queue);
     await enqueue(server, account, queue);
     await look(turns, account);
-    await until(() => turns.load.boards === 0 && turns.load.things === 0);
+    await until(() => turns.load.boards === 0 && turns.load.objects === 0);
   });
 });
 

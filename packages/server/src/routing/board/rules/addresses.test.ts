@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { VisitorId } from '../../../platform/ids.ts';
 import { Desk } from '../testing/testing.ts';
 
-/** A desk with one queue that takes everybody, and nobody to serve them. */
+/** A board with one queue that admits every visitor, and no operators. */
 function unstaffed(site: ConstructorParameters<typeof Desk>[0]): Desk {
   const desk = new Desk(site);
   desk.queue('queue', { whenUnstaffed: 'accept' });

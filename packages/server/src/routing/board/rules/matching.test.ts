@@ -34,7 +34,11 @@ test('D4.1 a ticket keeps its position after a decline or a time-out', () => {
   desk.enqueue('vic');
   desk.enqueue('wes');
   desk.answer('ann', 'decline');
-  assert.equal(desk.offered('vic'), 'ann', 'it is asked again, as nobody else can take it, before wes who came later');
+  assert.equal(
+    desk.offered('vic'),
+    'ann',
+    'ann is offered vic again, because no other operator can take the ticket, before wes, who came later',
+  );
   desk.wait(30);
   assert.equal(desk.offered('vic'), 'ann');
 });

@@ -6,7 +6,7 @@ import type { Changes } from '../structures/changes.ts';
 import { apply } from '../commands.ts';
 import { Desk } from '../testing/testing.ts';
 
-/** D5.5: whoever reads the feed and holds presence is still there. */
+/** D5.5: an open feed with presence renews the lease of its operator or visitor. */
 
 const leaseMs = 30_000;
 
@@ -72,7 +72,7 @@ test('the lease of an operator who is away is renewed, even after it has ended',
   const back = renew(desk, ['ann']);
   assert.equal(leaseOf(desk, 'ann'), leaseMs);
   assert.deepEqual([...back.states.values()], [desk.board.now - 20_000], 'the interval ended with the old lease');
-  assert.deepEqual([back.presences.size, back.lapsed.size], [0, 0], 'and nobody hears of it');
+  assert.deepEqual([back.presences.size, back.lapsed.size], [0, 0], 'and there are no events');
 });
 
 test('an operator who missed an offer keeps the lease, and it is renewed', () => {

@@ -13,7 +13,7 @@ function staffed(...operators: string[]): Desk {
 }
 
 /** What is common to every event is checked when it is made; here is the rest. */
-function told(desk: Desk): unknown[] {
+function eventPayloads(desk: Desk): unknown[] {
   return desk.takePayloads().map((payload) => {
     const { event_id, dispatched_at, ...rest } = payload as Record<string, unknown>;
     assert(typeof event_id === 'string' && dispatched_at === new Date(desk.now).toISOString());
@@ -22,7 +22,7 @@ function told(desk: Desk): unknown[] {
 }
 
 function failure(desk: Desk): unknown {
-  const [event, ...others] = told(desk) as { engagement_request: { fail_reason: string } }[];
+  const [event, ...others] = eventPayloads(desk) as { engagement_request: { fail_reason: string } }[];
   assert.deepEqual(others, []);
   return event?.engagement_request.fail_reason;
 }
@@ -36,7 +36,7 @@ test('D5.1 engagement.request.failure has exactly the documented fields', () => 
   const { id } = desk.pending('ann');
   const named = { id, site_id: 'site', visitor_id: 'vic', operator_id: 'ann' };
   desk.answer('ann', 'decline');
-  assert.deepEqual(told(desk), [
+  assert.deepEqual(eventPayloads(desk), [
     { event_type: 'engagement.request.failure', engagement_request: { ...named, fail_reason: 'rejected' } },
   ]);
 });
@@ -49,7 +49,7 @@ test('D5.1 fail_message is present if the reason is error, and may be null', () 
     desk.answer('ann', 'decline', { message });
     const named = { id, site_id: 'site', visitor_id: 'vic', operator_id: 'ann' };
     const engagement_request = { ...named, fail_reason: 'error', fail_message: message };
-    assert.deepEqual(told(desk), [{ event_type: 'engagement.request.failure', engagement_request }]);
+    assert.deepEqual(eventPayloads(desk), [{ event_type: 'engagement.request.failure', engagement_request }]);
   }
 });
 
@@ -143,9 +143,9 @@ test('D5.3 an engagement sends start and end events, and each way to end has its
     ended_at: null,
   };
   const beyond = { source: 'queue', legs: [leg], audio_recording_urls: [] };
-  assert.deepEqual(told(desk), [{ event_type: 'engagement.start', engagement: { ...engagement, ...beyond } }]);
+  assert.deepEqual(eventPayloads(desk), [{ event_type: 'engagement.start', engagement: { ...engagement, ...beyond } }]);
   desk.end(desk.engagement('vic'), 'visitor');
-  assert.deepEqual(told(desk), [
+  assert.deepEqual(eventPayloads(desk), [
     { event_type: 'engagement.end', engagement: { ...engagement, end_reason: 'visitor_hung_up' } },
   ]);
   const ended = (act: (desk: Desk) => void): unknown => {
@@ -242,7 +242,7 @@ test('D5.4 in a transfer to an operator the first operator stays until the secon
   assert.equal(engagement.operator.settings.id, 'ann');
   const { id: transfer_request_id } = desk.pending('ben');
   desk.answer('ben', 'accept');
-  assert.deepEqual(told(desk), [
+  assert.deepEqual(eventPayloads(desk), [
     {
       event_type: 'engagement.transfer',
       engagement: {
@@ -349,7 +349,7 @@ test('D5.6 the queue that made the match sends its welcome message once, from th
   const desk = staffed('ann');
   desk.queue('queue', { welcomeMessage: 'Hello' });
   desk.engage('vic', 'ann');
-  const [start, message, ...others] = told(desk) as { event_type: string; message: Record<string, unknown> }[];
+  const [start, message, ...others] = eventPayloads(desk) as { event_type: string; message: Record<string, unknown> }[];
   assert.deepEqual([start?.event_type, others], ['engagement.start', []]);
   const { id: engagement_id, subEngagementId: sub_engagement_id } = desk.engagement('vic');
   const { id, ...rest } = message?.message ?? {};

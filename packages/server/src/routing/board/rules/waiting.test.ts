@@ -127,7 +127,7 @@ test('D3.6 a visitor or an operator cancels a ticket that is waiting or offered'
   const reasons = desk.events.map(
     ({ type, fields }) => type === 'engagement.request.failure' && fields.engagement_request.fail_reason,
   );
-  assert.deepEqual(reasons, ['operator_cancel'], 'D5.1: only the one under offer is told of');
+  assert.deepEqual(reasons, ['operator_cancel'], 'D5.1: there is an event only for the ticket that was offered');
 });
 
 test('D3.7 the position is that in the best queue of the ticket, and null unless the ticket is waiting', () => {

@@ -5,7 +5,7 @@ import type { Party } from '../rules/answering.ts';
 import type { QueueSettings } from '../structures/state.ts';
 import { hoursOf } from './testing.ts';
 
-/** Random accounts, and what happens to them: all that `model.test.ts` tries. Things are meant by their number. */
+/** Random accounts and random histories for `model.test.ts`. Queues, operators, tickets and so on are chosen by index. */
 
 export const names = {
   sites: ['site-a', 'site-b'] as SiteId[],
@@ -15,7 +15,7 @@ export const names = {
   visitors: ['una', 'vic', 'wes', 'xan', 'yve', 'zac', 'zed', 'zoe'] as VisitorId[],
 };
 
-/** Around the instant at which a life begins. */
+/** Opening hours that change around the instant at which a history begins. */
 const weeks = [
   hoursOf(['09:00', '17:00']),
   hoursOf(['08:00', '08:58'], ['09:02', '09:10']),
@@ -96,11 +96,11 @@ const requestDirectly = fc.record({
   visitor,
   operator: which,
   site: fc.constantFrom(0, 0, 0, 1),
-  /** Where the visitor is. */
+  /** The site that the visitor is on. */
   on: fc.constantFrom(0, 0, 0, 1),
   medium,
   origin: side,
-  /** A text to the visitor's phone, where an operator asks. */
+  /** Whether an operator's request is sent to the visitor's phone by SMS. */
   byPhone: fc.constantFrom(false, false, true),
   address,
 });
@@ -156,13 +156,13 @@ const action = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('putSite'), which: fc.nat({ max: 1 }), settings: site }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('dropQueue'), which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('dropOperator'), which }) },
-  // Another process goes on from here: one that has followed all along, or one that has just loaded its board.
+  // Another process takes over: one that has followed all changes, or one that has just loaded its board.
   { weight: 2, arbitrary: fc.record({ do: fc.constant('otherProcess') }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reload') }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('stepClock'), days: fc.constantFrom(-40, -1, 1, 40) }) },
 );
 
-/** Seconds, or exactly until the board's next deadline. */
+/** Seconds, or `due` for the board's next deadline. */
 const wait = fc.oneof(
   { weight: 20, arbitrary: fc.constant(0) },
   { weight: 10, arbitrary: fc.constantFrom(1, 5, 10) },
@@ -171,22 +171,22 @@ const wait = fc.oneof(
   { weight: 2, arbitrary: fc.constant('due' as const) },
 );
 
-export const life = fc.record({
+export const history = fc.record({
   sites: fc.tuple(site, site),
   queues: fc.uniqueArray(queue, { minLength: 2, maxLength: 5, selector: ({ id }) => id }),
   operators: fc.uniqueArray(operator, { minLength: 2, maxLength: 4, selector: ({ id }) => id }),
   steps: fc.array(fc.record({ wait, action }), { minLength: 1, maxLength: 80, size: 'max' }),
 });
 
-type Made<Arbitrary> = Arbitrary extends fc.Arbitrary<infer Value> ? Value : never;
-export type Life = Made<typeof life>;
-export type Step = Life['steps'][number];
+type Generated<Arbitrary> = Arbitrary extends fc.Arbitrary<infer Value> ? Value : never;
+export type History = Generated<typeof history>;
+export type Step = History['steps'][number];
 export type Action<Kind extends Step['action']['do'] = Step['action']['do']> = Extract<
   Step['action'],
   { readonly do: Kind }
 >;
-export type OperatorInput = Made<typeof operator>;
-export type SiteInput = Made<typeof site>;
+export type OperatorInput = Generated<typeof operator>;
+export type SiteInput = Generated<typeof site>;
 
 export function nth<Item>(items: readonly Item[], which: number): Item {
   return items[which % Math.max(items.length, 1)] as Item;
