@@ -263,9 +263,9 @@ test('a failed event is reported and not retried, and the next events are forwar
   const expected = await sayAll(chat, 0, 5);
   await until(() => process.output.includes('-> 204'));
   assert.deepEqual(contents(bodies(receiver.received)), expected);
-  const told = lines(process.output).filter((line) => line.startsWith('  -> '));
+  const forwarded = lines(process.output).filter((line) => line.startsWith('  -> '));
   assert.deepEqual(
-    told.map((line) => line.replace(/(?: in \d+ ms)?, [\da-f-]{36}$/, '')),
+    forwarded.map((line) => line.replace(/(?: in \d+ ms)?, [\da-f-]{36}$/, '')),
     ['  -> 500', '  -> not forwarded (UND_ERR_SOCKET)', '  -> 302', '  -> 200', '  -> 204'],
   );
 });
@@ -310,16 +310,19 @@ test('every error is one line that says what to do', async (t) => {
   const foreign = createServer((_request, response) => response.writeHead(404).end('nothing')).listen(0, '127.0.0.1');
   await once(foreign, 'listening');
   const elsewhere = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`;
-  const nobody = `http://127.0.0.1:${await freePort()}`;
+  const closedUrl = `http://127.0.0.1:${await freePort()}`;
   const wrong = { key: { id: own.key.id, secret: 'wrong' } };
   const cases: [string[], RegExp][] = [
     [by(wrong), /^usher: The API key \S+ is unknown, its secret is wrong, or .*\. Use another key with --key-id /],
-    [by(own, nobody), /^usher: No server responds at \S+ \(ECONNREFUSED\)\. Start it, or set its URL with --url\.$/],
+    [by(own, closedUrl), /^usher: No server responds at \S+ \(ECONNREFUSED\)\. Start it, or set its URL with --url\.$/],
     [by(own, elsewhere), /^usher: \S+ is not an Usher server \(status 404\)\. Set the URL of Usher with --url\.$/],
     [[], /^usher: Give an API key with --key-id and --key-secret, or set USHER_ADMIN_KEY_ID and /],
     [['--loud'], /^usher: Unknown option '--loud'\. See usher listen --help\.$/],
     [[...by(own), '--secret', newSecret()], /^usher: --secret signs forwarded events and needs --forward-to\.$/],
-    [[...by(own), '--forward-to', nobody, '--secret', 'whsec_short'], /^usher: --secret must be whsec_ followed by /],
+    [
+      [...by(own), '--forward-to', closedUrl, '--secret', 'whsec_short'],
+      /^usher: --secret must be whsec_ followed by /,
+    ],
   ];
   for (const [args, line] of cases)
     await t.test(line.source, async () => assertRefusal(await usher('listen', ...args), line));

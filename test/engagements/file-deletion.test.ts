@@ -58,8 +58,8 @@ test('deleting a file removes its bytes, downloads answer 410, messages show it 
   expectStatus(await download(talk, other), 200);
   const [file] = await listed(server, talk);
   assert.deepEqual([file.id, file.deleted, file.deleted_by], [one, true, 'visitor']);
-  const told = await feed.untilType('file.state');
-  assert.deepEqual(told.data, file, 'the feed has it as the list shows it');
+  const item = await feed.untilType('file.state');
+  assert.deepEqual(item.data, file, 'the feed has it as the list shows it');
   assert.equal(feed.items.filter(({ type }) => type === 'file.state').length, 1);
   // Earlier events are not sent again.
   const events = await eventsOf(server, talk.account);

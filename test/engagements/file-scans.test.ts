@@ -208,8 +208,8 @@ test('several processes scan in parallel, and each file is scanned once', async 
     ids.push(...(await Promise.all(batch)));
   }
   await until(async () => (await listed(two, talk)).every(({ state }) => state === 'clean'), 10_000);
-  const told: string[] = (await resultsIn(two, talk)).map(({ file_id }) => file_id);
-  assert.deepEqual(told.toSorted(), ids.toSorted());
+  const scannedIds: string[] = (await resultsIn(two, talk)).map(({ file_id }) => file_id);
+  assert.deepEqual(scannedIds.toSorted(), ids.toSorted());
   const expected = Array.from({ length: 40 }, (_, each) => `file ${each}`);
   assert.deepEqual(own.files.map(String).toSorted(), expected.toSorted());
 });

@@ -245,8 +245,10 @@ test('of two concurrent results, one is stored and sent', async () => {
     );
     const { state } = (await listed(manual, talk)).at(-1);
     for (const { result, status } of answers) assert.equal(status, result === state ? 200 : 409);
-    const told = (await eventsOf(manual, talk.account)).filter((event) => event.security_scan_result?.file_id === id);
-    assert.deepEqual(told, [
+    const scanEvents = (await eventsOf(manual, talk.account)).filter(
+      (event) => event.security_scan_result?.file_id === id,
+    );
+    assert.deepEqual(scanEvents, [
       { event_type: 'engagement.files.security_scan_result', security_scan_result: { file_id: id, result: state } },
     ]);
   }

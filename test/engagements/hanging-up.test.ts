@@ -68,17 +68,17 @@ test('when either side hangs up, the engagement continues as text and the operat
   assert.deepEqual([now.state, now.media, now.calls], ['active', 'text', [ended]]);
   assert.deepEqual([ended.sub_engagement_id, ended.ended_at >= ended.connected_at], [now.legs[0].id, true]);
   assert.ok(['visitor', 'operator'].includes(ended.ended_by));
-  const told = await feed.until(
+  const item = await feed.until(
     ({ type, data }) => type === 'engagement.state' && data.media === 'text' && data.calls.length === 1,
   );
-  assert.deepEqual(told.data.calls, [ended]);
+  assert.deepEqual(item.data.calls, [ended]);
   assert.equal(await ticket(), 'offered', 'the operator is no longer in a call');
   const upgrade = await call(server, `GET /engagements/${id}/media_upgrade_requests/${asked}`, {
     token: visitor.token,
   });
   assert.equal(upgrade.body.state, 'canceled', 'hanging up calls off what was pending');
   const without = ({ event_type }: Json): boolean => event_type !== 'engagement.request.failure';
-  assert.deepEqual((await eventsOf(server, own)).filter(without), before, 'webhooks are told nothing new');
+  assert.deepEqual((await eventsOf(server, own)).filter(without), before, 'webhooks get no new event');
   assertDeclared(feed.items);
 });
 

@@ -45,14 +45,14 @@ test('D8.11 the typing clock grows across both sides, and an indicator is stored
     }),
     204,
   );
-  const told = ofType(await eventsOf(server, wanted.own), 'engagement.chat.typing_indicator.visitor');
-  const clocks = told.map(({ typing_indicator: { clock } }) => clock);
+  const indications = ofType(await eventsOf(server, wanted.own), 'engagement.chat.typing_indicator.visitor');
+  const clocks = indications.map(({ typing_indicator: { clock } }) => clock);
   assert.equal(clocks.length, 3);
   assert.deepEqual(
     clocks,
     [...new Set<number>(clocks)].toSorted((a, b) => a - b),
   );
-  assert.deepEqual(told[0].typing_indicator.sender, { id: wanted.visitor.id });
+  assert.deepEqual(indications[0].typing_indicator.sender, { id: wanted.visitor.id });
   await second[Symbol.asyncDispose]();
 });
 
@@ -65,13 +65,13 @@ test('a visitor event is recorded and sent as an event', async () => {
   for (const body of [{}, { message: '' }, { message: 1 }]) expectStatus(await post(visitor, body), 422);
   assert.equal((await post(operator, { message: 'x' })).status, 403);
   assert.equal((await post(await makeVisitor(server, own), { message: 'x' })).status, 404);
-  const [told, ...more] = ofType(await eventsOf(server, own), 'engagement.event');
+  const [event, ...more] = ofType(await eventsOf(server, own), 'engagement.event');
   assert.equal(more.length, 0);
-  assert.deepEqual(told.message, {
+  assert.deepEqual(event.message, {
     timestamp: answer.created_at,
     id: answer.id,
     engagement_id: id,
-    sub_engagement: { id: told.message.sub_engagement.id, operator_id: operator.id, site_id: own.siteId },
+    sub_engagement: { id: event.message.sub_engagement.id, operator_id: operator.id, site_id: own.siteId },
     sender: { type: 'visitor', id: visitor.id },
     content: 'cart_opened',
   });
@@ -138,9 +138,9 @@ test('D4.4 a media upgrade is requested, replaced and accepted, and then occupie
   assert.equal((await ask(visitor, { audio: 'two_way', video: null })).status, 409);
 
   const events = await eventsOf(server, own);
-  const [told] = ofType(events, 'engagement.media_upgrade_request');
+  const [requestEvent] = ofType(events, 'engagement.media_upgrade_request');
   const named = { engagement_id: id, sub_engagement_id: first.sub_engagement_id };
-  const { media_upgrade_request: upgrade } = told;
+  const { media_upgrade_request: upgrade } = requestEvent;
   assert.deepEqual(upgrade, { id: first.id, audio: 'two_way', video: 'one_way', target: 'visitor', ...named });
   const news = ofType(events, 'engagement.chat.system_message').map(({ message }) => message.content);
   assert.deepEqual(news, [

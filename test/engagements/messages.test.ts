@@ -35,8 +35,8 @@ test('a message is stored once under the sender’s id, and its event has the do
     assert.equal(expectStatus(await say(chat, visitor, other, messageId), 409).body.error, 'message_conflict');
   const stolen = await say(chat, operator, { content: 'Hello', metadata: { a: [1] } }, messageId);
   assert.equal(expectStatus(stolen, 409).body.error, 'message_conflict');
-  const told = ofType(await eventsOf(server, own), 'engagement.chat.message');
-  assert.deepEqual(told, [
+  const messageEvents = ofType(await eventsOf(server, own), 'engagement.chat.message');
+  assert.deepEqual(messageEvents, [
     {
       event_type: 'engagement.chat.message',
       message: {
@@ -126,8 +126,10 @@ test('a response can select only an option that was offered to that side', async
   };
   expectStatus(await say(chat, operator, third), 200);
   expectStatus(await say(chat, visitor, choose('3')), 200);
-  const told = ofType(await eventsOf(server, own), 'engagement.chat.message').map(({ message }) => message.attachment);
-  assert.deepEqual(told, [card.attachment, choose('2').attachment, third.attachment, choose('3').attachment]);
+  const attachments = ofType(await eventsOf(server, own), 'engagement.chat.message').map(
+    ({ message }) => message.attachment,
+  );
+  assert.deepEqual(attachments, [card.attachment, choose('2').attachment, third.attachment, choose('3').attachment]);
 });
 
 test('invalid messages are refused', async () => {
@@ -292,9 +294,9 @@ test('managers send system messages, which only the operator sees', async () => 
   expectStatus(await acknowledge(chat, operator, sent.id), 200);
   const events = await eventsOf(server, own);
   assert.equal(ofType(events, 'engagement.chat.message_status').length, 0);
-  const told = ofType(events, 'engagement.chat.system_message');
+  const systemEvents = ofType(events, 'engagement.chat.system_message');
   assert.deepEqual(
-    told.map(({ message, undelivered_messages: flag }) => [message.content, message.metadata, flag]),
+    systemEvents.map(({ message, undelivered_messages: flag }) => [message.content, message.metadata, flag]),
     [
       ['Ask for the order number', prompt.metadata, false],
       ['Plain', null, false],
@@ -363,8 +365,8 @@ test('a message can name clean files that its sender uploaded', async () => {
   assert.equal((await say(chat, visitor, attached(first, first))).status, 422);
   expectStatus(await acknowledge(chat, operator, messageId), 200);
   const events = await eventsOf(server, own);
-  const [told] = ofType(events, 'engagement.chat.message');
-  assert.deepEqual(told.message.attachment, expected);
+  const [messageEvent] = ofType(events, 'engagement.chat.message');
+  assert.deepEqual(messageEvent.message.attachment, expected);
   assert.equal(ofType(events, 'engagement.chat.message_status')[0].message.attachment, null);
 
   // Files of others, of another engagement, and infected files.

@@ -62,12 +62,12 @@ test('the other side receives signals complete and in order, in whichever proces
     [ofOperator, 'visitor'],
     [ofVisitor, 'operator'],
   ] as const) {
-    const heard = await untilSignals(feed, sent.length);
+    const received = await untilSignals(feed, sent.length);
     assert.deepEqual(
-      heard.map(({ kind, data }) => ({ kind, data })),
+      received.map(({ kind, data }) => ({ kind, data })),
       sent,
     );
-    for (const { sent_at, ...rest } of heard) {
+    for (const { sent_at, ...rest } of received) {
       assert.deepEqual(Object.keys(rest), ['engagement_id', 'sender', 'call_id', 'kind', 'data']);
       assert.deepEqual([rest.engagement_id, rest.sender, rest.call_id], [id, { type: sender }, callId]);
       assert.ok(Math.abs(Date.parse(sent_at) - Date.now()) < 60_000);
@@ -129,8 +129,8 @@ test('only current participants can send signals', async () => {
   const manager = await makeOperator(first, chat.own, [{ site_id: chat.own.siteId, role: 'manager' }]);
   const stranger = await engage(first);
   assert.equal((await signal(first, chat, manager)).body.error, 'forbidden');
-  for (const nobody of [stranger.operator, stranger.visitor, await makeVisitor(first, chat.own)])
-    assert.equal((await signal(first, chat, nobody)).status, 404);
+  for (const outsider of [stranger.operator, stranger.visitor, await makeVisitor(first, chat.own)])
+    assert.equal((await signal(first, chat, outsider)).status, 404);
 
   const next = await makePresent(first, chat.own);
   await using ofNext = await openFeed(second, { token: next.token });
@@ -228,11 +228,11 @@ test('with many concurrent calls, each side receives its own signals completely'
     }),
   );
   for (const [at, feed] of feeds.entries()) {
-    const heard = await untilSignals(feed, 20);
+    const received = await untilSignals(feed, 20);
     assert.deepEqual(
-      heard.map(({ data }) => data.index),
+      received.map(({ data }) => data.index),
       Array.from({ length: 20 }, (_, index) => index),
     );
-    assert.ok(heard.every(({ data, engagement_id }) => data.text === text && engagement_id === chats[at]?.id));
+    assert.ok(received.every(({ data, engagement_id }) => data.text === text && engagement_id === chats[at]?.id));
   }
 });

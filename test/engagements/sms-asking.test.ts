@@ -149,8 +149,8 @@ test('D7.7 an Idempotency-Key makes one request and one SMS, also concurrently, 
   await sql`DELETE FROM idempotency_keys`;
   await sql`UPDATE sms_threads SET created_at = created_at - interval '25 hours' WHERE request_id = ${id}`;
   await sql`UPDATE engagement_requests SET created_at = created_at - interval '25 hours' WHERE id = ${id}`;
-  const anew = expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body;
-  assert.notEqual(anew.id, id);
+  const second = expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body;
+  assert.notEqual(second.id, id);
   await eventually(() => sentTo(given.to_number) === 2);
 });
 

@@ -62,19 +62,19 @@ function plainCarrier(baseUrl: string): Carrier {
       path: '/carriers/plain/receipts',
       answer: null,
       read(request) {
-        const told = read(request);
-        if (told === null) return null;
+        const parsed = read(request);
+        if (parsed === null) return null;
         const id = new URLSearchParams(request.query).get('id');
-        if (told.status === 'failed') return { id, sid: told.sid, receipt: { kind: 'failed', why: 'It says so.' } };
-        return { id, sid: told.sid, receipt: told.status === 'delivered' ? { kind: 'delivered' } : null };
+        if (parsed.status === 'failed') return { id, sid: parsed.sid, receipt: { kind: 'failed', why: 'It says so.' } };
+        return { id, sid: parsed.sid, receipt: parsed.status === 'delivered' ? { kind: 'delivered' } : null };
       },
     },
     inbound: {
       path: '/carriers/plain/inbound',
       answer: { contentType: 'application/json', body: '{"ok":true}' },
       read: (request) => {
-        const told = read(request);
-        return told === null ? null : { ...told, mediaCount: 0 };
+        const parsed = read(request);
+        return parsed === null ? null : { ...parsed, mediaCount: 0 };
       },
     },
     close: async () => undefined,

@@ -159,9 +159,9 @@ test('an SMS is not sent again if its answer was lost but a receipt arrives', as
   const next = await place.send();
   await eventually(() => smsOf(carrier, next.id).length === 1);
   assert.equal(smsOf(carrier, id).length, 1);
-  const [told] = await server.database.sql`
-    SELECT count(*)::integer AS told FROM events WHERE type = 'engagement.request.deliver' AND request_id = ${id}`;
-  assert.equal(told?.['told'], 1);
+  const [delivered] = await server.database.sql`
+    SELECT count(*)::integer AS events FROM events WHERE type = 'engagement.request.deliver' AND request_id = ${id}`;
+  assert.equal(delivered?.['events'], 1);
 });
 
 test('an answer with a repeated id, or without one, counts as success', async () => {
@@ -323,12 +323,12 @@ test('after a kill at any step of a reply, another process finishes it once', ma
     const survivor = await next();
     const wasBegun = (await begun()) === 1;
     await carrier.reply(survivor, sms, 'Hi', { MessageSid: sid });
-    const told = async () =>
+    const eventTypes = async () =>
       (await sql<{ type: string }[]>`SELECT type FROM events WHERE request_id = ${id} ORDER BY seq`).map(
         ({ type }) => type,
       );
-    await untilWithRetries(sql, async () => (await told()).length === 2);
-    assert.deepEqual(await told(), ['engagement.start', 'engagement.chat.message']);
+    await untilWithRetries(sql, async () => (await eventTypes()).length === 2);
+    assert.deepEqual(await eventTypes(), ['engagement.start', 'engagement.chat.message']);
     assert.equal(await begun(), 1);
     return wasBegun;
   });

@@ -59,9 +59,9 @@ test('a welcome message counts as undelivered until the visitor acknowledges it'
   assert.deepEqual([welcome.content, welcome.sender], ['Welcome!', sender]);
   expectStatus(await say(chat, chat.operator, 'There?'), 200);
   expectStatus(await acknowledge(chat, chat.visitor, welcome.id), 200);
-  const told = ofType(await eventsOf(server, chat.own), 'engagement.chat.message');
+  const messageEvents = ofType(await eventsOf(server, chat.own), 'engagement.chat.message');
   assert.deepEqual(
-    told.map((event) => event.undelivered_messages),
+    messageEvents.map((event) => event.undelivered_messages),
     [false, true],
   );
 });

@@ -360,14 +360,14 @@ test('the operator of an engagement gets a message; only the visitor gets the ne
   const { data } = await ofOperator.untilType('engagement.chat.system_message');
   assert.deepEqual([data.message.type, data.message.sender], ['visitor_authentication', { type: 'system' }]);
   const success = 'visitor.authentication.success';
-  const told = (await ofVisitor.untilType(success)).data.authentication_response;
-  assert.equal(told.id_token, id_token);
-  const renewed = { token: told.access_token };
+  const response = (await ofVisitor.untilType(success)).data.authentication_response;
+  assert.equal(response.id_token, id_token);
+  const renewed = { token: response.access_token };
   expectStatus(await call(server, `GET /sites/${chat.own.siteId}/visitors/${visitor.id}`, renewed), 200);
   const others = (await ofManager.untilType(success)).data.authentication_response;
   assert.deepEqual([others.access_token, others.id_token], ['', null]);
   await using back = await openFeed(server, { token: visitor.token, lastId: ofVisitor.items[0]?.id ?? '' });
-  assert.equal((await back.untilType(success)).data.authentication_response.access_token, told.access_token);
+  assert.equal((await back.untilType(success)).data.authentication_response.access_token, response.access_token);
   assert.equal(ofVisitor.items.filter(({ type }) => type === 'engagement.chat.system_message').length, 0);
   assert.equal(ofOperator.items.filter(({ type }) => type === success).length, 0);
 });

@@ -178,7 +178,7 @@ test('presence intervals of own operators lose the sample site, and the account 
   await other.begin(async (holding) => {
     await holding`SELECT 1 FROM presence_intervals WHERE operator_id = ${operator.id} AND ended_at IS NOT NULL FOR UPDATE`;
     await sample(server, who, 'DELETE');
-    // While the removal waits for these rows, nobody else waits.
+    // While the removal waits for these rows, it blocks no other request.
     await until(async () => {
       const held = await sql`
         SELECT 1 FROM pg_stat_activity

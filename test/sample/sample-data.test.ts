@@ -108,9 +108,10 @@ test('another super_manager who requests sample data gets access to it', async (
 test('the simulation runs, stops when stopped, and runs again when started', async () => {
   const { who, site } = await started(server);
   const { started_at: first } = await sample(server, who, 'GET');
-  const told = async (type: string): Promise<boolean> => (await count(server, 'events', site, `type = '${type}'`)) > 0;
-  await until(async () => told('engagement.start'), patienceMs);
-  await until(async () => told('engagement.end'), patienceMs);
+  const hasEvent = async (type: string): Promise<boolean> =>
+    (await count(server, 'events', site, `type = '${type}'`)) > 0;
+  await until(async () => hasEvent('engagement.start'), patienceMs);
+  await until(async () => hasEvent('engagement.end'), patienceMs);
   // Through several queues and media.
   await until(async () => {
     const [row] = await server.database.sql<{ queues: number; media: number }[]>`
@@ -251,7 +252,7 @@ test('one of two processes simulates; the other takes over after a kill, and a n
   const known = await arrived();
   await until(async () => (await arrived()) > known && acting().includes(survivor), patienceMs);
 
-  // A process stops at once when told to, and another one could continue.
+  // A process that is asked to stop does so at once, and another one could continue.
   assert.equal(await survivor.stop('SIGTERM'), 0);
   const [row] = await cluster.database.sql`SELECT 1 FROM sample_data WHERE leased_until <= now() AND state = 'running'`;
   assert.ok(row !== undefined);

@@ -13,7 +13,7 @@ import { startTestPostgres } from '../support/test-postgres.ts';
  * kind of background work. The long form runs every test that needs no browser, and the long form of the garbage test.
  */
 const isLong = process.env['PROVE'] !== undefined;
-const longestMs = isLong ? 1_800_000 : 240_000;
+const maxMs = isLong ? 1_800_000 : 240_000;
 
 /** Tests of background work, named by the beginning of their names. */
 const backgroundWork: Readonly<Record<string, readonly string[]>> = {
@@ -75,26 +75,22 @@ async function runOnOldest(
 }
 
 if (isLong) {
-  test(
-    'no garbage makes an operation answer with a 5xx on the oldest PostgreSQL',
-    { timeout: longestMs },
-    async (t) => {
-      assert.ok((await runOnOldest(['test/service/garbage.test.ts'], t.signal, { form: 'long' })) > 100);
-    },
-  );
+  test('no garbage makes an operation answer with a 5xx on the oldest PostgreSQL', { timeout: maxMs }, async (t) => {
+    assert.ok((await runOnOldest(['test/service/garbage.test.ts'], t.signal, { form: 'long' })) > 100);
+  });
 
   const exclude = ['test/{call,console,widget}/*.test.ts', 'test/service/oldest-postgres.test.ts'];
-  test('every test without a browser passes on the oldest PostgreSQL', { timeout: longestMs }, async (t) => {
+  test('every test without a browser passes on the oldest PostgreSQL', { timeout: maxMs }, async (t) => {
     const passed = await runOnOldest(globSync('test/*/*.test.ts', { exclude }), t.signal);
     t.diagnostic(`${passed} tests passed on the oldest PostgreSQL`);
     assert.ok(passed > 1_000);
   });
 } else {
-  test('the SQL of every route runs on the oldest PostgreSQL', { timeout: longestMs }, async (t) => {
+  test('the SQL of every route runs on the oldest PostgreSQL', { timeout: maxMs }, async (t) => {
     assert.ok((await runOnOldest(['test/service/every-route.test.ts'], t.signal)) > 100);
   });
 
-  test('background work runs on the oldest PostgreSQL', { timeout: longestMs }, async (t) => {
+  test('background work runs on the oldest PostgreSQL', { timeout: maxMs }, async (t) => {
     for (const [file, names] of Object.entries(backgroundWork))
       for (const name of names)
         assert.ok(

@@ -5,7 +5,7 @@ import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { askToTalk, openShop, takeVisitor, visit } from '../support/widget.ts';
 import { enqueue, expectStatus, present } from '../support/world.ts';
 
-/** A lease of half a minute that nobody renews, and some time to notice its end. */
+/** The 30 s lease that is not renewed, and some time to detect its end. */
 const expiryMs = 45_000;
 
 test('a visitor who closes the tab leaves the queue after half a minute; one who reloads or has another tab does not', async () => {

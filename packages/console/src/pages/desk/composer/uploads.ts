@@ -1,6 +1,6 @@
 import type { Api } from '@usher/client/api';
 import { TaskLimit } from '@usher/client/task-limit';
-import { maxUploadsAtOnce } from '@usher/contract/limits';
+import { maxConcurrentUploads } from '@usher/contract/limits';
 import { inWords } from '../../../components/in-words.ts';
 import { newId } from '@usher/client/new-id';
 
@@ -16,7 +16,7 @@ export interface Upload {
 type ByEngagement = ReadonlyMap<string, readonly Upload[]>;
 
 /** Half of what the server accepts for each engagement. */
-const mostAtOnce = maxUploadsAtOnce / 2;
+const mostAtOnce = maxConcurrentUploads / 2;
 
 /** The uploads of all conversations: they continue when another conversation is opened. */
 export class Uploads {
