@@ -24,13 +24,13 @@ interface Yesterday {
   readonly own: TestAccount;
   readonly operator: TestOperator;
   readonly accountId: AccountId;
-  /** The operator takes this medium from then on; `null`: is away. */
+  /** From this time on the operator takes the medium; `null`: they are away. */
   readonly take: (medium: string | null, at: string) => Promise<void>;
-  /** Seconds by type, as the statistic has them. */
+  /** The seconds by type in the statistic. */
   readonly seconds: (from: string, to: string) => Promise<Record<string, number>>;
 }
 
-/** An operator whose yesterday is written as turns write it. Times are those of the day, in UTC. */
+/** An operator whose presence of yesterday is written as a turn writes it. Times are times of day in UTC. */
 async function yesterday(): Promise<Yesterday> {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
@@ -80,7 +80,7 @@ test('when the clock is set back, the current interval keeps its length and no d
   await moveTimes(sql, { accountId: account.id, byMs: -hour, shiftMs: 0, version: account.version + 1 });
   const moved = (await keptOf(server, operator.id)).find(({ ended_at }) => ended_at === null);
   assert.equal((before?.started_at.getTime() ?? 0) - (moved?.started_at.getTime() ?? 0), hour);
-  // An interval that lies in the future, because its clock was another, ends where it began.
+  // An interval that begins in the future, because the clock was wrong, ends when it began.
   await sql`UPDATE presence_intervals SET started_at = now() + interval '1 hour' WHERE operator_id = ${operator.id} AND ended_at IS NULL`;
   await present(server, operator);
   const [row] = await sql<{ negative: number; open: number }[]>`
@@ -97,7 +97,7 @@ test('when the clock is set back, any range finds the time before and after', as
   const [account] = await sql<{ version: number }[]>`
     SELECT board_version::float8 AS version FROM accounts WHERE id = ${accountId}`;
   await moveTimes(sql, { accountId, byMs: -3_600_000, shiftMs: 0, version: (account?.version ?? 0) + 1 });
-  // What goes on began at nine by the new clock, before an interval that has ended.
+  // By the new clock, the current interval began at nine, before an interval that has ended.
   assert.deepEqual(await seconds('11:00:00', '11:30:00'), { audio: 1_800 });
   await take('video', '09:20:00');
   await take('audio', '09:50:00');

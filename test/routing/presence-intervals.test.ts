@@ -22,7 +22,7 @@ import {
 
 const server = await forThisFile(startTestServer());
 
-/** Each interval begins where the one before it ended, and none is negative. */
+/** Each interval begins when the previous one ended, and none is negative. */
 function assertSeamless(kept: readonly Kept[]): void {
   for (const [index, { started_at, ended_at }] of kept.entries()) {
     assert.ok(ended_at === null || ended_at > started_at);
@@ -38,7 +38,7 @@ async function engage(reached: Reached, own: TestAccount, operator: TestOperator
   return acceptOffer(reached, operator);
 }
 
-const endIt = async (operator: TestOperator, engagement: string): Promise<void> => {
+const endEngagement = async (operator: TestOperator, engagement: string): Promise<void> => {
   const body = { action: 'end' };
   expectStatus(await call(server, `PATCH /engagements/${engagement}`, { token: operator.token, body }), 200);
 };
@@ -48,14 +48,14 @@ test('each change of availability, media, engagement or reason begins a new inte
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   assert.equal((await keptOf(server, operator.id)).length, 0);
   await present(server, operator, { media: ['text'] });
-  // The same again, as clients do that renew their presence, is no change.
+  // Clients renew their presence by repeating it, which is no change.
   await nextInstant();
   await present(server, operator, { media: ['text'], expires_in_sec: 3_600 });
   await nextInstant();
   await present(server, operator, { media: ['text', 'audio'] });
   const first = await engage(server, own, operator);
   await nextInstant();
-  await endIt(operator, first);
+  await endEngagement(operator, first);
   await nextInstant();
   await present(server, operator, { available: false, reason: 'Lunch' });
   await nextInstant();
@@ -75,7 +75,7 @@ test('an operator with several chats has one engaged interval, from the first st
   const chats = [await engage(server, own, operator), await engage(server, own, operator)];
   for (const chat of chats) {
     await nextInstant();
-    await endIt(operator, chat);
+    await endEngagement(operator, chat);
   }
   const media = 'text+phone+audio+video';
   assert.deepEqual(await shortOf(server, operator.id), [media, 'engaged', `${media}…`]);
@@ -94,7 +94,7 @@ test('a transfer ends the engaged interval of one operator and begins that of th
   const [before, after] = [await keptOf(server, one.id), await keptOf(server, other.id)];
   assert.deepEqual(before.at(-2)?.ended_at, after.at(-1)?.started_at);
   assert.deepEqual([before.at(-1)?.engaged, after.at(-1)?.engaged], [false, true]);
-  await endIt(other, engagement);
+  await endEngagement(other, engagement);
   const day = 86_400_000;
   const range = { start_date: new Date(Date.now() - day).toISOString(), end_date: new Date(Date.now() + day).toISOString() }; // prettier-ignore
   const stats = await call(server, 'POST /engagements/stats/duration', {
@@ -139,7 +139,7 @@ test('disabling an operator, or changing their sites or teams, begins a new inte
     await nextInstant();
     expectStatus(await call(server, `PATCH /operators/${operator.id}`, { token: own.admin, body }), 200);
   };
-  // The same assignments again are no change.
+  // Repeating the assignments is no change.
   await patch({ assignments: [own.siteId, other].map((site_id) => ({ site_id, role: 'operator' })) });
   assert.equal((await keptOf(server, operator.id)).length, 1);
   await patch({ assignments: [{ site_id: own.siteId, role: 'operator', team_ids: [team] }] });

@@ -19,7 +19,7 @@ import {
 
 const server = await forThisFile(startTestServer());
 
-/** Seconds of the last and the next hour by type, as the statistic has them. */
+/** The seconds by type in the statistic, from an hour ago to an hour from now. */
 async function timeOf(own: TestAccount, operatorId: string): Promise<Record<string, number>> {
   const hour = 3_600_000;
   const answer = await call(server, 'POST /operators/stats/online_duration', {
@@ -85,11 +85,11 @@ test('an operator who is away and closes the console is offline when the lease e
   await until(async () => (await keptOf(server, operator.id)).at(-1)?.ended_at !== null);
   assert.deepEqual(await read(), before);
   assert.equal((await timeOf(own, operator.id))['Lunch'], 2);
-  // What comes later on the feed shows that nothing about the operator came before it.
+  // A later item on the feed shows that no item about the operator came before it.
   const other = await makePresent(server, own);
   await manager.until(({ type, data }) => type === 'operator.state' && data.id === other.id);
   assert.equal(manager.items.some(({ type, data }) => type === 'operator.state' && data.id === operator.id), false); // prettier-ignore
-  // Back at the console, and still at lunch: online again, and still unavailable.
+  // The operator opens the console during lunch: they are online again, but still unavailable.
   await using desk = await openFeed(server, { token: operator.token, query: '?hold_presence=true' });
   const { presence_expires_at: lease, ...rest } = await read();
   assert.deepEqual({ ...rest, presence_expires_at: before.presence_expires_at }, before);
@@ -103,7 +103,7 @@ test('a change of teams does not renew presence: an offline operator stays offli
   const team = await makeTeam(server, own, own.siteId);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   const { sql } = server.database;
-  // As a console of an earlier version has left them: away, without a lease, and in no interval.
+  // The state that the console of an earlier version left: away, without a lease and without an interval.
   await sql`UPDATE operators SET available = false, presence_set_at = now() WHERE id = ${operator.id}`;
   await sql`DELETE FROM presence_intervals WHERE operator_id = ${operator.id}`;
   const body = { assignments: [{ site_id: own.siteId, role: 'operator', team_ids: [team] }] };
@@ -129,7 +129,7 @@ test('after a process is killed the lease ends the interval, and the next proces
     expectStatus(await call(second, path, { token: own.admin }), 200).body.presence_intervals;
   const ends = new Map((await read()).map(({ operator_id, ended_at }) => [operator_id, ended_at]));
   assert.deepEqual([ends.get(leased.id), ends.get(lasting.id)], [lease.toISOString(), null]);
-  // Back after the crash: the end of the old interval is still the lease's.
+  // The operator is back after the crash: the old interval still ends with the lease.
   await present(second, leased);
   const kept = await keptOf(second, leased.id);
   assert.deepEqual(kept[0]?.ended_at, lease);

@@ -4,7 +4,7 @@ import { registerHooks } from 'node:module';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/** One edit, made in what this process loads: sites may give ten hours to answer an offer. */
+/** Edits limits.ts while it is loaded: an offer may take up to ten hours to answer. */
 registerHooks({
   load(url, context, nextLoad) {
     if (!url.endsWith('/packages/contract/src/limits.ts')) return nextLoad(url, context);

@@ -172,11 +172,11 @@ test('an Idempotency-Key returns the same ticket for a day, and creates another 
   assert.deepEqual(expectStatus(await ask(), 201).body, first);
   assert.equal(expectStatus(await ask('audio'), 422).body.error, 'idempotency_key_reused');
   const { sql } = server.database;
-  // The answer was lost after the turn: what was made is found by its id, as it is now.
+  // The process died after the turn: the ticket is found by its id and returned in its current state.
   await sql`DELETE FROM idempotency_keys`;
   const found = expectStatus(await ask(), 201).body;
   assert.deepEqual([found.id, found.state], [first.id, 'canceled']);
-  // A day later the key is as good as new.
+  // After a day the key can be used again.
   await sql`DELETE FROM idempotency_keys`;
   await sql`UPDATE queue_tickets SET enqueued_at = enqueued_at - interval '25 hours' WHERE id = ${first.id}`;
   const next = expectStatus(await ask(), 201).body;

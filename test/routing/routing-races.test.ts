@@ -17,7 +17,7 @@ import {
   type TestVisitor,
 } from '../support/world.ts';
 
-/** Three processes on one database. What they decide together must be as if one had. */
+/** Three processes on one database must make the same decisions as a single process. */
 
 async function many<T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> {
   const made: T[] = [];
@@ -61,48 +61,43 @@ test('D2.3 of a thousand concurrent visitors exactly ten enter a queue of ten', 
   );
 });
 
-/** In the long form two hundred. */
 const meeting = process.env['PROVE'] === undefined ? 80 : 200;
 
-test(
-  `${meeting} operators and visitors are matched: nobody twice, nobody left over`,
-  { timeout: 180_000 },
-  async () => {
-    await using cluster = await startCluster(3);
-    const account = await makeAccount(nodeOf(cluster, 0));
-    const queue = await makeQueue(nodeOf(cluster, 0), account, {
-      when_unstaffed: 'accept',
-      capacity_policy: { type: 'fixed', capacity: 1_000 },
-    });
-    const operators = await many(meeting, async (n) =>
-      makeOperator(nodeOf(cluster, n), account, [{ site_id: account.siteId, role: 'operator' }]),
-    );
-    const visitors = await many(meeting, async (n) => makeVisitor(nodeOf(cluster, n), account));
-    const body = { site_id: account.siteId, media: 'text', queue_id: queue };
-    await Promise.all([
-      ...operators.map(async (operator, n) => present(nodeOf(cluster, n), operator)),
-      ...visitors.map(async ({ token }, n) =>
-        expectStatus(await call(nodeOf(cluster, n + 1), 'POST /queue_tickets', { token, body }), 201),
-      ),
-    ]);
-    const offers = await Promise.all(operators.map(async (operator, n) => offersOf(nodeOf(cluster, n), operator)));
-    assert.deepEqual([...new Set(offers.map((each) => each.length))], [1]);
-    assert.equal(new Set(offers.flat().map((offer) => offer.visitor_id)).size, meeting);
-    const engaged = await Promise.all(
-      operators.map(async ({ token }, n) =>
-        call(nodeOf(cluster, n + 2), `PATCH /engagement_requests/${offers[n]?.[0].id}`, {
-          token,
-          body: { action: 'accept' },
-        }),
-      ),
-    );
-    assert.equal(new Set(engaged.map((answer) => expectStatus(answer, 200).body.engagement_id)).size, meeting);
-    const [count] = await cluster.database.sql<{ started: number; waiting: number }[]>`
+test(`${meeting} operators and ${meeting} visitors are matched, each exactly once`, { timeout: 180_000 }, async () => {
+  await using cluster = await startCluster(3);
+  const account = await makeAccount(nodeOf(cluster, 0));
+  const queue = await makeQueue(nodeOf(cluster, 0), account, {
+    when_unstaffed: 'accept',
+    capacity_policy: { type: 'fixed', capacity: 1_000 },
+  });
+  const operators = await many(meeting, async (n) =>
+    makeOperator(nodeOf(cluster, n), account, [{ site_id: account.siteId, role: 'operator' }]),
+  );
+  const visitors = await many(meeting, async (n) => makeVisitor(nodeOf(cluster, n), account));
+  const body = { site_id: account.siteId, media: 'text', queue_id: queue };
+  await Promise.all([
+    ...operators.map(async (operator, n) => present(nodeOf(cluster, n), operator)),
+    ...visitors.map(async ({ token }, n) =>
+      expectStatus(await call(nodeOf(cluster, n + 1), 'POST /queue_tickets', { token, body }), 201),
+    ),
+  ]);
+  const offers = await Promise.all(operators.map(async (operator, n) => offersOf(nodeOf(cluster, n), operator)));
+  assert.deepEqual([...new Set(offers.map((each) => each.length))], [1]);
+  assert.equal(new Set(offers.flat().map((offer) => offer.visitor_id)).size, meeting);
+  const engaged = await Promise.all(
+    operators.map(async ({ token }, n) =>
+      call(nodeOf(cluster, n + 2), `PATCH /engagement_requests/${offers[n]?.[0].id}`, {
+        token,
+        body: { action: 'accept' },
+      }),
+    ),
+  );
+  assert.equal(new Set(engaged.map((answer) => expectStatus(answer, 200).body.engagement_id)).size, meeting);
+  const [count] = await cluster.database.sql<{ started: number; waiting: number }[]>`
     SELECT (SELECT count(*)::integer FROM events WHERE type = 'engagement.start') AS started,
            (SELECT count(*)::integer FROM queue_tickets WHERE ended_at IS NULL) AS waiting`;
-    assert.deepEqual(count, { started: meeting, waiting: 0 });
-  },
-);
+  assert.deepEqual(count, { started: meeting, waiting: 0 });
+});
 
 test('D4.4 an operator of two sites is never overbooked', { timeout: 120_000 }, async () => {
   await using cluster = await startCluster(3);
@@ -159,7 +154,7 @@ async function end(server: Reached, { token }: TestOperator, id: string): Promis
   expectStatus(await call(server, `PATCH /engagements/${id}`, { token, body: { action: 'end' } }), 200);
 }
 
-/** Three texts, or one of anything else. */
+/** Asserts that the operator has at most three texts, or one engagement by another medium. */
 async function assertLoad({ database }: Cluster, operator: TestOperator): Promise<void> {
   const rows = await database.sql<{ media: string }[]>`
     SELECT media FROM engagement_requests WHERE operator_id = ${operator.id} AND state = 'pending'
@@ -183,14 +178,14 @@ test(
     const operator = await makeOperator(two, account, []);
     await present(two, operator);
     assert.deepEqual(await offersOf(one, operator), []);
-    // The operator is assigned in the second process; the ticket was put in line by the first.
+    // The second process assigns the operator; the first process enqueued the ticket.
     const assignments = [{ site_id: account.siteId, role: 'operator' }];
     expectStatus(
       await call(two, `PATCH /operators/${operator.id}`, { token: account.admin, body: { assignments } }),
       200,
     );
     await until(async () => (await offersOf(one, operator)).length === 1);
-    // Whoever knew when the offer times out is gone; a new process finds out from what is stored.
+    // The processes with the timer of the offer are gone; a new process reads the deadline from the database.
     await Promise.all(cluster.nodes.map(async (node) => node.stop('SIGKILL')));
     await cluster.database.sql`UPDATE accounts SET next_due_at = next_due_at - interval '1 minute'`;
     await cluster.database.sql`

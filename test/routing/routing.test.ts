@@ -75,7 +75,7 @@ test('a visitor waits, is offered, engaged and ends, with an event for each step
   assert.deepEqual(ended, { id: engagement.id, sub_engagement_id: engagement.current_sub_engagement.id });
   const gone = expectStatus(await patch(path, asked.visitor, { action: 'end' }), 409).body;
   assert.deepEqual([gone.error, gone.details], ['engagement_ended', [{ attribute: '/state', detail: 'ended' }]]);
-  // The operator is free again: the next is offered within the same turn.
+  // The operator is free again and gets the next offer in the same turn.
   const [next] = await offersOf(server, operator);
   assert.equal(next.queue_ticket_id, second.id);
 
@@ -173,7 +173,7 @@ test('repeating an Idempotency-Key creates one ticket and one request', async ()
   const answers = await Promise.all([1, 2, 3].map(async () => call(server, 'POST /queue_tickets', options)));
   for (const answer of answers) expectStatus(answer, 201);
   assert.equal(new Set(answers.map(({ body }) => body.id)).size, 1);
-  // As if the first answer had been lost before it was kept: the ticket is there, its key is not.
+  // The process died before it stored the response: the ticket exists, but its key does not.
   await server.database.sql`DELETE FROM idempotency_keys`;
   const repeated = expectStatus(await call(server, 'POST /queue_tickets', options), 201);
   assert.equal(repeated.body.id, answers[0]?.body.id);
@@ -182,8 +182,8 @@ test('repeating an Idempotency-Key creates one ticket and one request', async ()
   assert.equal(count?.count, 1);
 });
 
-/** Who of the two has the offer, who has not, and the offer. */
-async function parted(one: TestOperator, two: TestOperator): Promise<[TestOperator, TestOperator, Json]> {
+/** The operator with the offer, the operator without, and the offer. */
+async function byOffer(one: TestOperator, two: TestOperator): Promise<[TestOperator, TestOperator, Json]> {
   const [first] = await offersOf(server, one);
   if (first !== undefined) return [one, two, first];
   const [second] = await offersOf(server, two);
@@ -195,7 +195,7 @@ test('D4.5 a declined ticket is offered to another operator, and canceling a tic
   const queue = await makeQueue(server, own);
   const operators = [await makePresent(server, own), await makePresent(server, own)] as const;
   const { id, visitor } = await enqueue(server, own, queue);
-  const [one, two, first] = await parted(...operators);
+  const [one, two, first] = await byOffer(...operators);
   const declined = await patch(`/engagement_requests/${first.id}`, one, { action: 'decline' });
   assert.equal(expectStatus(declined, 200).body.fail_reason, 'rejected');
   const [second] = await offersOf(server, two);
@@ -230,7 +230,7 @@ test('D4.5 an offer times out: the ticket is offered to another operator, and th
   const queue = await makeQueue(server, own);
   const operators = [await makePresent(server, own), await makePresent(server, own)] as const;
   const { id } = await enqueue(server, own, queue);
-  const [one, two] = await parted(...operators);
+  const [one, two] = await byOffer(...operators);
   await until(async () => (await offersOf(server, two)).some((offer) => offer.queue_ticket_id === id));
   const missed = await call(server, `GET /operators/${one.id}`, { token: own.admin });
   assert.deepEqual([missed.body.available, missed.body.presence_reason], [false, 'missed_call']);

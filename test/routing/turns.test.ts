@@ -13,7 +13,7 @@ const accounts = [await makeAccount(server), await makeAccount(server), await ma
 
 type Limits = NonNullable<ConstructorParameters<typeof Turns>[0]['limits']>;
 
-/** Boards of their own beside the server's, as another process would have them. */
+/** Runs a second set of boards beside the server's, like another process. */
 async function withTurns(limits: Limits, run: (turns: Turns) => Promise<void>): Promise<void> {
   const sql = connect(server.database.address, { max: 2 });
   const turns = new Turns({

@@ -52,11 +52,11 @@ async function insist(reach: () => Reached, request: string, options: Parameters
     if (answer !== null && answer.status !== 503) return answer;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error(`nobody answered ${request}`);
+  throw new Error(`no server answered ${request}`);
 }
 
-/** Visitors come until each was told that it has a ticket: with a key, because it may have been served before it was told. */
-export async function comeUntilTold(day: Day, reach: () => Reached): Promise<void> {
+/** Every visitor enqueues and retries until acknowledged, with a key: they may be served before the acknowledgement. */
+export async function enqueueAll(day: Day, reach: () => Reached): Promise<void> {
   await Promise.all(
     day.visitors.map(async ({ id, token }) => {
       const body = { site_id: day.account.siteId, media: 'text', queue_id: day.queue };
@@ -67,7 +67,7 @@ export async function comeUntilTold(day: Day, reach: () => Reached): Promise<voi
   );
 }
 
-/** Operators take whom they are offered and end, until everybody has been served. */
+/** Operators accept their offers and end the engagements until every visitor has been served. */
 export async function serveAll(day: Day, reach: () => Reached): Promise<void> {
   const served = new Set<string>();
   const shift = async (operator: TestOperator): Promise<void> => {

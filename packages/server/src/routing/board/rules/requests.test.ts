@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { OperatorId, RequestId, SiteId, TicketId, VisitorId } from '../../../platform/ids.ts';
 import { Desk } from '../testing/testing.ts';
 
-/** Requests, engagements and transfers: D5, with every event as it is sent. */
+/** Requests, engagements and transfers: D5, with the payload of every event. */
 
 function staffed(...operators: string[]): Desk {
   const desk = new Desk();
@@ -12,7 +12,7 @@ function staffed(...operators: string[]): Desk {
   return desk;
 }
 
-/** What is common to every event is checked when it is made; here is the rest. */
+/** Checks the fields that all events share, and returns the payloads without them. */
 function eventPayloads(desk: Desk): unknown[] {
   return desk.takePayloads().map((payload) => {
     const { event_id, dispatched_at, ...rest } = payload as Record<string, unknown>;
@@ -256,7 +256,7 @@ test('D5.4 in a transfer to an operator the first operator stays until the secon
     },
   ]);
   desk.enqueue('wes');
-  assert.equal(desk.offered('wes'), 'ann', 'the first is free again');
+  assert.equal(desk.offered('wes'), 'ann', 'ann is free again');
 });
 
 test('D5.4 a failed transfer changes nothing and sends no event', () => {
@@ -309,7 +309,7 @@ test('D5.4 a transfer to a queue waits there, is never offered to the current op
   const engagement = desk.engagement('vic');
   const { id } = engagement;
   desk.transferToQueue('queue', engagement);
-  assert.equal(desk.offered('vic'), null, 'ben has room, but it comes from ben');
+  assert.equal(desk.offered('vic'), null, 'ben has room, but ben transferred the engagement');
   desk.end(desk.engagement('una'), 'operator');
   assert.equal(desk.offered('vic'), 'ann');
   desk.answer('ann', 'accept');
