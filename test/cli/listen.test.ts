@@ -132,14 +132,14 @@ test('without --secret a new secret is printed and signs the forwarded events', 
 test('D8.3 only the chosen event types are printed, the message status under the chosen name', async () => {
   const chat = await engage(server);
   const secret = newSecret();
-  const asked: [string, string[]][] = [
+  const filters: [string, string[]][] = [
     ['engagement.chat.message.status,engagement.end', ['engagement.chat.message.status', 'engagement.end']],
     ['engagement.chat.message_status', ['engagement.chat.message_status']],
     ['engagement.chat.message.status,engagement.chat.message_status', ['engagement.chat.message_status']],
   ];
-  const receivers = await Promise.all(asked.map(async () => startReceiver(secret)));
+  const receivers = await Promise.all(filters.map(async () => startReceiver(secret)));
   const everything = await startListening(chat.own, ['--json']);
-  for (const [index, [types]] of asked.entries())
+  for (const [index, [types]] of filters.entries())
     await startListening(chat.own, [
       '--events',
       types,
@@ -152,7 +152,7 @@ test('D8.3 only the chosen event types are printed, the message status under the
   expectStatus(await acknowledge(chat, chat.operator, message), 200);
   await end(chat);
   await until(() => everything.output.includes('engagement.end'));
-  for (const [index, [, types]] of asked.entries()) {
+  for (const [index, [, types]] of filters.entries()) {
     const receiver = receivers[index];
     assert.ok(receiver);
     await until(() => receiver.received.length >= types.length);

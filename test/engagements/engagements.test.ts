@@ -46,13 +46,13 @@ test('D5.4 with a transfer to an operator, the first operator stays until the se
   const absent = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   assert.equal(expectStatus(await transfer(absent.id), 409).body.error, 'operator_unavailable');
   assert.equal((await transfer(absent.id, second)).status, 403);
-  const asked = expectStatus(await transfer(second.id), 201).body;
-  assert.deepEqual([asked.state, asked.message, asked.engagement_id], ['pending', 'Hi', engagement]);
+  const requested = expectStatus(await transfer(second.id), 201).body;
+  assert.deepEqual([requested.state, requested.message, requested.engagement_id], ['pending', 'Hi', engagement]);
   assert.equal(expectStatus(await transfer(second.id), 409).body.error, 'transfer_pending');
   const operatorNow = async (): Promise<string> =>
     (await call(server, `GET /engagements/${engagement}`, { token: visitor.token })).body.operator_id;
   assert.equal(await operatorNow(), first.id);
-  expectStatus(await patch(`/transfer_requests/${asked.id}`, second, { action: 'decline' }), 200);
+  expectStatus(await patch(`/transfer_requests/${requested.id}`, second, { action: 'decline' }), 200);
   assert.equal(await operatorNow(), first.id);
 
   const again = expectStatus(await transfer(second.id), 201).body;

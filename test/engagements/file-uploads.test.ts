@@ -157,8 +157,8 @@ test('the content type follows from bytes and name, never from the declared type
   const taken = new Set(['image/png', 'image/gif', 'application/pdf', 'text/plain']);
   for (const [content, name, declared, is] of kinds) {
     // A kind of plain text that the site does not allow counts as plain text.
-    const wanted = taken.has(is) || ['text/csv', 'application/json'].includes(is) ? 200 : 422;
-    expectStatus(await send(server, own, fileForm(content, name, declared)), wanted);
+    const expected = taken.has(is) || ['text/csv', 'application/json'].includes(is) ? 200 : 422;
+    expectStatus(await send(server, own, fileForm(content, name, declared)), expected);
   }
   assert.equal(onDisk(server.dataDir).length - before.length, kinds.filter(([, , , is]) => taken.has(is)).length + 2);
 });

@@ -116,9 +116,12 @@ test('files are 404 for strangers; other operators of the site and earlier parti
 
   const second = await makePresent(server, talk.account);
   const body = { engagement_id: talk.engagement, operator_id: second.id };
-  const asked = expectStatus(await call(server, 'POST /transfer_requests', { token: talk.operator.token, body }), 201);
+  const requested = expectStatus(
+    await call(server, 'POST /transfer_requests', { token: talk.operator.token, body }),
+    201,
+  );
   const accept = { token: second.token, body: { action: 'accept' } };
-  expectStatus(await call(server, `PATCH /transfer_requests/${asked.body.id}`, accept), 200);
+  expectStatus(await call(server, `PATCH /transfer_requests/${requested.body.id}`, accept), 200);
   expectStatus(await send(server, talk, fileForm('x'), { token: talk.operator.token }), 403);
   assert.equal((await get(talk, id, talk.operator.token)).status, 200, 'who took part may still read');
   expectStatus(await send(server, talk, fileForm('x'), { token: second.token }), 200);

@@ -56,7 +56,7 @@ test('when either side hangs up, the engagement continues as text and the operat
     await call(server, `PATCH /engagements/${id}/calls/${callId}`, { ...connect, token: visitor.token }),
     200,
   );
-  const asked = await ask(chat, operator, 'two_way');
+  const requested = await ask(chat, operator, 'two_way');
   const before = await eventsOf(server, own);
 
   // Both sides at the same time, through two processes.
@@ -73,7 +73,7 @@ test('when either side hangs up, the engagement continues as text and the operat
   );
   assert.deepEqual(item.data.calls, [ended]);
   assert.equal(await ticket(), 'offered', 'the operator is no longer in a call');
-  const upgrade = await call(server, `GET /engagements/${id}/media_upgrade_requests/${asked}`, {
+  const upgrade = await call(server, `GET /engagements/${id}/media_upgrade_requests/${requested}`, {
     token: visitor.token,
   });
   assert.equal(upgrade.body.state, 'canceled', 'hanging up calls off what was pending');
@@ -115,8 +115,8 @@ test('a transfer ends a call and starts another; an engagement that began as a c
   const { own, operator } = chat;
   const colleague = await makePresent(server, own);
   const transfer = { engagement_id: chat.id, operator_id: colleague.id, message: 'About the invoice.' };
-  const asked = await call(server, 'POST /transfer_requests', { token: operator.token, body: transfer });
-  const path = `/transfer_requests/${expectStatus(asked, 201).body.id}`;
+  const requested = await call(server, 'POST /transfer_requests', { token: operator.token, body: transfer });
+  const path = `/transfer_requests/${expectStatus(requested, 201).body.id}`;
   expectStatus(await call(second, `PATCH ${path}`, { token: colleague.token, body: { action: 'accept' } }), 200);
   const { media, calls, legs } = await read(chat);
   assert.equal(media, 'audio');
@@ -191,8 +191,8 @@ test('operators see the note of a transfer, visitors do not', async () => {
   let from = operator;
   for (const [index, to] of colleagues.entries()) {
     const body = { engagement_id: id, operator_id: to.id, message: index === 0 ? 'About the invoice.' : null };
-    const asked = await call(server, 'POST /transfer_requests', { token: from.token, body });
-    const path = `/transfer_requests/${expectStatus(asked, 201).body.id}`;
+    const requested = await call(server, 'POST /transfer_requests', { token: from.token, body });
+    const path = `/transfer_requests/${expectStatus(requested, 201).body.id}`;
     expectStatus(await call(server, `PATCH ${path}`, { token: to.token, body: { action: 'accept' } }), 200);
     from = to;
   }

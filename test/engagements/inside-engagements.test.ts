@@ -23,14 +23,14 @@ test('D8.11 the typing clock grows across both sides, and an indicator is stored
   await end(chat);
   assert.equal((await type(server, visitor, false)).status, 422);
 
-  const wanted = await engage(
+  const subscribed = await engage(
     server,
     {},
     {
       webhooks: [{ url: 'https://a.test/h', method: 'POST', events: ['engagement.chat.typing_indicator.visitor'] }],
     },
   );
-  const again = { ...wanted, token: wanted.visitor.token };
+  const again = { ...subscribed, token: subscribed.visitor.token };
   for (const at of [server, second, server]) {
     const answer = await call(at, `PUT /engagements/${again.id}/typing_indicator`, {
       token: again.token,
@@ -40,19 +40,19 @@ test('D8.11 the typing clock grows across both sides, and an indicator is stored
   }
   expectStatus(
     await call(server, `PUT /engagements/${again.id}/typing_indicator`, {
-      token: wanted.operator.token,
+      token: subscribed.operator.token,
       body: { typing: true },
     }),
     204,
   );
-  const indications = ofType(await eventsOf(server, wanted.own), 'engagement.chat.typing_indicator.visitor');
+  const indications = ofType(await eventsOf(server, subscribed.own), 'engagement.chat.typing_indicator.visitor');
   const clocks = indications.map(({ typing_indicator: { clock } }) => clock);
   assert.equal(clocks.length, 3);
   assert.deepEqual(
     clocks,
     [...new Set<number>(clocks)].toSorted((a, b) => a - b),
   );
-  assert.deepEqual(indications[0].typing_indicator.sender, { id: wanted.visitor.id });
+  assert.deepEqual(indications[0].typing_indicator.sender, { id: subscribed.visitor.id });
   await second[Symbol.asyncDispose]();
 });
 
@@ -162,7 +162,7 @@ test('a pending media upgrade is canceled when its engagement ends or is transfe
   const { own, visitor, operator, id } = chat;
   const base = `/engagements/${id}/media_upgrade_requests`;
   const body = { audio: 'two_way', video: null };
-  const asked = expectStatus(await call(server, `POST ${base}`, { token: visitor.token, body }), 201).body;
+  const requested = expectStatus(await call(server, `POST ${base}`, { token: visitor.token, body }), 201).body;
   const colleague = await makePresent(server, own);
   const { id: transfer } = expectStatus(
     await call(server, 'POST /transfer_requests', {
@@ -175,7 +175,10 @@ test('a pending media upgrade is canceled when its engagement ends or is transfe
     await call(server, `PATCH /transfer_requests/${transfer}`, { token: colleague.token, body: { action: 'accept' } }),
     200,
   );
-  const late = await call(server, `PATCH ${base}/${asked.id}`, { token: colleague.token, body: { action: 'accept' } });
+  const late = await call(server, `PATCH ${base}/${requested.id}`, {
+    token: colleague.token,
+    body: { action: 'accept' },
+  });
   assert.equal(expectStatus(late, 409).body.error, 'request_ended');
   assert.equal((await call(server, `GET /engagements/${id}`, { token: visitor.token })).body.media, 'text');
 });
@@ -184,12 +187,12 @@ test('of two concurrent media upgrades, one is pending', async () => {
   const chat = await engage(server);
   const base = `/engagements/${chat.id}/media_upgrade_requests`;
   const body = { audio: 'two_way', video: null };
-  const asked = await Promise.all(
+  const requested = await Promise.all(
     [chat.visitor, chat.operator, chat.visitor, chat.operator].map(async ({ token }) =>
       call(server, `POST ${base}`, { token, body }),
     ),
   );
-  for (const each of asked) expectStatus(each, 201);
+  for (const each of requested) expectStatus(each, 201);
   const { body: list } = await call(server, `GET ${base}`, { token: chat.visitor.token });
   const states = list.media_upgrade_requests.map(({ state }: Json) => state);
   assert.equal(states.filter((state: string) => state === 'pending').length, 1);

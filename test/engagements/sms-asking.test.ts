@@ -114,10 +114,10 @@ test('the visitor is the one who received the last SMS, never one who claims the
   assert.notEqual(expectStatus(elsewhere, 201).body.visitor_id, first);
 
   const fresh = newNumber();
-  const asked = await Promise.all(
+  const requested = await Promise.all(
     Array.from({ length: 5 }, async () => askBySms(server, own, admin, { to_number: fresh })),
   );
-  assert.equal(new Set(asked.map((answer) => expectStatus(answer, 201).body.visitor_id)).size, 1);
+  assert.equal(new Set(requested.map((answer) => expectStatus(answer, 201).body.visitor_id)).size, 1);
 });
 
 test('an account cannot send from a number that another account uses', async () => {
@@ -132,10 +132,10 @@ test('an account cannot send from a number that another account uses', async () 
 test('D7.7 an Idempotency-Key makes one request and one SMS, also concurrently, and a new one after 24 hours', async () => {
   const own = await makeAccount(server);
   const given = { from_number: newNumber(), to_number: newNumber(), headers: { 'idempotency-key': 'sms-once' } };
-  const asked = await Promise.all(
+  const requested = await Promise.all(
     Array.from({ length: 12 }, async () => askBySms(server, own, { token: own.admin }, given)),
   );
-  const [id, ...others] = [...new Set(asked.map((answer) => expectStatus(answer, 201).body.id))];
+  const [id, ...others] = [...new Set(requested.map((answer) => expectStatus(answer, 201).body.id))];
   assert.deepEqual(others, []);
   await eventually(() => sentTo(given.to_number) === 1);
   const { sql } = server.database;

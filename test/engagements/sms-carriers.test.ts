@@ -144,7 +144,7 @@ test('a reply through another carrier accepts the request, by the same routes', 
   const own = await makeAccount(server);
   const operator = await makePresent(server, own);
   const [from_number, to_number] = [newNumber(), newNumber()];
-  const asked = expectStatus(await askBySms(server, own, operator, { from_number, to_number }), 201).body;
+  const requested = expectStatus(await askBySms(server, own, operator, { from_number, to_number }), 201).body;
   await eventually(() => sending.carried.length > 0);
 
   const { headers, body } = plain.signed(carrier.inbound, '', plain.inboundOf('P1', to_number, from_number, 'Yes'));
@@ -156,7 +156,7 @@ test('a reply through another carrier accepts the request, by the same routes', 
   assert.equal((await app.inject({ ...post, headers: json })).statusCode, 403);
   await eventually(async () => {
     const [row] = await server.database
-      .sql`SELECT 1 FROM engagement_requests WHERE id = ${asked.id} AND state = 'accepted'`;
+      .sql`SELECT 1 FROM engagement_requests WHERE id = ${requested.id} AND state = 'accepted'`;
     return row !== undefined;
   });
   await app.close();

@@ -57,15 +57,15 @@ function smsOf(carrier: TestCarrier, id: string): Carried[] {
 }
 
 test('an SMS is retried while the carrier is busy, failing or disconnecting, and is sent once', async () => {
-  await using place = await open();
-  const { carrier, server } = place;
+  await using setup = await open();
+  const { carrier, server } = setup;
   carrier.moods.push(
     { status: 429, headers: { 'retry-after': '2' }, body: { code: 20429, message: 'Too Many Requests', status: 429 } },
     { status: 500, body: 'not even JSON' },
     'reset',
     { status: 503 },
   );
-  const { id } = await place.send();
+  const { id } = await setup.send();
   await eventually(async () => {
     await makeDue(server.database.sql);
     return smsOf(carrier, id).length > 0;
@@ -75,14 +75,14 @@ test('an SMS is retried while the carrier is busy, failing or disconnecting, and
     const [row] = await server.database.sql`SELECT state FROM sms_messages WHERE id = ${id}`;
     return row?.['state'] === 'sent';
   });
-  assert.equal((await place.now(id)).state, 'pending');
+  assert.equal((await setup.now(id)).state, 'pending');
 });
 
 test('retry delays grow, vary, and respect Retry-After', async () => {
-  await using place = await open();
-  const { carrier, server } = place;
+  await using setup = await open();
+  const { carrier, server } = setup;
   carrier.moods.push({ status: 503 }, { status: 429, headers: { 'retry-after': '90' } });
-  const { id } = await place.send();
+  const { id } = await setup.send();
   const pauseOf = async (attempts: number): Promise<number> => {
     let pause = 0;
     await eventually(async () => {
@@ -101,12 +101,12 @@ test('retry delays grow, vary, and respect Retry-After', async () => {
 });
 
 test('a refusal of the carrier fails the request at once, ten failed attempts fail it too', async () => {
-  await using place = await open();
-  const { carrier, server, own } = place;
+  await using setup = await open();
+  const { carrier, server, own } = setup;
   carrier.moods.push({ status: 400, body: { code: 21610, message: 'Attempt to send to unsubscribed recipient' } });
-  const refused = await place.send();
-  await eventually(async () => (await place.now(refused.id)).state === 'failed');
-  const { fail_reason, fail_message } = await place.now(refused.id);
+  const refused = await setup.send();
+  await eventually(async () => (await setup.now(refused.id)).state === 'failed');
+  const { fail_reason, fail_message } = await setup.now(refused.id);
   assert.deepEqual(
     [fail_reason, fail_message],
     ['error', 'The carrier reported 21610: Attempt to send to unsubscribed recipient'],
@@ -114,12 +114,12 @@ test('a refusal of the carrier fails the request at once, ten failed attempts fa
   assert.equal(carrier.asked, 1);
 
   carrier.moods.push(...Array.from({ length: 10 }, () => 'reset' as const));
-  const { id } = await place.send();
+  const { id } = await setup.send();
   await eventually(async () => {
     await makeDue(server.database.sql);
-    return (await place.now(id)).state === 'failed';
+    return (await setup.now(id)).state === 'failed';
   });
-  assert.match((await place.now(id)).fail_message, /^The carrier cannot be reached \([\w]+\)\.$/);
+  assert.match((await setup.now(id)).fail_message, /^The carrier cannot be reached \([\w]+\)\.$/);
   assert.equal(carrier.asked, 11);
   const events = await server.database.sql`
     SELECT 1 FROM events WHERE type = 'engagement.request.failure'
@@ -128,35 +128,35 @@ test('a refusal of the carrier fails the request at once, ten failed attempts fa
 });
 
 test('a hanging carrier delays no other SMS and times out; a redirect is not followed', async () => {
-  await using place = await open();
-  const { carrier } = place;
+  await using setup = await open();
+  const { carrier } = setup;
   carrier.moods.push('hang');
-  const slow = await place.send();
+  const slow = await setup.send();
   await eventually(() => carrier.hanging() === 1);
-  const quick = await place.send();
+  const quick = await setup.send();
   await eventually(() => smsOf(carrier, quick.id).length === 1);
   assert.equal(smsOf(carrier, slow.id).length, 0);
   // The attempt times out after ten seconds and is retried.
   await eventually(() => smsOf(carrier, slow.id).length === 1);
 
   carrier.moods.push({ status: 307, headers: { location: 'http://127.0.0.1:9/' } });
-  const moved = await place.send();
-  await eventually(async () => (await place.now(moved.id)).state === 'failed');
-  assert.equal((await place.now(moved.id)).fail_message, 'The carrier reported: status 307');
+  const moved = await setup.send();
+  await eventually(async () => (await setup.now(moved.id)).state === 'failed');
+  assert.equal((await setup.now(moved.id)).fail_message, 'The carrier reported: status 307');
 });
 
 test('an SMS is not sent again if its answer was lost but a receipt arrives', async () => {
-  await using place = await open();
-  const { carrier, server } = place;
+  await using setup = await open();
+  const { carrier, server } = setup;
   const before = carrier.asked;
   carrier.moods.push('take and reset');
-  const { id } = await place.send();
+  const { id } = await setup.send();
   await eventually(() => carrier.asked > before);
   const [sms] = smsOf(carrier, id);
   assert.ok(sms);
   assert.equal((await carrier.report(server, sms, 'delivered')).status, 204);
   await makeDue(server.database.sql);
-  const next = await place.send();
+  const next = await setup.send();
   await eventually(() => smsOf(carrier, next.id).length === 1);
   assert.equal(smsOf(carrier, id).length, 1);
   const [delivered] = await server.database.sql`
@@ -165,15 +165,15 @@ test('an SMS is not sent again if its answer was lost but a receipt arrives', as
 });
 
 test('an answer with a repeated id, or without one, counts as success', async () => {
-  await using place = await open();
-  const { carrier, server } = place;
+  await using setup = await open();
+  const { carrier, server } = setup;
   const states = async (): Promise<string[]> =>
     (await server.database.sql<{ state: string }[]>`SELECT state FROM sms_messages ORDER BY seq`).map(
       ({ state }) => state,
     );
   for (const body of [{ sid: 'SM1' }, { sid: 'SM1' }, { sid: 7 }, 'nothing', { sid: '\0' }]) {
     carrier.moods.push({ status: 201, body });
-    await place.send();
+    await setup.send();
   }
   await eventually(async () => (await states()).every((state) => state === 'sent'));
   assert.equal(carrier.asked, 5);

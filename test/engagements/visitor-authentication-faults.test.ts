@@ -44,15 +44,15 @@ async function start(): Promise<TestOpenid> {
 
 /** Delays requests for the path until `release`, and then answers them. */
 function hold(openid: TestOpenid, path: string): { waiting: () => number; release: () => void } {
-  const held: (() => void)[] = [];
+  const delayed: (() => void)[] = [];
   openid.instead.set(path, (request, response) => {
-    held.push(() => void openid.answer(request, response));
+    delayed.push(() => void openid.answer(request, response));
   });
   return {
-    waiting: () => held.length,
+    waiting: () => delayed.length,
     release() {
       openid.instead.delete(path);
-      for (const answer of held) answer();
+      for (const answer of delayed) answer();
     },
   };
 }
@@ -142,7 +142,7 @@ function drip(openid: TestOpenid): void {
 
 test('a slow provider delays nobody else, and a visitor has at most five pending requests, exactly', async () => {
   const [slow, quick] = [await start(), await start()];
-  const held = hold(slow, discovery);
+  const gate = hold(slow, discovery);
   const account = await makeAccount(server);
   const [provider_id, other] = [await register(server, account, slow), await register(server, account, quick)];
   const visitor = await makeVisitor(server, account);
@@ -158,40 +158,40 @@ test('a slow provider delays nobody else, and a visitor has at most five pending
   const body = { provider_id: other, id_token: await quick.idToken() };
   assert.equal(await authenticate(server, await makeVisitor(server, account), body), 'succeeded');
   // Running requests share one fetch; the others have not started.
-  assert.equal(held.waiting(), 1);
-  held.release();
+  assert.equal(gate.waiting(), 1);
+  gate.release();
   for (const id of taken) assert.equal(await outcome(server, visitor, id), 'malformed_token');
   expectStatus(await send(visitor.token), 202);
 });
 
 test('requests fail if their provider is deleted before they are decided', async () => {
   const openid = await start();
-  const held = hold(openid, discovery);
+  const gate = hold(openid, discovery);
   const account = await makeAccount(server);
   const provider_id = await register(server, account, openid);
   const visitor = await makeVisitor(server, account);
   const ids: string[] = [];
   for (let count = 0; count < 5; count += 1) ids.push(await ask(server, visitor, { provider_id, id_token: 'a.b.c' }));
-  await until(() => held.waiting() === 1);
+  await until(() => gate.waiting() === 1);
   const path = `/sites/${account.siteId}/visitor_authentication_providers/${provider_id}`;
   expectStatus(await call(server, `DELETE ${path}`, { token: account.admin }), 204);
-  held.release();
+  gate.release();
   const outcomes = await Promise.all(ids.map(async (id) => outcome(server, visitor, id)));
   assert.equal(outcomes.filter((reason) => reason === 'provider_deleted').length, 1);
 });
 
 test('a valid token fails if its provider is deleted during the check', async () => {
   const openid = await start();
-  const held = hold(openid, '/jwks');
+  const gate = hold(openid, '/jwks');
   const account = await makeAccount(server);
   const provider_id = await register(server, account, openid);
   const visitor = await makeVisitor(server, account);
   const id_token = await openid.idToken();
   const id = await ask(server, visitor, { provider_id, id_token });
-  await until(() => held.waiting() === 1);
+  await until(() => gate.waiting() === 1);
   const path = `/sites/${account.siteId}/visitor_authentication_providers/${provider_id}`;
   expectStatus(await call(server, `DELETE ${path}`, { token: account.admin }), 204);
-  held.release();
+  gate.release();
   assert.equal(await outcome(server, visitor, id), 'provider_deleted');
   // The token does not count as used.
   const next = await register(server, account, openid);
@@ -243,7 +243,7 @@ test('an account whose providers are all slow delays no other account', async ()
   const body = { provider_id: other, id_token: await quick.idToken() };
   const ids = await Promise.all(slow.map(async (openid) => register(server, account, openid)));
   const visitors = await Promise.all(ids.map(async () => makeVisitor(server, account)));
-  const held = slow.map((openid) => hold(openid, discovery));
+  const gates = slow.map((openid) => hold(openid, discovery));
   const asking = ids.flatMap((provider_id, index) =>
     Array.from({ length: 4 }, async () =>
       ask(server, visitors[index] ?? { id: '', token: '' }, { provider_id, id_token: 'a.b.c' }),
@@ -257,7 +257,7 @@ test('an account whose providers are all slow delays no other account', async ()
   await until(async () => (await taken()).length === 16);
   assert.equal(await authenticate(server, await makeVisitor(server, own), body), 'succeeded');
   assert.equal((await taken()).length, 16);
-  for (const each of held) each.release();
+  for (const each of gates) each.release();
   const pending = async () => sql`SELECT 1 FROM visitor_authentication_requests WHERE state = 'pending'`;
   await until(async () => (await pending()).length === 0);
 });
@@ -299,12 +299,12 @@ test('a server that stops releases its requests, and the operator’s message is
   const { visitor } = await enqueue(first, account, await makeQueue(first, account));
   const engagement = await acceptOffer(first, operator);
   const openid = await start();
-  const held = hold(openid, discovery);
+  const gate = hold(openid, discovery);
   const provider_id = await register(first, account, openid);
   const id = await ask(first, visitor, { provider_id, id_token: await openid.idToken({ name: 'Ada' }) });
-  await until(() => held.waiting() === 1);
+  await until(() => gate.waiting() === 1);
   await first[Symbol.asyncDispose]();
-  held.release();
+  gate.release();
 
   const sent: Json[] = [];
   const decided: string[] = [];
@@ -342,15 +342,15 @@ test('a server that stops releases its requests, and the operator’s message is
 
 test('a request that is never decided fails after the last attempt', async () => {
   const openid = await start();
-  const held = hold(openid, discovery);
+  const gate = hold(openid, discovery);
   const provider_id = await register(server, own, openid);
   const visitor = await makeVisitor(server, own);
   const ids: string[] = [];
   for (let count = 0; count < 5; count += 1) ids.push(await ask(server, visitor, { provider_id, id_token: 'a.b.c' }));
-  await until(() => held.waiting() === 1);
+  await until(() => gate.waiting() === 1);
   // The fifth attempt waits, as if five processes had died with it.
   await server.database.sql`UPDATE visitor_authentication_requests SET attempts = 5 WHERE id = ${ids[4] ?? ''}`;
-  held.release();
+  gate.release();
   assert.equal(await outcome(server, visitor, ids[4] ?? ''), 'error');
 });
 
@@ -386,15 +386,15 @@ for (const path of [discovery, '/jwks']) {
     assert.ok(victim !== undefined);
     const account = await makeAccount(cluster.reach(victim));
     const openid = await start();
-    const held = hold(openid, path);
+    const gate = hold(openid, path);
     const provider_id = await register(cluster.reach(victim), account, openid, { redirect_uris: [redirect_uri] });
     const visitor = await makeVisitor(cluster.reach(victim), account);
     const code_verifier = `${randomUUID()}${randomUUID()}`;
     const code = openid.grant(code_verifier, redirect_uri, { name: 'Ada' });
     const id = await ask(cluster.reach(victim), visitor, { provider_id, code, code_verifier, redirect_uri });
-    await until(() => held.waiting() === 1);
+    await until(() => gate.waiting() === 1);
     await victim.stop('SIGKILL');
-    held.release();
+    gate.release();
     const survivor = cluster.reach(await cluster.start());
     await expireLeases(survivor);
     // If the process waited for the keys, the code was already exchanged, and its ID token was stored.
@@ -407,13 +407,13 @@ test('a decision is written once, later, if the connection breaks during the wri
   const openid = await start();
   const provider_id = await register(server, own, openid);
   const visitor = await makeVisitor(server, own);
-  const held = hold(openid, discovery);
+  const gate = hold(openid, discovery);
   const id = await ask(server, visitor, { provider_id, id_token: await openid.idToken() });
-  await until(() => held.waiting() === 1);
+  await until(() => gate.waiting() === 1);
   const { sql } = server.database;
   await sql.begin(async (blocker) => {
     await blocker`SELECT 1 FROM visitors WHERE id = ${visitor.id} FOR UPDATE`;
-    held.release();
+    gate.release();
     await until(async () => {
       const cut = await sql`
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity

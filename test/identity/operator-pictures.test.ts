@@ -20,11 +20,11 @@ test('a visitor sees the display name and picture of each operator, but not thei
   assert.deepEqual((await seen()).operators, [{ id: operator.id, display_name: 'Ann', picture_url }]);
 
   const second = await makePresent(server, own);
-  const asked = await call(server, 'POST /transfer_requests', {
+  const requested = await call(server, 'POST /transfer_requests', {
     token: operator.token,
     body: { engagement_id: id, operator_id: second.id },
   });
-  const { id: transfer } = expectStatus(asked, 201).body;
+  const { id: transfer } = expectStatus(requested, 201).body;
   const accept = { token: second.token, body: { action: 'accept' } };
   expectStatus(await call(server, `PATCH /transfer_requests/${transfer}`, accept), 200);
   const now = await seen();

@@ -55,15 +55,15 @@ async function fullConversation(): Promise<Engaged & { names: { message: string;
   const message = await said(chat, chat.visitor, 'Hi');
   const upload = { token: chat.visitor.token, body: fileForm('Hello') };
   const { file_id: file } = expectStatus(await call(server, `POST /engagements/${chat.id}/files`, upload), 200).body;
-  const wanted = { token: chat.visitor.token, body: { audio: 'two_way', video: null } };
+  const upgradeRequest = { token: chat.visitor.token, body: { audio: 'two_way', video: null } };
   const path = `/engagements/${chat.id}/media_upgrade_requests`;
-  const { id: upgrade } = expectStatus(await call(server, `POST ${path}`, wanted), 201).body;
+  const { id: upgrade } = expectStatus(await call(server, `POST ${path}`, upgradeRequest), 201).body;
   return { ...chat, names: { message, file, upgrade } };
 }
 
-async function statuses(chat: Engaged, asked: readonly [string, Json?][]): Promise<string[]> {
+async function statuses(chat: Engaged, requests: readonly [string, Json?][]): Promise<string[]> {
   const answers: string[] = [];
-  for (const [request, body] of asked)
+  for (const [request, body] of requests)
     answers.push(`${request} ${(await call(server, request, { token: chat.operator.token, body })).status}`);
   return answers;
 }
@@ -78,11 +78,11 @@ for (const [how, whereTo] of [
       if (when === 'ended') await end(chat);
       const sites = whereTo === 'nowhere' ? [] : [await makeSite(server, chat.own)];
       await assign(chat, chat.operator, sites);
-      const asked = requestsUnder(chat, chat.names);
-      const found = await statuses(chat, asked);
+      const requests = requestsUnder(chat, chat.names);
+      const found = await statuses(chat, requests);
       assert.deepEqual(
         found,
-        asked.map(([request]) => `${request} 404`),
+        requests.map(([request]) => `${request} 404`),
         when,
       );
       const list = await call(server, 'GET /engagement_requests', { token: chat.operator.token });
@@ -174,9 +174,9 @@ test('a webhook attached by an operator gets no events while the operator is off
     messages: 'all',
   };
   const body = { engagement_id: chat.id, operator_id: colleague.id, webhooks: [webhook] };
-  const asked = await call(server, 'POST /transfer_requests', { token: chat.operator.token, body });
+  const requested = await call(server, 'POST /transfer_requests', { token: chat.operator.token, body });
   const accept = { token: colleague.token, body: { action: 'accept' } };
-  expectStatus(await call(server, `PATCH /transfer_requests/${expectStatus(asked, 201).body.id}`, accept), 200);
+  expectStatus(await call(server, `PATCH /transfer_requests/${expectStatus(requested, 201).body.id}`, accept), 200);
   /** Deliveries of the engagement to the attached webhook; nothing listens at its URL. */
   const countDeliveries = async (): Promise<number> => {
     const [row] = await server.database.sql<{ count: number }[]>`

@@ -96,8 +96,8 @@ test('the token of a deleted visitor gets 401 in every process, and their feed e
     await until(async () => (await call(each, read, { token: visitor.token })).status === 401);
     for (const asking of ['GET /feed', 'GET /engagement_requests', `POST /visitors/${visitor.id}/token`])
       expectStatus(await call(each, asking, { token: visitor.token }), 401);
-    const asked = { token: visitor.token, body: { site_id: account.siteId, media: 'text' } };
-    expectStatus(await call(each, 'POST /queue_tickets', asked), 401);
+    const request = { token: visitor.token, body: { site_id: account.siteId, media: 'text' } };
+    expectStatus(await call(each, 'POST /queue_tickets', request), 401);
   }
   expectStatus(await call(server, read, { token: account.admin }), 404);
 });

@@ -87,10 +87,10 @@ test('a transfer ends the engaged interval of one operator and begins that of th
   const engagement = await engage(server, own, one);
   const other = await makePresent(server, own);
   const body = { engagement_id: engagement, operator_id: other.id };
-  const asked = expectStatus(await call(server, 'POST /transfer_requests', { token: one.token, body }), 201).body;
+  const requested = expectStatus(await call(server, 'POST /transfer_requests', { token: one.token, body }), 201).body;
   await nextInstant();
   const accept = { token: other.token, body: { action: 'accept' } };
-  expectStatus(await call(server, `PATCH /transfer_requests/${asked.id}`, accept), 200);
+  expectStatus(await call(server, `PATCH /transfer_requests/${requested.id}`, accept), 200);
   const [before, after] = [await keptOf(server, one.id), await keptOf(server, other.id)];
   assert.deepEqual(before.at(-2)?.ended_at, after.at(-1)?.started_at);
   assert.deepEqual([before.at(-1)?.engaged, after.at(-1)?.engaged], [false, true]);

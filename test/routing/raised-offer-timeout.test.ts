@@ -27,11 +27,11 @@ test('with a higher limit, a request that has been pending for hours is loaded a
   expectStatus(site, 200);
   const operator = await makePresent(first, own);
   const visitor = await makeVisitor(first, own);
-  const asked = await call(first, 'POST /engagement_requests', {
+  const requested = await call(first, 'POST /engagement_requests', {
     token: operator.token,
     body: { site_id: own.siteId, media: 'text', visitor_id: visitor.id },
   });
-  const { id, timeout } = expectStatus(asked, 201).body;
+  const { id, timeout } = expectStatus(requested, 201).body;
   assert.equal(timeout, 36_000);
   const { sql } = first.database;
   await sql`UPDATE engagement_requests SET created_at = created_at - interval '9 hours' WHERE id = ${id}`;

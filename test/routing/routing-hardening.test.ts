@@ -97,10 +97,10 @@ test('a token limited to some sites gives no access to offers, engagements and t
   const colleague = await makePresent(server, account);
   const transfer = { engagement_id: id, operator_id: colleague.id };
   expectStatus(await call(server, 'POST /transfer_requests', { ...stranger, body: transfer }), 404);
-  const asked = expectStatus(await call(server, 'POST /transfer_requests', { ...own, body: transfer }), 201).body;
-  expectStatus(await call(server, `GET /transfer_requests/${asked.id}`, stranger), 404);
-  expectStatus(await patch(`/transfer_requests/${asked.id}`, stranger, { action: 'cancel' }), 404);
-  expectStatus(await patch(`/transfer_requests/${asked.id}`, own, { action: 'cancel' }), 200);
+  const requested = expectStatus(await call(server, 'POST /transfer_requests', { ...own, body: transfer }), 201).body;
+  expectStatus(await call(server, `GET /transfer_requests/${requested.id}`, stranger), 404);
+  expectStatus(await patch(`/transfer_requests/${requested.id}`, stranger, { action: 'cancel' }), 404);
+  expectStatus(await patch(`/transfer_requests/${requested.id}`, own, { action: 'cancel' }), 200);
   expectStatus(await patch(`/engagements/${id}`, own, { action: 'end' }), 200);
 });
 
@@ -263,8 +263,8 @@ test('pending requests survive a stop of all processes, however long', async () 
   const operator = await makePresent(first, own);
   const visitor = await makeVisitor(first, own);
   const body = { site_id: own.siteId, media: 'text', operator_id: operator.id };
-  const asked = await call(first, 'POST /engagement_requests', { token: visitor.token, body });
-  const { id } = expectStatus(asked, 201).body;
+  const requested = await call(first, 'POST /engagement_requests', { token: visitor.token, body });
+  const { id } = expectStatus(requested, 201).body;
   const { address } = first.database;
   await first[Symbol.asyncDispose]();
   await using second = await startTestServer({}, address);

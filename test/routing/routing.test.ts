@@ -28,15 +28,15 @@ async function patch(path: string, who: { token: string }, body: Json) {
 test('a visitor waits, is offered, engaged and ends, with an event for each step', async () => {
   account = await makeAccount(server);
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept', welcome_message: 'Hello' });
-  const asked = await askIn(server, account, { queue_ids: [queue], source: 'page' });
-  const ticket = expectStatus(asked, 201).body;
-  assert.equal(asked.headers.get('location'), `/queue_tickets/${ticket.id}`);
+  const requested = await askIn(server, account, { queue_ids: [queue], source: 'page' });
+  const ticket = expectStatus(requested, 201).body;
+  assert.equal(requested.headers.get('location'), `/queue_tickets/${ticket.id}`);
   const { created_at, updated_at, ...shown } = ticket;
   assert.equal(created_at, updated_at);
   assert.deepEqual(shown, {
     id: ticket.id,
     site_id: account.siteId,
-    visitor_id: asked.visitor.id,
+    visitor_id: requested.visitor.id,
     media: 'text',
     queue_ids: [queue],
     state: 'waiting',
@@ -54,9 +54,9 @@ test('a visitor waits, is offered, engaged and ends, with an event for each step
   assert.equal(offer.queue_ticket_id, ticket.id);
   assert.deepEqual(
     [offer.origin, offer.timeout, offer.state, offer.visitor_id, offer.source],
-    ['queue', 30, 'pending', asked.visitor.id, 'page'],
+    ['queue', 30, 'pending', requested.visitor.id, 'page'],
   );
-  assert.equal((await read(ticket.id, asked.visitor.token)).state, 'offered');
+  assert.equal((await read(ticket.id, requested.visitor.token)).state, 'offered');
   assert.equal((await read(second.id, second.visitor.token)).position, 1);
 
   const accepted = expectStatus(
@@ -69,18 +69,18 @@ test('a visitor waits, is offered, engaged and ends, with an event for each step
   const path = `/engagements/${accepted.engagement_id}`;
   const engagement = expectStatus(await call(server, `GET ${path}`, { token: operator.token }), 200).body;
   assert.equal(engagement.state, 'active');
-  assert.equal((await read(ticket.id, asked.visitor.token)).engagement_id, engagement.id);
+  assert.equal((await read(ticket.id, requested.visitor.token)).engagement_id, engagement.id);
 
-  const ended = expectStatus(await patch(path, asked.visitor, { action: 'end' }), 200).body;
+  const ended = expectStatus(await patch(path, requested.visitor, { action: 'end' }), 200).body;
   assert.deepEqual(ended, { id: engagement.id, sub_engagement_id: engagement.current_sub_engagement.id });
-  const gone = expectStatus(await patch(path, asked.visitor, { action: 'end' }), 409).body;
+  const gone = expectStatus(await patch(path, requested.visitor, { action: 'end' }), 409).body;
   assert.deepEqual([gone.error, gone.details], ['engagement_ended', [{ attribute: '/state', detail: 'ended' }]]);
   // The operator is free again and gets the next offer in the same turn.
   const [next] = await offersOf(server, operator);
   assert.equal(next.queue_ticket_id, second.id);
 
   const sub = { id: ended.sub_engagement_id, operator_id: operator.id, site_id: account.siteId };
-  const about = { id: engagement.id, engagement_request_id: offer.id, visitor_id: asked.visitor.id };
+  const about = { id: engagement.id, engagement_request_id: offer.id, visitor_id: requested.visitor.id };
   const events = await eventsOf(server, account);
   assert.deepEqual(
     events.filter((event) => event.event_type !== 'engagement.chat.message'),
