@@ -29,7 +29,7 @@ const backgroundWork: Readonly<Record<string, readonly string[]>> = {
   'test/webhooks/replay.test.ts': ['a delivery that has finished or is held is sent again'],
   'test/feed/feed-resume.test.ts': ['a reader who resumes is sent what they missed, once, by any process'],
   'test/routing/routing.test.ts': ['a visitor waits, is offered, engaged and ends', 'D4.5 an offer times out'],
-  'test/routing/board-reads.test.ts': ['each interval of a series is what the queue’s own stats say of it'],
+  'test/routing/board-reads.test.ts': ['each interval of a series equals the stats of the queue'],
   'test/sample/sample-data.test.ts': [
     'an account has no sample data at first; it is created once, and the caller sees all of it',
   ],
