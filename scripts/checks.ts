@@ -17,6 +17,7 @@ function types(title: string, project = '.'): Check {
 export const codeChecks: readonly Check[] = [
   ['import direction', ['scripts/check-imports.ts']],
   ['rules', ['scripts/check-rules.ts']],
+  ['words', ['scripts/check-words.ts']],
   types('types'),
   types('types of the console', 'packages/console'),
   types('types of the widget', 'packages/widget'),

@@ -155,7 +155,7 @@ test('files stay pending while clamd is down or misbehaves, and are scanned when
   await using own = await startTestServer({ scanner: { kind: 'clamd', host: '127.0.0.1', port } });
   const talk = await startTalk(own);
   const ids = [await sent(own, talk, fileForm('one')), await sent(own, talk, fileForm(bad))];
-  const failures = (): number => own.logged.filter((line) => line.includes('could not be scanned')).length;
+  const failures = (): number => own.logged.filter((line) => line.includes('could not scan a file')).length;
   await until(() => failures() >= 2);
   assert.ok(own.logged.some((line) => line.includes('ECONNREFUSED')));
   const mad = await startFakeClamd({ onFile: (_file, answer) => answer('what?\0') }, port);

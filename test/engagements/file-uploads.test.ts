@@ -194,7 +194,7 @@ test('file names are sanitised', async () => {
   }
   // When shortened, the name would end in spaces. Some systems ignore them, and would treat the file as a page.
   const page = `${'x'.repeat(245)}.html     ${'x'.repeat(20)}`;
-  assert.match(expectStatus(await send(server, own, fileForm('x', page)), 422).body.detail, /is text\/html/);
+  assert.match(expectStatus(await send(server, own, fileForm('x', page)), 422).body.detail, /is of type text\/html/);
 });
 
 test('an interrupted upload leaves nothing behind', async () => {

@@ -139,7 +139,7 @@ test('the site decides who may upload, and which types', async () => {
   const talk = await startTalk(server);
   await setSite(server, talk.account, { allowed_file_senders: { operator: true, visitor: false } });
   const refused = expectStatus(await send(server, talk, fileForm('x')), 403);
-  assert.match(refused.body.detail, /does not take files from visitors/);
+  assert.match(refused.body.detail, /does not allow files from visitors/);
   expectStatus(await send(server, talk, fileForm('x'), { token: talk.operator.token }), 200);
   await setSite(server, talk.account, { allowed_file_senders: null, allowed_file_content_types: ['image/*'] });
   const text = expectStatus(await send(server, talk, fileForm('x')), 422);

@@ -119,7 +119,7 @@ test('a refusal of the carrier fails the request at once, ten failed attempts fa
     await makeDue(server.database.sql);
     return (await setup.now(id)).state === 'failed';
   });
-  assert.match((await setup.now(id)).fail_message, /^The carrier cannot be reached \([\w]+\)\.$/);
+  assert.match((await setup.now(id)).fail_message, /^Could not reach the carrier \([\w]+\)\.$/);
   assert.equal(carrier.asked, 11);
   const events = await server.database.sql`
     SELECT 1 FROM events WHERE type = 'engagement.request.failure'

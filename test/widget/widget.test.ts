@@ -171,7 +171,7 @@ test('a waiting visitor moves up, keeps their place after a reload and in anothe
   assert.deepEqual([...first.complaints, ...second.complaints], []);
 });
 
-test('a visitor whose ticket an operator cancels is told so', proof, async () => {
+test('a visitor whose ticket an operator cancels sees that it was cancelled', proof, async () => {
   await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
   await present(server, shop.operator, { available: false });
   const { page } = await visit(browser, shop);

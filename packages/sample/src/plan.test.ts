@@ -180,8 +180,8 @@ test('a conversation alternates between the sides and ends after 20 to 90 second
   const last = { id: 'm', from: 'visitor', at: noon, arrived: false, options: [] } as const;
   const asked = { messageCounts: { visitor: 1, operator: 0 }, last };
   assert.deepEqual(kinds(asked, 6.1), ['operator acknowledge', 'operator send']);
-  assert.ok(!kinds({}, 19).some((each) => each.endsWith('end')));
-  assert.ok(kinds({}, 91).some((each) => each.endsWith('end')));
+  assert.ok(!kinds({}, 19).some((each) => each.endsWith(' end')));
+  assert.ok(kinds({}, 91).some((each) => each.endsWith(' end')));
 });
 
 test('a visitor chooses an option of a response card', () => {

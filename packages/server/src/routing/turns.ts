@@ -246,7 +246,7 @@ export class Turns {
     this.#evictIdle();
   }
 
-  /** After the clock was set back, nothing falls due on a board whose times are in the future. The poll would miss it. */
+  /** After the clock was set back, no deadline is due on a board whose times are in the future. The poll would miss such a board. */
   async #checkTimes(): Promise<void> {
     const now = performance.now();
     if (now < this.#checkTimesAt) return;
@@ -266,7 +266,7 @@ export class Turns {
     }
   }
 
-  /** Drops a board and its timer. The poll handles what falls due on it. */
+  /** Drops a board and its timer. The poll handles its deadlines. */
   #evict(slot: BoardSlot): void {
     if (slot.timer !== null) clearTimeout(slot.timer);
     this.#setWeight(slot, 0);
