@@ -15,7 +15,7 @@ const longestGapMs = 12 * 3_600_000;
 const doubtMs = 24 * 3_600_000;
 /** If another process reverts a step within this time, the process that recorded it was suspended, and the clock was not stepped. */
 const revertWithinMs = 60_000;
-const mostTries = 5;
+const maxTries = 5;
 
 /** The part of `ClockWatch` that turns and leases use. */
 export interface Clock {
@@ -148,7 +148,7 @@ export class ClockWatch implements Clock {
   }
 
   async #read(): Promise<void> {
-    for (let tries = 0; tries < mostTries; tries += 1) {
+    for (let tries = 0; tries < maxTries; tries += 1) {
       const from = performance.now();
       const reading = await readClock(this.#sql);
       const time = { from, to: performance.now() };
