@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomUUID } from 'node:crypto';
-import { engage, said, type Engaged } from '../support/chat.ts';
+import { engage, sendText, type Engaged } from '../support/chat.ts';
 import { contents, isMessage, openFeed } from '../support/feed.ts';
 import type { Sql } from '../../packages/server/src/platform/database.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { expectStatus, makeAccount, makeOperator, present } from '../support/world.ts';
+import { expectStatus, makeAccount, makeOperator, setPresence } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 
@@ -35,7 +35,7 @@ test('a reader who disconnects before they are authenticated holds no presence',
     await asked;
     await until(async () => (await connections()) === 0);
   });
-  await present(server, operator, { expires_in_sec: 12 });
+  await setPresence(server, operator, { expires_in_sec: 12 });
   const shown = async (): Promise<Json> =>
     (await call(server, `GET /operators/${operator.id}`, { token: own.admin })).body;
   const { presence_expires_at } = await shown();
@@ -79,7 +79,7 @@ test('a reader who is disconnected twice in the middle is sent nothing twice, al
   let middle = '';
   await sql.begin(async (slow) => {
     await writeMessage(slow, chat, 'slow');
-    for (const content of ['one', 'two', 'three', 'four']) await said(chat, chat.visitor, content);
+    for (const content of ['one', 'two', 'three', 'four']) await sendText(chat, chat.visitor, content);
     await using first = await openFeed(server, { token, lastId: mark.lastId() });
     middle = (await first.until(isMessage('two'))).id;
     assert.deepEqual(contents(first), ['one', 'two', 'three', 'four']);

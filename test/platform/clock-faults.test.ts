@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
-import { engage, said } from '../support/chat.ts';
+import { engage, sendText } from '../support/chat.ts';
 import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { call, until, type Json } from '../support/server.ts';
@@ -12,12 +12,12 @@ import {
   expectStatus,
   makeAccount,
   makeOperator,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   offersOf,
-  present,
+  setPresence,
   signIn,
-  type Reached,
+  type ServerHandle,
   type TestAccount,
 } from '../support/world.ts';
 
@@ -61,7 +61,7 @@ test(
       await makeWebhook(server, own, { url: receiver.url, events: ['engagement.chat.message'] });
     const places = isLong ? long : short;
     const seconds = places.length * (leaseSec + 4);
-    const writing = writeInOrder(chats, { seconds, perSecond: 60, insist: true });
+    const writing = writeInOrder(chats, { seconds, perSecond: 60, retry: true });
     // Looked at below; a failure of a probe comes first.
     writing.catch(() => undefined);
     for (const place of places) {
@@ -119,17 +119,17 @@ async function insist<T>(ask: () => Promise<T>): Promise<T> {
   return answers[0] as T;
 }
 
-async function setOfferTime(server: Reached, { admin, siteId }: TestAccount): Promise<void> {
+async function setOfferTime(server: ServerHandle, { admin, siteId }: TestAccount): Promise<void> {
   const body = { reactive_call_timeout: offerSec };
   expectStatus(await call(server, `PATCH /sites/${siteId}`, { token: admin, body }), 200);
 }
 
 /** An offer that nobody answers times out after its time, by a clock that nobody stepped. */
-async function probeOffer(server: Reached): Promise<Probe> {
+async function probeOffer(server: ServerHandle): Promise<Probe> {
   const own = await makeAccount(server);
   await setOfferTime(server, own);
   const queue = await makeQueue(server, own);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   return async () => {
     const offeredAt = performance.now();
     await enqueue(server, own, queue);
@@ -143,7 +143,7 @@ async function probeOffer(server: Reached): Promise<Probe> {
 }
 
 /** A visitor who waits has waited as long as before, and is offered to an operator who comes. */
-async function probeWaiting(server: Reached): Promise<Probe> {
+async function probeWaiting(server: ServerHandle): Promise<Probe> {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
@@ -160,7 +160,7 @@ async function probeWaiting(server: Reached): Promise<Probe> {
       // A step is noticed within a second.
       await until(async () => Math.abs((await waitedSec()) - (performance.now() - enqueuedAt) / 1_000) < 2, 5_000);
       const cameAt = performance.now();
-      await insist(async () => present(server, operator));
+      await insist(async () => setPresence(server, operator));
       await until(async () => (await insist(async () => offersOf(server, operator))).length === 1, 60_000);
       return between('waiting visitor offered', performance.now() - cameAt, [0, lateSec]);
     };
@@ -168,12 +168,12 @@ async function probeWaiting(server: Reached): Promise<Probe> {
 }
 
 /** An operator who said how long they are there is there for so long. */
-async function probeLease(server: Reached): Promise<Probe> {
+async function probeLease(server: ServerHandle): Promise<Probe> {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   return async () => {
     const saidAt = performance.now();
-    await present(server, operator, { expires_in_sec: leaseSec });
+    await setPresence(server, operator, { expires_in_sec: leaseSec });
     return async () => {
       const read = async () => call(server, `GET /operators/${operator.id}`, { token: own.admin });
       const isThere = async (): Promise<boolean> => insist(async () => expectStatus(await read(), 200).body.available);
@@ -186,14 +186,14 @@ async function probeLease(server: Reached): Promise<Probe> {
 }
 
 /** A delivery that failed is tried again about five seconds later. */
-async function probeRetry(server: Reached, t: TestContext): Promise<Probe> {
+async function probeRetry(server: ServerHandle, t: TestContext): Promise<Probe> {
   const receiver = await startReceiver();
   t.after(async () => receiver.close());
   receiver.answer = () => (receiver.arrived.length === 1 ? 500 : 200);
   const chat = await engage(server);
   const hook = await makeWebhook(server, chat.own, { url: receiver.url, events: ['engagement.chat.message'] });
   return async () => {
-    await said(chat, chat.visitor, 'once more');
+    await sendText(chat, chat.visitor, 'once more');
     await until(async () => (await server.database.sql`
       SELECT 1 FROM deliveries WHERE webhook_id = ${hook.id} AND state = 'retrying'`).length === 1); // prettier-ignore
     const failedAt = performance.now();
@@ -213,7 +213,7 @@ interface Kept {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-async function keepThings(server: Reached): Promise<Kept> {
+async function keepThings(server: ServerHandle): Promise<Kept> {
   const own = await makeAccount(server);
   const revoked = await signIn(server, own.key);
   expectStatus(await call(server, 'DELETE /operator_authentication/sessions/current', { token: revoked }), 204);
@@ -235,12 +235,12 @@ async function keepThings(server: Reached): Promise<Kept> {
   return { own, revoked, key, team, counts: await countAll(server) };
 }
 
-async function makeTeam(server: Reached, own: TestAccount, key: string) {
+async function makeTeam(server: ServerHandle, own: TestAccount, key: string) {
   const body = { site_id: own.siteId, name: 'Kept' };
   return call(server, 'POST /teams', { token: own.admin, body, headers: { 'idempotency-key': key } });
 }
 
-async function countAll({ database: { sql } }: Reached): Promise<Record<string, number>> {
+async function countAll({ database: { sql } }: ServerHandle): Promise<Record<string, number>> {
   const [row = {}] = await sql<Record<string, number>[]>`
     SELECT (SELECT count(*)::integer FROM events) AS events,
            (SELECT count(*)::integer FROM events WHERE payload::text = '{}') AS "oldEvents",
@@ -251,7 +251,7 @@ async function countAll({ database: { sql } }: Reached): Promise<Record<string, 
   return row;
 }
 
-async function assertKept(server: Reached, { own, revoked, key, team, counts }: Kept): Promise<void> {
+async function assertKept(server: ServerHandle, { own, revoked, key, team, counts }: Kept): Promise<void> {
   for (const [what, count] of Object.entries(await countAll(server)))
     assert.ok(count >= (counts[what] ?? 0), `${what}: ${counts[what]} were there, ${count} are left`);
   expectStatus(await call(server, 'GET /sites', { token: revoked }), 401);
@@ -277,7 +277,7 @@ test(
       const chat = await engage(cluster.reach(node));
       await setOfferTime(chat.server, chat.own);
       await makeWebhook(chat.server, chat.own, { url: receiver.url, events: ['engagement.chat.message'] });
-      await said(chat, chat.visitor, 'leased');
+      await sendText(chat, chat.visitor, 'leased');
       await until(() => receiver.arrived.length === 1);
       // The start sweeps at once; its last task is done by then.
       await until(async () => (await cluster.database.sql`
@@ -288,7 +288,7 @@ test(
       // A token of an hour is over after a day, revoked or not.
       expectStatus(await call(chat.server, 'GET /sites', { token: kept.revoked }), 401);
       const queue = await makeQueue(chat.server, chat.own, { name: 'Other' });
-      const operator = await makePresent(chat.server, chat.own);
+      const operator = await makeAvailableOperator(chat.server, chat.own);
       const { id } = await enqueue(chat.server, chat.own, queue);
       await node.stop('SIGKILL');
       cluster.set('both', 0);
@@ -297,7 +297,7 @@ test(
       const began = performance.now();
       const [offer = assert.fail('the offer is gone')] = await offersOf(server, operator);
       assert.equal(offer.queue_ticket_id ?? id, id);
-      await said({ ...chat, server }, chat.visitor, 'leased again');
+      await sendText({ ...chat, server }, chat.visitor, 'leased again');
       await until(() => receiver.arrived.length === 2, 10_000);
       t.diagnostic(`after ${days} days: delivered ${Math.round(performance.now() - began)} ms after the start`);
       await until(async () => (await offersOf(server, operator)).length === 0, 40_000);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cloneDatabase } from '../support/database.ts';
 import { say, type Engaged } from '../support/chat.ts';
-import { engageWith, makePage, startDnsWithDeadNames, startReceivers } from '../support/dead-names.ts';
+import { engageWithWebhooks, makePage, startDnsWithDeadNames, startReceivers } from '../support/dead-names.ts';
 import { startProxy } from '../support/proxy.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 
@@ -54,7 +54,7 @@ async function measure(withDead: boolean): Promise<Round> {
     const healthy: { chat: Engaged; count: number }[] = [];
     for (let index = 0; index < healthyVisitors; index += 1) {
       const own = hosts.slice(index * 10, index * 10 + 10);
-      healthy.push({ chat: await engageWith(page, `198.51.100.${index}`, own), count: own.length });
+      healthy.push({ chat: await engageWithWebhooks(page, `198.51.100.${index}`, own), count: own.length });
     }
     for (const { chat, count } of healthy) await receivers.sendMeasured(chat, count);
     await until(() => receivers.missing() === 0);
@@ -64,7 +64,7 @@ async function measure(withDead: boolean): Promise<Round> {
     const others: Engaged[] = [];
     for (let index = 0; index < deadVisitors; index += 1) {
       const names = Array.from({ length: withDead ? deadOfVisitor : 0 }, (_, each) => `n${each}.v${index}.dead.test`);
-      others.push(await engageWith(page, `203.0.113.${index % fromAddresses}`, names));
+      others.push(await engageWithWebhooks(page, `203.0.113.${index % fromAddresses}`, names));
     }
     const before = receivers.missing();
     for (let message = 0; message < messagesOfVisitor; message += 1) {
@@ -81,7 +81,7 @@ async function measure(withDead: boolean): Promise<Round> {
     return {
       latenciesMs,
       systemLookups,
-      deadNames: dns.namesLike(/dead/).length,
+      deadNames: dns.queriedNames(/dead/).length,
       reconnectMs: await reconnect(proxy, async () => {
         const path = `/sites/${page.own.siteId}/application_tokens`;
         return (await call(server, `GET ${path}`, { token: page.own.admin })).status === 200;

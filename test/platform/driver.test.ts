@@ -9,10 +9,10 @@ import {
   checkHealth,
   echo,
   endBackend,
-  lost,
+  connectionClosed,
   patienceMs,
   pool,
-  within,
+  withTimeout,
   type Pool,
 } from '../support/pool.ts';
 import { until } from '../support/server.ts';
@@ -97,7 +97,9 @@ test('a reset in a transaction does not affect the next user of the connection',
   for (const marker of ['first', 'second', 'third']) {
     wire.harm(marker, 'reset');
     // As text, not as a parameter: the ROLLBACK is to be sent at once, while Node still holds back that it is closed.
-    await assert.rejects(within(inTransaction(sql, async (own) => own`SELECT ${sql.unsafe(`'${marker}'`)}`.execute())));
+    await assert.rejects(
+      withTimeout(inTransaction(sql, async (own) => own`SELECT ${sql.unsafe(`'${marker}'`)}`.execute())),
+    );
     await checkHealth(sql);
   }
 });
@@ -110,7 +112,7 @@ test('a write that was pending when the connection closed does not block it fore
     wire.harm('pg_sleep', 'close all');
     // What is asked as soon as one connection has closed goes to the other, which is closing too.
     const asleep = sql`SELECT pg_sleep(60)`.execute().catch(async () => echo(sql, 3).catch(() => undefined));
-    await within(asleep);
+    await withTimeout(asleep);
     await Promise.all([checkHealth(sql), checkHealth(sql)]);
   }
 });
@@ -119,7 +121,7 @@ test('the error that ended a connection is not reported to the next statement', 
   const wire = await openWire(t);
   const [sql, killer] = [pool(t, wire.direct), pool(t, wire.direct)];
   const pid = await backendOf(sql);
-  const sleeping = assert.rejects(within(sql`SELECT pg_sleep(60)`.execute()), lost);
+  const sleeping = assert.rejects(withTimeout(sql`SELECT pg_sleep(60)`.execute()), connectionClosed);
   await untilAsleep(killer, pid);
   await endBackend(killer, pid);
   await sleeping;
@@ -131,11 +133,11 @@ test('a partial result is not continued by the next one', async (t) => {
   const [sql, killer] = [pool(t, wire.direct, { max: 1, fetch_types: false }), pool(t, wire.direct)];
   const pid = await backendOf(sql);
   const half = sql`SELECT repeat('x', 10000), CASE WHEN n > 9 THEN pg_sleep(60) END FROM generate_series(1, 10) AS n`;
-  const broken = assert.rejects(within(half.execute()), lost);
+  const broken = assert.rejects(withTimeout(half.execute()), connectionClosed);
   await untilAsleep(killer, pid);
   await endBackend(killer, pid);
   await broken;
-  assert.equal((await within(sql`SELECT 1`.execute())).length, 1);
+  assert.equal((await withTimeout(sql`SELECT 1`.execute())).length, 1);
 });
 
 async function untilAsleep(killer: Pool, pid: number): Promise<void> {
@@ -149,7 +151,7 @@ test('a connection lost while it opens is retried a limited number of times', as
   const wire = await openWire(t);
   const sql = pool(t, wire.address);
   wire.refusing = true;
-  await assert.rejects(within(sql`SELECT 1`.execute()), lost);
+  await assert.rejects(withTimeout(sql`SELECT 1`.execute()), connectionClosed);
   assert.equal(wire.connections, 3);
   wire.refusing = false;
   wire.harm('pg_catalog.pg_type', 'close');
@@ -160,7 +162,7 @@ test('the types of a new connection may be lost without ending the process', asy
   const wire = await openWire(t);
   const sql = pool(t, wire.address);
   wire.harm('pg_catalog.pg_type', 'reset');
-  await assert.rejects(within(sql`SELECT 1`.execute()));
+  await assert.rejects(withTimeout(sql`SELECT 1`.execute()));
   await checkHealth(sql);
 });
 
@@ -169,8 +171,8 @@ test('a reserved connection that is lost refuses statements', async (t) => {
   const [sql, killer] = [pool(t, wire.direct, { max: 2 }), pool(t, wire.direct)];
   const own = await sql.reserve();
   await endBackend(killer, await backendOf(own));
-  await assert.rejects(within(own`SELECT 1`.execute()));
-  await assert.rejects(within(own`SELECT ${1}::integer`.execute()), lost);
+  await assert.rejects(withTimeout(own`SELECT 1`.execute()));
+  await assert.rejects(withTimeout(own`SELECT ${1}::integer`.execute()), connectionClosed);
   await checkHealth(sql);
 });
 
@@ -180,8 +182,8 @@ test('a BEGIN that fills the pipeline has the connection for itself', async (t) 
   const pid = await backendOf(sql);
   const before = Array.from({ length: 100 }, async () => sql`SELECT 1`.execute());
   const transaction = inTransaction(sql, async (own) => own`SELECT ${1}::integer AS n`);
-  await within(Promise.all(before));
-  assert.equal((await within(transaction)).length, 1);
+  await withTimeout(Promise.all(before));
+  assert.equal((await withTimeout(transaction)).length, 1);
   const rows = await other`SELECT state FROM pg_stat_activity WHERE pid = ${pid}`;
   assert.deepEqual([...rows], [{ state: 'idle' }]);
 });
@@ -198,11 +200,11 @@ test('no statement of a lost transaction reaches the connection that replaces it
     own`INSERT INTO notes VALUES ('stray')`.then(written.resolve, written.reject);
     await written.promise.catch(() => undefined);
   });
-  await assert.rejects(within(transaction), lost);
+  await assert.rejects(withTimeout(transaction), connectionClosed);
   await inTransaction(sql, async (own) => {
     await own`INSERT INTO notes VALUES ('mine')`;
     gate.resolve();
-    await assert.rejects(within(written.promise), lost);
+    await assert.rejects(withTimeout(written.promise), connectionClosed);
     // Were the stray COMMIT on its way, it would come before this is answered.
     await own`SELECT ${1}::integer`;
     assert.equal((await killer`SELECT FROM notes`).length, 0);
@@ -220,8 +222,8 @@ test('statements queued in a transaction are rejected when it is lost', async (t
     begun.resolve(Promise.allSettled(both));
     await begun.promise;
   });
-  await assert.rejects(within(transaction), lost);
-  const states = (await within(begun.promise)).map(({ status }) => status);
+  await assert.rejects(withTimeout(transaction), connectionClosed);
+  const states = (await withTimeout(begun.promise)).map(({ status }) => status);
   assert.deepEqual(states, ['rejected', 'rejected']);
   await checkHealth(sql);
 });
@@ -234,21 +236,21 @@ test('a pool can be ended while a transaction of it is lost', async (t) => {
     begun.resolve(await backendOf(own));
     await own`SELECT pg_sleep(60)`;
   });
-  const rejected = assert.rejects(within(transaction), lost);
+  const rejected = assert.rejects(withTimeout(transaction), connectionClosed);
   const pid = await begun.promise;
   await untilAsleep(killer, pid);
   const ended = sql.end();
   await endBackend(killer, pid);
   await rejected;
-  await within(ended);
+  await withTimeout(ended);
 });
 
 test('a pool can be ended after it has lost a connection', async (t) => {
   const wire = await openWire(t);
   const sql = connect(wire.address, { max: 1 });
   wire.harm('SELECT 1', 'close');
-  await assert.rejects(within(sql`SELECT 1`.execute()), lost);
-  await within(sql.end());
+  await assert.rejects(withTimeout(sql`SELECT 1`.execute()), connectionClosed);
+  await withTimeout(sql.end());
 });
 
 test('a COMMIT without a response rejects and is not sent again', async (t) => {
@@ -257,7 +259,7 @@ test('a COMMIT without a response rejects and is not sent again', async (t) => {
   await direct`CREATE TABLE notes (text text)`;
   wire.harm('commit', 'swallow');
   const transaction = inTransaction(sql, async (own) => own`INSERT INTO notes VALUES ('once')`);
-  await assert.rejects(within(transaction), lost);
+  await assert.rejects(withTimeout(transaction), connectionClosed);
   await checkHealth(sql);
   assert.equal((await direct`SELECT FROM notes`).length, 1);
 });
@@ -268,9 +270,9 @@ test('a transaction that takes too long is aborted with its connection', async (
   const pid = await backendOf(sql);
   const began = performance.now();
   const asleep = inTransaction(sql, async (own) => own`SELECT pg_sleep(10)`.execute(), { longestMs: 100 });
-  await assert.rejects(within(asleep), lost);
+  await assert.rejects(withTimeout(asleep), connectionClosed);
   const forgetful = inTransaction(sql, async () => new Promise(() => undefined), { longestMs: 100 });
-  await assert.rejects(within(forgetful), lost);
+  await assert.rejects(withTimeout(forgetful), connectionClosed);
   assert.ok(performance.now() - began < patienceMs);
   await checkHealth(sql);
   assert.notEqual(await backendOf(sql), pid);
@@ -287,7 +289,7 @@ test('a lost transaction rejects after its work has stopped, and nothing runs af
     await killer`SELECT pg_sleep(0.05)`;
     work.push('stopped');
   }).catch(() => work.push('told'));
-  await within(transaction);
+  await withTimeout(transaction);
   assert.deepEqual(work, ['stopped', 'told']);
 });
 
@@ -305,8 +307,8 @@ test('a branch of a transaction that is not awaited changes nothing', async (t) 
     throw new Error('refused');
   });
   await Promise.all([
-    assert.rejects(within(transaction), { message: 'refused' }),
-    assert.rejects(within(stray.promise), lost),
+    assert.rejects(withTimeout(transaction), { message: 'refused' }),
+    assert.rejects(withTimeout(stray.promise), connectionClosed),
   ]);
   assert.equal((await sql`SELECT FROM notes`).length, 0);
 });

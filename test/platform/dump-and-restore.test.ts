@@ -5,7 +5,7 @@ import { ensureSigningKey } from '../../packages/server/src/identity/signing-key
 import { openDatabase, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
-import { engage, said, type Engaged } from '../support/chat.ts';
+import { engage, sendText, type Engaged } from '../support/chat.ts';
 import { contents, isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
 import { runOldestProgram, startOldestPostgres } from '../support/oldest-postgres.ts';
 import { temporaryDirectory } from '../support/process.ts';
@@ -24,7 +24,7 @@ const hookable = { webhookAllowCidrs: ['127.0.0.0/8'] };
 /** The messages of each step: `step 0`, `step 1` … */
 async function say(chat: Engaged, step: string, count = 10): Promise<string[]> {
   const all = Array.from({ length: count }, (_, number) => `${step} ${number}`);
-  for (const content of all) await said(chat, chat.visitor, content);
+  for (const content of all) await sendText(chat, chat.visitor, content);
   return all;
 }
 

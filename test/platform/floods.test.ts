@@ -12,9 +12,9 @@ import { until } from '../support/server.ts';
 import {
   makeAccount,
   makeApplicationToken,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
-  type Reached,
+  type ServerHandle,
   type TestOperator,
 } from '../support/world.ts';
 
@@ -42,20 +42,20 @@ interface Slowdown {
 }
 
 interface Shop extends FloodOrder {
-  readonly server: Reached;
+  readonly server: ServerHandle;
   /** A queue with operators; `queueId` is the one that is flooded. */
   readonly staffed: string;
   readonly operators: readonly TestOperator[];
 }
 
-async function openShop(server: Reached): Promise<Shop> {
+async function openShop(server: ServerHandle): Promise<Shop> {
   const account = await makeAccount(server);
   const roomy = { when_unstaffed: 'accept', capacity_policy: { type: 'fixed', capacity: 100 } };
   // Nobody is of this team, so whoever is let in waits.
   const queueId = await makeQueue(server, account, { ...roomy, routing_policy: { media: ['phone'] } });
   const staffed = await makeQueue(server, account, { ...roomy, routing_policy: { media: ['text'] } });
   const operators = await Promise.all(
-    Array.from({ length: 3 }, async () => makePresent(server, account, { media: ['text'] })),
+    Array.from({ length: 3 }, async () => makeAvailableOperator(server, account, { media: ['text'] })),
   );
   const { header: token } = await makeApplicationToken(server, account, 'publishable');
   return { server, url: server.url, token, siteId: account.siteId, queueId, staffed, operators };

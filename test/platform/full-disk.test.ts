@@ -12,7 +12,7 @@ import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedd
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
 import { WriteSwitch } from '../../packages/server/src/platform/write-switch.ts';
-import { engage, said, say, transcript } from '../support/chat.ts';
+import { engage, sendText, say, transcript } from '../support/chat.ts';
 import { fileForm } from '../support/files.ts';
 import { databaseProcess, launch } from '../support/process.ts';
 import { call, startTestServer, until, type Answer } from '../support/server.ts';
@@ -45,7 +45,7 @@ test('while its disk is full the embedded database refuses all writes, and reads
   try {
     const chat = await engage(server);
     const { admin: token, siteId, key } = chat.own;
-    await said(chat, chat.visitor, 'before');
+    await sendText(chat, chat.visitor, 'before');
 
     free = 100 * mebibyte;
     await until(async () => (await readOnly()) === 'on');
@@ -70,7 +70,7 @@ test('while its disk is full the embedded database refuses all writes, and reads
     assert.equal(disk.isFull, true);
     free = 200 * mebibyte;
     await until(async () => (await readOnly()) === 'off');
-    await said(chat, chat.visitor, 'afterwards');
+    await sendText(chat, chat.visitor, 'afterwards');
     expectStatus(await call(server, files, { token: chat.visitor.token, body: fileForm('a note') }), 200);
     expectStatus(await call(server, 'POST /teams', { token, headers, body: { site_id: siteId, name: 'T' } }), 201);
     expectStatus(await call(server, 'GET /readyz'), 200);

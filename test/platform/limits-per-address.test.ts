@@ -6,9 +6,9 @@ import {
   expectStatus,
   makeAccount,
   makeApplicationToken,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
-  type Reached,
+  type ServerHandle,
   type TestAccount,
 } from '../support/world.ts';
 
@@ -19,7 +19,7 @@ const attacker = '198.51.100.7';
 const bystander = '203.0.113.9';
 
 async function makeVisitors(
-  server: Reached,
+  server: ServerHandle,
   token: string,
   { count, address }: { readonly count: number; readonly address: string },
 ): Promise<Answer[]> {
@@ -27,7 +27,11 @@ async function makeVisitors(
   return Promise.all(Array.from({ length: count }, make));
 }
 
-async function limit(server: Reached, { admin, siteId }: TestAccount, limits: Record<string, number>): Promise<void> {
+async function limit(
+  server: ServerHandle,
+  { admin, siteId }: TestAccount,
+  limits: Record<string, number>,
+): Promise<void> {
   const site = expectStatus(await call(server, `GET /sites/${siteId}`, { token: admin }), 200).body;
   const body = { visitor_limits: { ...site.visitor_limits, ...limits } };
   expectStatus(await call(server, `PATCH /sites/${siteId}`, { token: admin, body }), 200);
@@ -135,7 +139,7 @@ test('requests to operators count with the tickets of their address', async () =
   const account = await makeAccount(server);
   await limit(server, account, { open_tickets_per_address: 2 });
   const { header: page } = await makeApplicationToken(server, account, 'publishable');
-  const operators = await Promise.all(Array.from({ length: 3 }, async () => makePresent(server, account)));
+  const operators = await Promise.all(Array.from({ length: 3 }, async () => makeAvailableOperator(server, account)));
   const visitors = await makeVisitors(server, page, { count: 3, address: attacker });
   const answers = [];
   for (const [index, { body }] of visitors.entries()) {

@@ -6,14 +6,14 @@ import { after, test } from 'node:test';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { connect, openDatabase } from '../../packages/server/src/platform/database.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
-import { engage, said, say } from '../support/chat.ts';
+import { engage, sendText, say } from '../support/chat.ts';
 import { contents, isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
 import { runOldestProgram, startOldestPostgres, type OldestPostgres } from '../support/oldest-postgres.ts';
 import { OrderLedger, openEngagements, startLedgerReceiver } from '../support/ordered-load.ts';
 import { temporaryDirectory } from '../support/process.ts';
 import { startTestServer, until, type Json, type TestServer } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
-import { askIn, expectStatus, makeOperator, makeVisitor, offersOf, present } from '../support/world.ts';
+import { requestTicket, expectStatus, makeOperator, makeVisitor, offersOf, setPresence } from '../support/world.ts';
 
 /**
  * The database loses what it had written last: a standby that lagged behind is promoted, or an older backup takes the place
@@ -79,8 +79,9 @@ test('after a failover that lost the last changes no lost visitor is offered, an
   // The standby has none of this.
   const live = await openFeed(one, { token: own.admin });
   const away = await openFeed(one, { token: own.admin });
-  await said(chat, chat.visitor, 'lost');
-  for (const visitor of visitors.slice(0, 3)) expectStatus(await askIn(one, own, { queue_ids: [queue] }, visitor), 201);
+  await sendText(chat, chat.visitor, 'lost');
+  for (const visitor of visitors.slice(0, 3))
+    expectStatus(await requestTicket(one, own, { queue_ids: [queue] }, visitor), 201);
   await away.until(isMessage('lost'));
   const lost = () => away.items.filter(({ type }) => type === 'queue_ticket.state').map(({ data }) => data.id);
   await until(() => new Set(lost()).size === 3);
@@ -95,10 +96,10 @@ test('after a failover that lost the last changes no lost visitor is offered, an
     // The other process brings the board as far as the first one had it.
     const kept: string[] = [];
     for (const visitor of visitors.slice(3)) {
-      const asked = await insist(async () => askIn(two, own, { queue_ids: [queue] }, visitor));
+      const asked = await insist(async () => requestTicket(two, own, { queue_ids: [queue] }, visitor));
       kept.push(expectStatus(asked, 201).body.id);
     }
-    await insist(async () => present(one, operator).then(() => ({ status: 200 }), () => ({ status: 503 }))); // prettier-ignore
+    await insist(async () => setPresence(one, operator).then(() => ({ status: 200 }), () => ({ status: 503 }))); // prettier-ignore
     let offers: Json[] = [];
     await until(async () => (offers = await offersOf(one, operator)).length > 0);
     const { sql } = one.database;
@@ -113,7 +114,7 @@ test('after a failover that lost the last changes no lost visitor is offered, an
     await until(() => resets(live).includes('unknown_id'));
     await using back = await openFeed(two, { token: own.admin, lastId: away.lastId() });
     assert.deepEqual(resets(back), ['unknown_id']);
-    await said({ ...chat, server: two }, chat.visitor, 'after');
+    await sendText({ ...chat, server: two }, chat.visitor, 'after');
     await live.until(isMessage('after'));
     await back.until(isMessage('after'));
     assert.deepEqual(contents(live), ['lost', 'after']);
@@ -137,7 +138,7 @@ test('an older backup restored into the same cluster begins a new epoch: feed re
     const file = join(first, 'usher.dump');
     await runOldestProgram('pg_dump', postgres.address, ['-d', 'usher', '-Fc', '-f', file]);
     await using live = await openFeed(server, { token: busy.operator.token });
-    for (let number = 0; number < 40; number += 1) await said(busy, busy.visitor, `lost ${number}`);
+    for (let number = 0; number < 40; number += 1) await sendText(busy, busy.visitor, `lost ${number}`);
     await until(() => ledger.arrived === 40);
     await live.until(isMessage('lost 39'));
 

@@ -6,7 +6,15 @@ import type { Board } from '../../packages/server/src/routing/board/board.ts';
 import { loadBoard } from '../../packages/server/src/routing/load-board.ts';
 import { missedSteps, moveTimes } from '../../packages/server/src/routing/move-times.ts';
 import { call, startTestServer } from '../support/server.ts';
-import { acceptOffer, enqueue, expectStatus, makeAccount, makePresent, makeQueue, offersOf } from '../support/world.ts';
+import {
+  acceptOffer,
+  enqueue,
+  expectStatus,
+  makeAccount,
+  makeAvailableOperator,
+  makeQueue,
+  offersOf,
+} from '../support/world.ts';
 
 /** Every instant on a board, by the name of what it belongs to. */
 function instantsOf(board: Board): Record<string, number | null> {
@@ -46,7 +54,10 @@ test('a step of the clock shifts every instant of a board and its account', asyn
   const own = await makeAccount(server);
   const affinity = { operator_affinity: { time_window_sec: 600 } };
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept', ...affinity });
-  const [first, second] = [await makePresent(server, own, { expires_in_sec: 600 }), await makePresent(server, own)];
+  const [first, second] = [
+    await makeAvailableOperator(server, own, { expires_in_sec: 600 }),
+    await makeAvailableOperator(server, own),
+  ];
   // One engaged, with others left behind in the queue; one declined and waiting again; one offered; one asked directly.
   const tickets = [
     await enqueue(server, own, queue),

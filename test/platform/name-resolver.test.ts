@@ -66,7 +66,7 @@ suite('names of receivers', { concurrency: true }, () => {
     );
     for (const found of all) assert.deepEqual(found, ['192.0.2.1', '192.0.2.2', '2001:db8::1']);
     assert.deepEqual(await it.addresses('a.test'), all[0]);
-    assert.deepEqual(it.dns.asked.toSorted(), ['a.test A', 'a.test AAAA']);
+    assert.deepEqual(it.dns.queries.toSorted(), ['a.test A', 'a.test AAAA']);
     assert.deepEqual(it.names.counts, { underWay: 0, waiting: 0 });
   });
 
@@ -85,10 +85,10 @@ suite('names of receivers', { concurrency: true }, () => {
       'ESERVFAIL',
       'ENODATA',
     ]);
-    const asked = it.dns.asked.length;
+    const asked = it.dns.queries.length;
     answers['no.test'] = here;
     assert.equal(await it.code('no.test'), 'ENOTFOUND');
-    assert.equal(it.dns.asked.length, asked);
+    assert.equal(it.dns.queries.length, asked);
     await assert.rejects(it.names.resolve('no.test', 'one'), new NameUnresolved('no.test', 'ENOTFOUND'));
     await until(async () => (await it.code('no.test')) === 'resolved', 5_000);
   });
@@ -98,11 +98,11 @@ suite('names of receivers', { concurrency: true }, () => {
     await it.addresses('known.test');
     const begun = performance.now();
     const dead = Array.from({ length: 200 }, async (_, index) => it.code(`dead${index}.test`));
-    await until(() => it.dns.namesLike(/^dead/).length >= 32);
+    await until(() => it.dns.queriedNames(/^dead/).length >= 32);
     // Somebody else's name, new as it may be.
     assert.deepEqual(await it.addresses('new.test', 'another'), ['192.0.2.1']);
     assert.ok(performance.now() - begun < 2_000, 'another holder waited');
-    assert.equal(it.dns.namesLike(/^dead/).length, 32);
+    assert.equal(it.dns.queriedNames(/^dead/).length, 32);
     assert.deepEqual(it.names.counts, { underWay: 32, waiting: 168 });
     assert.deepEqual(await Promise.all(dead.slice(0, 32)), Array(32).fill('ETIMEOUT'));
     assert.ok(performance.now() - begun < 5_000, 'a silent name took too long');
@@ -119,12 +119,12 @@ suite('names of receivers', { concurrency: true }, () => {
     assert.ok(performance.now() - begun < 2_500, 'it waited behind dead ones');
     // Servers that say nothing take nothing back; those that say that it is gone do.
     answer = 'silent';
-    const asked = it.dns.asked.length;
+    const asked = it.dns.queries.length;
     await until(async () => {
       const at = performance.now();
       assert.deepEqual(await it.addresses('known.test'), ['192.0.2.2']);
       assert.ok(performance.now() - at < 500, 'it was waited for');
-      return it.dns.asked.slice(asked).includes('known.test A');
+      return it.dns.queries.slice(asked).includes('known.test A');
     }, 4_000);
     answer = 'absent';
     await until(async () => (await it.code('known.test')) === 'ENOTFOUND', 6_000);
@@ -148,7 +148,7 @@ suite('names of receivers', { concurrency: true }, () => {
     for (const name of ['localhost', 'app.localhost', 'localhost.'])
       assert.deepEqual(await it.addresses(name), ['127.0.0.1', '::1']);
     assert.deepEqual(it.names.peek('builder')?.length, 2);
-    assert.deepEqual(it.dns.asked, []);
+    assert.deepEqual(it.dns.queries, []);
     assert.equal(await it.code('x.test'), 'ENOTFOUND');
     writeFileSync(it.files.hosts, '192.0.2.8 builder\n');
     await until(async () => (await it.addresses('builder'))[0] === '192.0.2.8', 8_000);
@@ -160,10 +160,10 @@ suite('names of receivers', { concurrency: true }, () => {
     await using it = await resolving((name) => (inside.has(name) ? here : 'absent'), '', resolvConf);
     for (const name of ['hooks', 'pay.bank', 'example.com'])
       assert.deepEqual(await it.addresses(name), ['192.0.2.1'], name);
-    assert.deepEqual(it.dns.namesLike(/example/), ['example.com']);
+    assert.deepEqual(it.dns.queriedNames(/example/), ['example.com']);
     assert.equal(await it.code('hooks.'), 'ENOTFOUND');
     assert.equal(await it.code('nobody'), 'ENOTFOUND');
-    assert.deepEqual(it.dns.namesLike(/nobody/), [
+    assert.deepEqual(it.dns.queriedNames(/nobody/), [
       'nobody.shop.svc.cluster.local',
       'nobody.svc.cluster.local',
       'nobody',
@@ -186,7 +186,7 @@ suite('names of receivers', { concurrency: true }, () => {
     assert.equal(await it.code(`${'x'.repeat(64)}.test`), 'EBADNAME');
     const begun = performance.now();
     const cut = it.code('dead.test');
-    await until(() => it.dns.asked.length > 0);
+    await until(() => it.dns.queries.length > 0);
     await it[Symbol.asyncDispose]();
     await cut;
     assert.ok(performance.now() - begun < 2_000);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../../packages/server/src/platform/database.ts';
 import { refuseSharedSessions } from '../../packages/server/src/platform/session-check.ts';
-import { engage, said, transcript } from '../support/chat.ts';
+import { engage, sendText, transcript } from '../support/chat.ts';
 import { startCluster } from '../support/cluster.ts';
 import { emptyDatabase } from '../support/database.ts';
 import { openFeed } from '../support/feed.ts';
@@ -52,7 +52,7 @@ test('behind a PgBouncer in session mode everything works, between two processes
   const [one, other] = [await cluster.start(bouncer.url), await cluster.start(bouncer.url)];
   const chat = await engage(cluster.reach(one));
   await using feed = await openFeed(other, { token: chat.visitor.token });
-  const id = await said(chat, chat.visitor, 'through a pooler');
+  const id = await sendText(chat, chat.visitor, 'through a pooler');
   await feed.until(({ data }) => JSON.stringify(data).includes(id));
   assert.equal((await transcript({ ...chat, server: cluster.reach(other) }, chat.operator)).length, 1);
   // What one process keeps in memory follows what another changes.

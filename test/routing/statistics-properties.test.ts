@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
 import { Dice, writeHistory, type Fact, type History } from '../support/statistics-history.ts';
-import { durations, onlineTime, type Asked } from '../support/statistics-reference.ts';
+import { durations, onlineTime, type StatisticsQuery } from '../support/statistics-reference.ts';
 import { expectStatus, makeAccount, makeOperator } from '../support/world.ts';
 
 /** `npm run prove` takes the long form. */
@@ -18,9 +18,11 @@ const zones = ['UTC', 'Europe/Tallinn', 'Asia/Kathmandu', 'America/St_Johns', 'A
 const granularities = ['all', 'fifteen_minute', 'thirty_minute', 'hour', 'day'];
 
 const statistics = {
-  '/engagements/stats/duration': (history: History, asked: Asked) => durations(history.engagements, asked, false),
-  '/engagements/stats/queue/wait_duration': (history: History, asked: Asked) => durations(history.visits, asked, true),
-  '/operators/stats/online_duration': (history: History, asked: Asked) => onlineTime(history.presence, asked),
+  '/engagements/stats/duration': (history: History, asked: StatisticsQuery) =>
+    durations(history.engagements, asked, false),
+  '/engagements/stats/queue/wait_duration': (history: History, asked: StatisticsQuery) =>
+    durations(history.visits, asked, true),
+  '/operators/stats/online_duration': (history: History, asked: StatisticsQuery) => onlineTime(history.presence, asked),
 };
 type Path = keyof typeof statistics;
 const paths = Object.keys(statistics) as Path[];
@@ -51,7 +53,7 @@ function randomFilter(dice: Dice, history: History, depth: number): Json {
   return { type: 'in', dimension, values: some.length === 0 ? [values[0]] : some };
 }
 
-function randomQuestion(dice: Dice, history: History, siteIds: readonly string[]): Asked {
+function randomQuestion(dice: Dice, history: History, siteIds: readonly string[]): StatisticsQuery {
   const span = history.to - history.from;
   const from = history.from + dice.int(span);
   return {
@@ -71,7 +73,7 @@ function bracketed(name: string, value: Json): string[] {
   return Object.entries(value).flatMap(([key, inner]) => bracketed(`${name}[${key}]`, inner));
 }
 
-async function ask(path: Path, asked: Asked, token: string, by: 'query' | 'body'): Promise<Json[]> {
+async function ask(path: Path, asked: StatisticsQuery, token: string, by: 'query' | 'body'): Promise<Json[]> {
   const given = {
     query_type: 'group_by',
     dimensions: asked.dimensions,
