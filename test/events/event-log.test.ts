@@ -305,8 +305,8 @@ test('D9 the log does not show the secrets of an event', async () => {
     assert.equal(await authenticate(server, visitor, body), 'succeeded');
     const { events } = await read(own.admin, '?event_type=visitor.authentication.success');
     assert.equal(events.length, 1);
-    const told = events[0].event.authentication_response;
-    assert.deepEqual([told.access_token, told.id_token, told.name], ['', null, 'Ada']);
+    const response = events[0].event.authentication_response;
+    assert.deepEqual([response.access_token, response.id_token, response.name], ['', null, 'Ada']);
   } finally {
     await openid.stop();
   }

@@ -23,7 +23,7 @@ test('a reader who disconnects before they are authenticated holds no presence',
     });
   await sql.begin(async (slow) => {
     await slow`LOCK TABLE operators IN ACCESS EXCLUSIVE MODE`;
-    const asked = fetch(`${second.url}/feed?hold_presence=true`, {
+    const opening = fetch(`${second.url}/feed?hold_presence=true`, {
       signal: controller.signal,
       headers: { authorization: `Bearer ${operator.token}` },
     }).catch(() => undefined);
@@ -32,7 +32,7 @@ test('a reader who disconnects before they are authenticated holds no presence',
       async () => (await sql`SELECT 1 FROM pg_locks WHERE relation = 'operators'::regclass AND NOT granted`).length > 0,
     );
     controller.abort();
-    await asked;
+    await opening;
     await until(async () => (await connections()) === 0);
   });
   await setPresence(server, operator, { expires_in_sec: 12 });
@@ -133,7 +133,7 @@ test('the limit of 100 feeds per operator is exact, also if all of them are open
     fetch(`${server.url}/feed`, { signal, headers: { authorization: `Bearer ${own.admin}` } });
   // The responses are kept to the end, because a response that is garbage-collected is closed.
   const responses = await Promise.all(controllers.map(ask));
-  const count = (wanted: number): number => responses.filter(({ status }) => status === wanted).length;
+  const count = (expected: number): number => responses.filter(({ status }) => status === expected).length;
   assert.deepEqual([count(200), count(429)], [100, 30]);
   for (const controller of controllers) controller.abort();
   const next = new AbortController();

@@ -317,11 +317,11 @@ test('D5.5 hold_presence renews the lease while connected, and lets it expire af
   await setPresence(server, operator, { expires_in_sec: 5 });
   const soon = new Date((await shown()).presence_expires_at).getTime();
   const feed = await openFeed(second, { token: operator.token, query: '?hold_presence=true' });
-  const held = new Date((await shown()).presence_expires_at).getTime();
-  assert.ok(held - soon > 20_000, 'the feed extends the lease');
+  const extended = new Date((await shown()).presence_expires_at).getTime();
+  assert.ok(extended - soon > 20_000, 'the feed extends the lease');
   await feed.close();
   const after = new Date((await shown()).presence_expires_at).getTime();
-  assert.equal(after, held);
+  assert.equal(after, extended);
 
   await setPresence(server, operator);
   await using unlimited = await openFeed(server, { token: operator.token, query: '?hold_presence=true' });
@@ -330,11 +330,11 @@ test('D5.5 hold_presence renews the lease while connected, and lets it expire af
 
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept', routing_policy: { media: ['video'] } });
   const visitor = await makeVisitor(server, own);
-  const asked = await call(server, 'POST /queue_tickets', {
+  const answer = await call(server, 'POST /queue_tickets', {
     token: visitor.token,
     body: { site_id: own.siteId, media: 'video', queue_id: queue },
   });
-  const { id } = expectStatus(asked, 201).body;
+  const { id } = expectStatus(answer, 201).body;
   const lease = { token: visitor.token, body: { expires_in_sec: 2 } };
   expectStatus(await call(server, `PUT /visitors/${visitor.id}/presence`, lease), 200);
   await using waiting = await openFeed(server, { token: visitor.token, query: '?hold_presence=true' });

@@ -15,15 +15,19 @@ import {
 import { startProxy } from '../support/proxy.ts';
 import { until } from '../support/server.ts';
 
-/** Deadlines, settings and deadlocks: what `pool-watch.ts` and `database.ts` do with the patched driver. */
+/** Tests how `pool-watch.ts` and `database.ts` use the patched driver: deadlines, settings and deadlocks. */
 
 test('a statement without a response is rejected at its deadline, and its connection is replaced', async (t) => {
   const { proxy, address } = await openSilentWay(t);
   const sql = pool(t, address, { max: 1, statementDeadlineMs: 1_000 });
   assert.equal(await echo(sql, 1), 1);
   proxy.silence(true);
-  const asked = [sql`SELECT 1`.execute(), sql`SELECT ${2}::integer`.execute(), sql.begin(async (own) => own`SELECT 3`)];
-  for (const each of asked) await assert.rejects(withTimeout(each), connectionClosed);
+  const pending = [
+    sql`SELECT 1`.execute(),
+    sql`SELECT ${2}::integer`.execute(),
+    sql.begin(async (own) => own`SELECT 3`),
+  ];
+  for (const each of pending) await assert.rejects(withTimeout(each), connectionClosed);
   proxy.silence(false);
   await checkHealth(sql);
 });
@@ -36,7 +40,7 @@ test('a slow statement within statement_timeout is not aborted, and a migration 
     Promise.all([patient<{ at: Date }[]>`SELECT now() AS at FROM pg_sleep(3)`, limited`SELECT pg_sleep(1)`]),
   );
   assert.ok(slept && settings);
-  // The server's own answer comes before the connection is given up.
+  // The error of the server arrives before the deadline of the connection.
   await assert.rejects(withTimeout(limited`SELECT pg_sleep(4)`.execute()), { code: '57014' });
 });
 
@@ -59,7 +63,7 @@ test('the time limit of a transaction includes the wait for a connection', async
   gate.resolve();
   await withTimeout(holder);
   await checkHealth(sql);
-  assert.equal(ran, false, 'nobody waits for it any more');
+  assert.equal(ran, false, 'the transaction does not run after its time limit');
 });
 
 test('every connection has its settings before its first statement, including one that replaces a lost one', async (t) => {
@@ -78,13 +82,13 @@ test('every connection has its settings before its first statement, including on
 test('a connection whose settings fail is not used', async (t) => {
   const direct = await emptyDatabase();
   const sql = pool(t, direct, { max: 1, connection: { work_mem: 'plenty' } });
-  const asked = [1, 2, 3].map(async () => withTimeout(sql`SELECT 1`.execute()));
-  for (const { status } of await Promise.allSettled(asked)) assert.equal(status, 'rejected');
+  const pending = [1, 2, 3].map(async () => withTimeout(sql`SELECT 1`.execute()));
+  for (const { status } of await Promise.allSettled(pending)) assert.equal(status, 'rejected');
   const again = async (): Promise<unknown> => withTimeout(sql`SELECT 1`.execute()).catch(databaseErrorCode);
   await until(async () => (await again()) === '22023');
 });
 
-/** Two who take the same two locks, each in another order, and meet in the middle. */
+/** Creates a function that takes two locks with a pause in between. Two calls in opposite orders deadlock. */
 async function makeDeadlocks(sql: Pool): Promise<void> {
   await sql`CREATE TABLE locks (id integer PRIMARY KEY, taken integer NOT NULL DEFAULT 0)`;
   await sql`INSERT INTO locks (id) VALUES (1), (2)`;

@@ -19,10 +19,10 @@ import { until } from '../support/server.ts';
 
 /** Tests each patch of `platform/postgres.ts` by what happens without it, which is mostly a statement that waits forever. */
 
-/** What is to become of a connection: closed as a server does, reset as a network does, or closed instead of the answer. */
+/** How a connection breaks: closed by the server, reset by the network, or closed instead of a response. */
 type Fate = 'close' | 'close all' | 'reset' | 'swallow';
 
-/** A wire to the database that does harm when it is told to, and writes down who spoke when. */
+/** A proxy in front of the database that breaks connections on request and records all messages. */
 async function openWire(t: TestContext) {
   const address = await emptyDatabase();
   assert.ok(address.kind === 'socket');
@@ -69,7 +69,7 @@ async function openWire(t: TestContext) {
   return Object.assign(wire, {
     direct: address,
     address: { kind: 'url', url: `postgres://${user}@127.0.0.1:${port}/${database}` } satisfies DatabaseAddress,
-    /** The next message with this text meets its fate. */
+    /** Breaks the connection at the next message that contains this text. */
     harm: (text: string, fate: Fate) => harms.push({ text, fate }),
   });
 }
@@ -96,7 +96,7 @@ test('a reset in a transaction does not affect the next user of the connection',
   const sql = pool(t, wire.address);
   for (const marker of ['first', 'second', 'third']) {
     wire.harm(marker, 'reset');
-    // As text, not as a parameter: the ROLLBACK is to be sent at once, while Node still holds back that it is closed.
+    // As text, not as a parameter, so that the ROLLBACK is sent at once, before Node reports the closed socket.
     await assert.rejects(
       withTimeout(inTransaction(sql, async (own) => own`SELECT ${sql.unsafe(`'${marker}'`)}`.execute())),
     );
@@ -110,7 +110,7 @@ test('a write that was pending when the connection closed does not block it fore
   await Promise.all([echo(sql, 1), echo(sql, 2)]);
   for (let round = 0; round < 4; round++) {
     wire.harm('pg_sleep', 'close all');
-    // What is asked as soon as one connection has closed goes to the other, which is closing too.
+    // A statement sent when one connection has closed goes to the other one, which is closing too.
     const asleep = sql`SELECT pg_sleep(60)`.execute().catch(async () => echo(sql, 3).catch(() => undefined));
     await withTimeout(asleep);
     await Promise.all([checkHealth(sql), checkHealth(sql)]);
@@ -205,7 +205,7 @@ test('no statement of a lost transaction reaches the connection that replaces it
     await own`INSERT INTO notes VALUES ('mine')`;
     gate.resolve();
     await assert.rejects(withTimeout(written.promise), connectionClosed);
-    // Were the stray COMMIT on its way, it would come before this is answered.
+    // A stray COMMIT would arrive before this statement is answered.
     await own`SELECT ${1}::integer`;
     assert.equal((await killer`SELECT FROM notes`).length, 0);
   });
@@ -215,15 +215,15 @@ test('no statement of a lost transaction reaches the connection that replaces it
 test('statements queued in a transaction are rejected when it is lost', async (t) => {
   const wire = await openWire(t);
   const sql = pool(t, wire.address);
-  const begun = Promise.withResolvers<PromiseSettledResult<unknown>[]>();
+  const started = Promise.withResolvers<PromiseSettledResult<unknown>[]>();
   wire.harm('first', 'close');
   const transaction = sql.begin(async (own) => {
     const both = [own`SELECT ${'a'}::text AS first`, own`SELECT ${'b'}::text AS second`];
-    begun.resolve(Promise.allSettled(both));
-    await begun.promise;
+    started.resolve(Promise.allSettled(both));
+    await started.promise;
   });
   await assert.rejects(withTimeout(transaction), connectionClosed);
-  const states = (await withTimeout(begun.promise)).map(({ status }) => status);
+  const states = (await withTimeout(started.promise)).map(({ status }) => status);
   assert.deepEqual(states, ['rejected', 'rejected']);
   await checkHealth(sql);
 });
@@ -231,13 +231,13 @@ test('statements queued in a transaction are rejected when it is lost', async (t
 test('a pool can be ended while a transaction of it is lost', async (t) => {
   const wire = await openWire(t);
   const [sql, killer] = [connect(wire.direct, { max: 1 }), pool(t, wire.direct)];
-  const begun = Promise.withResolvers<number>();
+  const started = Promise.withResolvers<number>();
   const transaction = sql.begin(async (own) => {
-    begun.resolve(await backendOf(own));
+    started.resolve(await backendOf(own));
     await own`SELECT pg_sleep(60)`;
   });
   const rejected = assert.rejects(withTimeout(transaction), connectionClosed);
-  const pid = await begun.promise;
+  const pid = await started.promise;
   await untilAsleep(killer, pid);
   const ended = sql.end();
   await endBackend(killer, pid);

@@ -16,7 +16,7 @@ import {
   offersOf,
 } from '../support/world.ts';
 
-/** Every instant on a board, by the name of what it belongs to. */
+/** Every instant on a board, by the name of its object. */
 function instantsOf(board: Board): Record<string, number | null> {
   const found: Record<string, number | null> = {};
   for (const { settings, memory } of board.queues.values())
@@ -58,7 +58,7 @@ test('a step of the clock shifts every instant of a board and its account', asyn
     await makeAvailableOperator(server, own, { expires_in_sec: 600 }),
     await makeAvailableOperator(server, own),
   ];
-  // One engaged, with others left behind in the queue; one declined and waiting again; one offered; one asked directly.
+  // One visitor is engaged, others still wait; one was declined and waits again; one is offered; one has a direct request.
   const tickets = [
     await enqueue(server, own, queue),
     await enqueue(server, own, queue),
@@ -111,11 +111,11 @@ test('a board is shifted by the steps it has missed and never left in the future
   assert.equal(missedSteps(account), 0);
   assert.equal(missedSteps({ ...account, now: 400_500, shiftMs: -600_000 }), -600_000);
   assert.equal(missedSteps({ ...account, now: 1_600_500, shiftMs: 600_000 }), 600_000);
-  // Forward and back again while nobody looked.
+  // A step forward and back that no process saw.
   assert.equal(missedSteps({ ...account, shiftMs: 0, boardShiftMs: 0, now: 1_900_000 }), 0);
-  // Set back, and nobody has recorded it.
+  // The clock was set back, and no step was recorded.
   assert.equal(missedSteps({ ...account, now: 400_000 }), -600_000);
-  // Recorded, but not all of it.
+  // Only a part of the step was recorded.
   assert.equal(missedSteps({ ...account, now: 300_000, shiftMs: -600_000 }), -700_000);
   assert.equal(missedSteps({ ...account, turnedAt: null, shiftMs: 600_000 }), 600_000);
 });

@@ -20,9 +20,9 @@ import { expectStatus } from '../support/world.ts';
 
 const pacers: NodeJS.Timeout[] = [];
 
-/** Those who send or take files slowly hold what is theirs for half a minute, and nothing of anybody else's. */
+/** Slow uploads and downloads use the limits of their own caller for half a minute, and affect no other caller. */
 const server = await forThisFile(startTestServer());
-/** These begin before all tests and are looked at in the last one, as half a minute must pass. */
+/** These start before all tests and are checked in the last one, because half a minute must pass. */
 const talk = await startFileEngagement(server);
 const silent = { talk, upload: slowUpload(server, talk) };
 await silent.upload.write('something, and then nothing');
@@ -48,7 +48,7 @@ interface Unread {
   readonly responses: readonly IncomingMessage[];
 }
 
-/** Downloads of a file that is larger than what the network holds between the two, none of which is read. */
+/** Starts downloads that are never read. The file is larger than the socket buffers. */
 async function beginDownloads(count: number): Promise<Unread> {
   const talk = await startFileEngagement(server);
   await changeSite(server, talk.account, { allowed_file_content_types: ['application/octet-stream'] });
@@ -85,7 +85,7 @@ test('a caller has at most 10 uploads at once; slow ones block neither the other
 test('a caller has at most 10 downloads at once', async () => {
   const { path, talk } = unread;
   const refused = await call(server, `GET ${path}`, { token: talk.visitor.token });
-  // Not by expectStatus, which would show 24 MiB.
+  // Without expectStatus, which would print 24 MiB.
   assert.equal(refused.status, 429);
   assert.match(refused.body.detail, /^You are downloading 10 files already\. Wait until one of them is done/);
   expectStatus(await call(server, `HEAD ${path}`, { token: talk.operator.token }), 200);
@@ -101,7 +101,7 @@ test('an upload or download with almost no traffic is aborted after half a minut
 
   for (const pacer of pacers) clearInterval(pacer);
   steady.end();
-  assert.equal((await steady.answer).status, 200, 'what comes slowly but steadily is taken');
+  assert.equal((await steady.answer).status, 200, 'a slow but steady upload succeeds');
 
   const { path, talk } = unread;
   const again = async () => call(server, `HEAD ${path}`, { token: talk.visitor.token });

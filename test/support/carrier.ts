@@ -86,7 +86,7 @@ export async function startCarrier(): Promise<TestCarrier> {
   const acceptedSms: AcceptedSms[] = [];
   const nextBehaviours: CarrierBehaviour[] = [];
   const hanging = new Set<ServerResponse>();
-  const state = { asked: 0 };
+  const state = { requestCount: 0 };
 
   const parseSms = async (request: IncomingMessage): Promise<AcceptedSms> => {
     const chunks: Buffer[] = [];
@@ -106,7 +106,7 @@ export async function startCarrier(): Promise<TestCarrier> {
   };
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const sms = await parseSms(request);
-    state.asked += 1;
+    state.requestCount += 1;
     const basic = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
     if (request.url !== `/2010-04-01/Accounts/${accountSid}/Messages.json` || request.method !== 'POST')
       return answer(response, 404, { code: 20404, message: 'The requested resource was not found', status: 404 });
@@ -136,7 +136,7 @@ export async function startCarrier(): Promise<TestCarrier> {
     acceptedSms,
     nextBehaviours,
     get requestCount() {
-      return state.asked;
+      return state.requestCount;
     },
     hanging: () => hanging.size,
     async report(usher, { sid, from, to, statusCallback }, status, { bySid, fields = {} } = {}) {

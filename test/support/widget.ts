@@ -68,7 +68,7 @@ export interface Shop {
 
 interface ShopOptions {
   readonly queueFields?: Json;
-  readonly said?: Json;
+  readonly presence?: Json;
   /** Additional attributes of the script tag. */
   readonly attributes?: string;
   /** The styles of the page; hostile ones by default. */
@@ -78,10 +78,10 @@ interface ShopOptions {
 }
 
 export async function openShop(server: ServerHandle, options: ShopOptions = {}): Promise<Shop> {
-  const { queueFields = {}, said = {}, attributes = '', styles = hostileStyles, through = server } = options;
+  const { queueFields = {}, presence = {}, attributes = '', styles = hostileStyles, through = server } = options;
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, queueFields);
-  const operator = await makeAvailableOperator(server, own, said);
+  const operator = await makeAvailableOperator(server, own, presence);
   const { header } = await makeApplicationToken(server, own, 'publishable');
   const token = header.replace('ApplicationToken ', '');
   const tag = `<script src="${through.url}/widget.js" data-site="${own.siteId}" data-token="${token}" ${attributes} async></script>`;

@@ -76,7 +76,7 @@ test('a request that Apple resets fails, and one with REFUSED_STREAM is sent aga
   apple.onPush = (push) => push.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   const reset = await sender.send(delivery());
   assert.deepEqual([reset.verdict, reset.unavailable, reset.status], ['failed', true, null]);
-  assert.equal(reset.error, 'Apple broke off the request (INTERNAL_ERROR)');
+  assert.equal(reset.error, 'Apple reset the request (INTERNAL_ERROR)');
   assert.equal(apple.pushes.length, 1);
   let refusals = 2;
   apple.onPush = (push) => (refusals-- > 0 ? push.stream.close(constants.NGHTTP2_REFUSED_STREAM) : push.answer(200));
@@ -120,7 +120,7 @@ test('GOAWAY with an error fails the requests in flight and reports its reason',
     session.goaway(constants.NGHTTP2_INTERNAL_ERROR, stream.id, Buffer.from('{"reason":"Shutdown"}'));
   const attempt = await sender.send(delivery());
   assert.deepEqual([attempt.verdict, attempt.unavailable], ['failed', true]);
-  assert.equal(attempt.error, 'Apple has closed the connection (GOAWAY Shutdown)');
+  assert.equal(attempt.error, 'Apple closed the connection (GOAWAY Shutdown)');
   apple.onPush = (push) => push.answer(200);
   assert.equal((await sender.send(delivery())).verdict, 'delivered');
   assert.equal(apple.connectionCount, 2);
@@ -146,7 +146,10 @@ test('after a GOAWAY before the first response, the next connection waits for th
   assert.equal((await sender.send(delivery())).error, 'Apple did not answer in time');
   const next = await sender.send(delivery());
   assert.deepEqual([next.verdict, next.unavailable], ['failed', true]);
-  assert.match(next.error ?? '', /^Apple has closed the connection \(GOAWAY NO_ERROR\); it is tried again in \d+ s$/);
+  assert.match(
+    next.error ?? '',
+    /^Apple closed the connection \(GOAWAY NO_ERROR\); the next connection is made in \d+ s$/,
+  );
   assert.deepEqual([apple.pushes.length, apple.connectionCount], [1, 1]);
   await until(() => sender.openSessions === 0);
 });
@@ -204,7 +207,7 @@ test('nothing is sent to a server with an untrusted certificate or one for anoth
     const sender = fixture.sender(appleSettings(apple.url).settings, {}, ca);
     const attempt = await sender.send(delivery());
     assert.deepEqual([attempt.verdict, attempt.unavailable, attempt.status], ['failed', true, null]);
-    assert.match(attempt.error ?? '', new RegExp(`^The connection to Apple failed \\(${code}\\)`));
+    assert.match(attempt.error ?? '', new RegExp(`^the connection to Apple failed \\(${code}\\)`));
     assert.equal(apple.pushes.length, 0);
   }
 });
@@ -218,7 +221,10 @@ test('reconnects back off exponentially, and notifications fail at once in betwe
   const sender = fixture.sender(appleSettings(closed).settings, { backoffMs: 100, maxBackoffMs: 400 });
   const first = await sender.send(delivery());
   assert.deepEqual([first.verdict, first.unavailable], ['failed', true]);
-  assert.match(first.error ?? '', /^The connection to Apple failed \(ECONNRESET\); it is tried again in 1 s$/);
+  assert.match(
+    first.error ?? '',
+    /^the connection to Apple failed \(ECONNRESET\); the next connection is made in 1 s$/,
+  );
   const errors = new Set<string | null>();
   await until(async () => {
     errors.add((await sender.send(delivery())).error);
@@ -239,7 +245,7 @@ test('a server that accepts the connection and stays silent is given up after th
   const sender = fixture.sender(appleSettings(silent).settings, { connectMs: 150 });
   const attempt = await sender.send(delivery());
   assert.deepEqual([attempt.verdict, attempt.unavailable], ['failed', true]);
-  assert.match(attempt.error ?? '', /^Apple could not be connected to in time; it is tried again in 1 s$/);
+  assert.match(attempt.error ?? '', /^could not connect to Apple in time; the next connection is made in 1 s$/);
   await until(() => sender.openSessions === 0);
 });
 

@@ -141,7 +141,7 @@ test('while the database is down nothing is sent, and the error does not blame A
   fixture.defer(() => sender.close());
   const attempt = await sender.send(delivery());
   assert.deepEqual([attempt.verdict, attempt.unavailable, attempt.status], ['failed', true, null]);
-  assert.match(attempt.error ?? '', /^The token for Apple could not be had \(ECONNREFUSED\)$/);
+  assert.match(attempt.error ?? '', /^could not get a provider token for Apple \(ECONNREFUSED\)$/);
   assert.equal(apple.pushes.length, 0);
 });
 
@@ -208,12 +208,12 @@ test('the APNs settings must be set together, and each must be valid', () => {
   for (const [path, why] of [
     [join(directory.path, 'nowhere.p8'), /cannot be read \(ENOENT\)/],
     [folder, /cannot be read \(EISDIR\)/],
-    [file('empty', ''), /is not the P-256 key/],
-    [file('garbage', '-----BEGIN PRIVATE KEY-----\ngarbage\n-----END PRIVATE KEY-----'), /is not the P-256 key/],
-    [file('public', pem('P-256').publicKey), /is not the P-256 key/],
-    [file('curve', pem('P-384').privateKey), /is not the P-256 key/],
-    [file('rsa', rsa.export({ type: 'pkcs8', format: 'pem' })), /is not the P-256 key/],
-    [file('sec1', ec.export({ type: 'sec1', format: 'pem' })), /is not the P-256 key/],
+    [file('empty', ''), /is not a P-256 key/],
+    [file('garbage', '-----BEGIN PRIVATE KEY-----\ngarbage\n-----END PRIVATE KEY-----'), /is not a P-256 key/],
+    [file('public', pem('P-256').publicKey), /is not a P-256 key/],
+    [file('curve', pem('P-384').privateKey), /is not a P-256 key/],
+    [file('rsa', rsa.export({ type: 'pkcs8', format: 'pem' })), /is not a P-256 key/],
+    [file('sec1', ec.export({ type: 'sec1', format: 'pem' })), /is not a P-256 key/],
   ] as const)
     assert.throws(
       () => readConfig({ ...environment, USHER_APNS_KEY_FILE: path }),

@@ -123,7 +123,7 @@ test('a refused key pauses only its environment and topic, and sends no request 
   assert.deepEqual([refused.verdict, refused.status, sender.paused], ['failed', 403, 1]);
   const paused = await sender.send(delivery({ topic: 'bad' }));
   assert.deepEqual([paused.verdict, paused.unavailable, paused.status], ['failed', false, null]);
-  assert.match(paused.error ?? '', /403 InvalidProviderToken.*; nothing is sent for another [12] s$/);
+  assert.match(paused.error ?? '', /403 InvalidProviderToken.*; paused for another [12] s$/);
   assert.equal(apple.pushes.length, 1);
   assert.equal((await sender.send(delivery({ topic: 'good' }))).verdict, 'delivered');
   assert.equal((await sender.send(delivery({ topic: 'bad', environment: 'production' }))).status, 403);
@@ -191,11 +191,11 @@ test('the number of waiting notifications and their waiting time are limited', a
   await until(() => sender.waiting === 3);
   const tooMany = await sender.send(delivery());
   assert.deepEqual([tooMany.verdict, tooMany.unavailable], ['failed', true]);
-  assert.match(tooMany.error ?? '', /3 notifications to Apple are waiting/);
+  assert.match(tooMany.error ?? '', /the queue of 3 notifications to Apple is full/);
   for (const attempt of await Promise.all(sending.slice(1)))
     assert.deepEqual(
       [attempt.verdict, attempt.unavailable, attempt.error],
-      ['failed', true, 'Its turn to be sent to Apple did not come in time'],
+      ['failed', true, 'the notification waited too long in the queue to Apple'],
     );
   assert.deepEqual([sender.waiting, sender.streamsInFlight, apple.pushes.length], [0, 1, 1]);
 });

@@ -65,7 +65,7 @@ test('webhooks may name 10 unresolvable hosts per visitor and 20 per IP address,
   expectStatus(await requestTicketWithWebhooks(page, first, here, names('dead-a')), 200);
   const more = expectStatus(await requestTicketWithWebhooks(page, first, here, names('dead-b', 1)), 429);
   assert.equal(more.body.error, 'too_many_unresolved_names');
-  assert.match(more.body.detail, /^At most 10 host names/);
+  assert.match(more.body.detail, /^The limit of 10 unresolved host names/);
   assert.ok(Number(more.headers.get('retry-after')) > 0);
 
   const second = await openPage(page, here);
@@ -73,7 +73,7 @@ test('webhooks may name 10 unresolvable hosts per visitor and 20 per IP address,
   const third = await openPage(page, here);
   assert.match(
     expectStatus(await requestTicketWithWebhooks(page, third, here, names('dead-c', 1)), 429).body.detail,
-    /^At most 20 host names/,
+    /^The limit of 20 unresolved host names/,
   );
   // Names that were already counted for this address do not count again.
   expectStatus(await requestTicketWithWebhooks(page, third, here, names('dead-a', 1)), 201);

@@ -332,7 +332,7 @@ test('a forbidden address is not called, even if it was registered', async () =>
   await sendText(chat, chat.visitor, 'one');
   const read = async () => sql<LoggedAttempt[]>`SELECT status, error FROM delivery_log WHERE webhook_id = ${hook.id}`;
   await until(async () => (await read()).length === 1);
-  assert.deepEqual({ ...(await read())[0] }, { status: null, error: 'the address may not be called' });
+  assert.deepEqual({ ...(await read())[0] }, { status: null, error: 'the address is not allowed' });
   assert.equal(receiver.arrived.length, 0);
 });
 

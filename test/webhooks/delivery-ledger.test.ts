@@ -226,11 +226,11 @@ async function failuresOf({ database: { sql } }: World): Promise<Map<string, num
 }
 
 /** Asserts that first arrivals are in order, except for events that failed three times (D8.7). Returns the number of exceptions. */
-function checkOrder(heard: readonly ReceivedEvent[], failures: ReadonlyMap<string, number>): number {
+function checkOrder(received: readonly ReceivedEvent[], failures: ReadonlyMap<string, number>): number {
   const first = new Map<string, number>();
   let latest = -1;
   let overtaken = 0;
-  for (const { content, eventId } of heard) {
+  for (const { content, eventId } of received) {
     if (first.has(content)) continue;
     const number = Number(content.split(' ')[1]);
     first.set(content, number);

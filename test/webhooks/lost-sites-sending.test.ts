@@ -70,7 +70,7 @@ test('waiting deliveries of a site are not sent to a new URL if the webhook no l
       await until(async () => (await deliveriesOf(admin, id)).every(({ finished_at: at }) => at !== null), 20_000);
       const ends = (await deliveriesOf(admin, id)).map(({ state, last_error: error }) => [state, error]);
       assert.deepEqual(ends, [
-        ['discarded', 'the webhook was changed and no longer hears of the site'],
+        ['discarded', 'the webhook was changed and no longer covers the site'],
         ['delivered', null],
       ]);
     }
@@ -118,7 +118,7 @@ test('neither a recovery nor a replay sends events of a site that the webhook no
     return (await ask(who, path)).body.recovered;
   };
   assert.equal(await recover(former), 1);
-  // Also not for an admin: the deliveries would go to whoever has the URL.
+  // Also not for an admin: the deliveries would go to the URL of the registrar.
   assert.equal(await recover(admin), 0);
   expectStatus(await ask(admin, `POST /deliveries/${held[0]?.id}/replay`, {}), 403);
   await until(() => arrivedAt('/recovered').length > 0);

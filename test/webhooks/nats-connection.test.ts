@@ -110,7 +110,7 @@ test('nothing is sent to a server that offers no TLS or sends data before the ha
     socket.on('data', (data) => (received += String(data)));
     socket.write(greetings.shift() ?? '');
   });
-  for (const error of ['the server offers no TLS', 'the server did not wait for TLS'])
+  for (const error of ['the server does not offer TLS', 'the server sent data before TLS'])
     assert.deepEqual(await open(port, { ca: selfSigned.cert }).publish(), { kind: 'lost', error });
   assert.equal(received, '');
 });
@@ -173,15 +173,15 @@ test('the connection to a silent server is closed; the connection to a slow one 
 
 test('a server that violates the NATS protocol is disconnected', async (context) => {
   for (const [sent, error] of [
-    ['x'.repeat(100_000), 'a line is too long'],
-    ['HTTP/1.1 400 Bad Request\r\n\r\n', 'an operation is unknown'],
-    [`${info}MSG a 1 99999999\r\n`, 'a message is too long'],
-    [`${info}MSG a 1 -5\r\n`, 'a message has no size'],
+    ['x'.repeat(100_000), 'the line is too long'],
+    ['HTTP/1.1 400 Bad Request\r\n\r\n', 'unknown operation'],
+    [`${info}MSG a 1 99999999\r\n`, 'the message is too long'],
+    [`${info}MSG a 1 -5\r\n`, 'the message has no valid size'],
   ] as const) {
     const { port, sockets } = await listen(context, (socket) => void socket.write(sent));
     assert.deepEqual(await open(port).publish(), {
       kind: 'lost',
-      error: `the server does not speak NATS: ${error}`,
+      error: `the server broke the NATS protocol: ${error}`,
     });
     await until(() => sockets.size === 0);
   }

@@ -138,7 +138,7 @@ test('without a stream for the subject the delivery is retried, and the error sa
   const webhook = await makeNatsWebhook();
   const failed = await firstFailure(webhook);
   assert.deepEqual([failed.state, failed.status], ['retrying', 503]);
-  assert.equal(failed.error, `no stream takes the subject ${webhook.subject}`);
+  assert.equal(failed.error, `no stream has the subject ${webhook.subject}`);
   await nats.makeStream(webhook.subject);
   await until(async () => {
     await makeDue(webhook);
@@ -150,12 +150,12 @@ test('an event that is too large for the server or the stream is not retried', a
   await using small = await TestNats.start({ settings: ['max_payload: 300'] });
   const forServer = await firstFailure(await makeNatsWebhook(small));
   assert.deepEqual([forServer.state, forServer.status], ['exhausted', null]);
-  assert.equal(forServer.error, 'the event is larger than the 300 bytes that the server takes');
+  assert.equal(forServer.error, 'the event is larger than the 300 bytes that the server accepts');
   const webhook = await makeNatsWebhook();
   await nats.makeStream(webhook.subject, { max_msg_size: 300 });
   const forStream = await firstFailure(webhook);
   assert.deepEqual([forStream.state, forStream.status], ['exhausted', 400]);
-  assert.match(forStream.error, /^the server said “message size exceeds maximum allowed”/);
+  assert.match(forStream.error, /^the server answered “message size exceeds maximum allowed”/);
 });
 
 const users = `
@@ -187,11 +187,11 @@ test('credentials are used, never shown, and not sent to another server', async 
   const denied = await put({ url: broker.url('other.events') });
   assert.deepEqual([denied.has_credentials, 'credentials' in denied], [true, false]);
   await sendTest(webhook);
-  await until(async () => (await attemptsOf(webhook)).some(({ error }) => /do not permit to publish/.test(error)));
+  await until(async () => (await attemptsOf(webhook)).some(({ error }) => /do not allow publishing/.test(error)));
   assert.ok(!JSON.stringify(await webhookRow(server, webhook.hook.id)).includes('right'));
   assert.equal((await put({ url: nats.url(webhook.subject) })).has_credentials, false);
   const publisher = await makeNatsWebhook(broker, { credentials: { user: 'publisher', password: 'right' } });
-  assert.match((await firstFailure(publisher)).error, /do not permit to subscribe to _INBOX/);
+  assert.match((await firstFailure(publisher)).error, /do not allow subscribing to _INBOX/);
 });
 
 test('a token can be used instead of a password, and without one the server refuses', async () => {
@@ -246,7 +246,7 @@ test('a host that resolves to a private address is not connected to', async () =
        WHERE w.id = ${webhook.hook.id} AND d.id = w.destination_id)
     UPDATE webhooks SET url = 'nats://10.1.2.3:4222/usher' WHERE id = ${webhook.hook.id}`;
   const failed = await firstFailure(webhook);
-  assert.deepEqual([failed.status, failed.error], [null, 'the address may not be called']);
+  assert.deepEqual([failed.status, failed.error], [null, 'the address is not allowed']);
 });
 
 test('hundreds of events are each stored once, in order within their engagement', async () => {

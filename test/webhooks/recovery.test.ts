@@ -88,11 +88,11 @@ test('a recovery requeues held and exhausted deliveries of its time range in the
 
   const since = new Date(start + 10 * minuteMs).toISOString();
   const later = new Date(start + 50 * minuteMs).toISOString();
-  const { id, created_at, updated_at, ...begun } = expectStatus(
+  const { id, created_at, updated_at, ...recovery } = expectStatus(
     await recover(webhook, { since, until: later }),
     202,
   ).body;
-  assert.deepEqual(begun, {
+  assert.deepEqual(recovery, {
     webhook_id: webhook.id,
     state: 'running',
     since,
@@ -146,8 +146,8 @@ test('two concurrent recoveries requeue ten thousand deliveries once, in batches
   // More rows in between than one batch reads.
   await insertDeliveries(sql, webhook, 'discarded', { count: 12_000, at });
   await insertDeliveries(sql, webhook, 'exhausted', { count: 10, at });
-  const begun = await Promise.all([0, 1].map(async () => recover(webhook, { since: at.toISOString() })));
-  const done = await Promise.all(begun.map(async (answer) => untilEnded(expectStatus(answer, 202).body)));
+  const recovery = await Promise.all([0, 1].map(async () => recover(webhook, { since: at.toISOString() })));
+  const done = await Promise.all(recovery.map(async (answer) => untilEnded(expectStatus(answer, 202).body)));
   assert.deepEqual(
     done.map(({ state }) => state),
     ['finished', 'finished'],
@@ -201,7 +201,7 @@ test('a recovery of a disabled or deleted webhook is refused', async () => {
 test('disabling a webhook stops its recovery, and nothing is sent', async () => {
   const webhook = await insertWebhook(server, own);
   await insertDeliveries(sql, webhook, 'held', { count: 3 });
-  let begun: Json;
+  let recovery: Json;
   // The recovery waits while another transaction changes the webhook.
   await server.database.sql.begin(async (transaction) => {
     const id = randomUUID();
@@ -209,13 +209,13 @@ test('disabling a webhook stops its recovery, and nothing is sent', async () => 
     await sql`
       INSERT INTO webhook_recoveries (id, account_id, webhook_id, since, asked_in)
       VALUES (${id}, ${webhook.accountId}, ${webhook.id}, now() - interval '1 hour', ${oldXid}::text::xid8)`;
-    begun = { id, webhook_id: webhook.id };
+    recovery = { id, webhook_id: webhook.id };
     await until(async () => {
       const [row] = await sql<{ taken: boolean }[]>`SELECT epoch > 0 AS taken FROM webhook_recoveries WHERE id = ${id}`;
       return row?.taken === true;
     });
   });
-  const done = await untilEnded(begun);
+  const done = await untilEnded(recovery);
   assert.deepEqual([done.state, done.recovered], ['stopped', 0]);
   assert.ok((await waitingDeliveries(sql, webhook)).every(({ state }) => state === 'held'));
 });
@@ -267,14 +267,14 @@ test('an invalid time range is refused, and so is a recovery above the limit', a
 test('a process that has lost the lease of a recovery writes nothing', async () => {
   const webhook = await insertWebhook(server, own);
   await insertDeliveries(sql, webhook, 'held', { count: 1_200 });
-  let begun: Json;
+  let recovery: Json;
   await server.database.sql.begin(async (transaction) => {
     await transaction`SELECT 1 FROM webhooks WHERE id = ${webhook.id} FOR UPDATE`;
     const id = randomUUID();
     await sql`
       INSERT INTO webhook_recoveries (id, account_id, webhook_id, since, asked_in)
       VALUES (${id}, ${webhook.accountId}, ${webhook.id}, now() - interval '1 hour', ${oldXid}::text::xid8)`;
-    begun = { id, webhook_id: webhook.id };
+    recovery = { id, webhook_id: webhook.id };
     const taken = async (times: number): Promise<void> =>
       until(async () => {
         const [row] = await sql<{ epoch: number }[]>`
@@ -286,7 +286,7 @@ test('a process that has lost the lease of a recovery writes nothing', async () 
     await sql`UPDATE webhook_recoveries SET taken_until = '-infinity' WHERE id = ${id}`;
     await taken(2);
   });
-  const done = await untilEnded(begun);
+  const done = await untilEnded(recovery);
   assert.deepEqual([done.state, done.recovered], ['finished', 1_200]);
 });
 
@@ -302,10 +302,10 @@ test('a recovery continues after its process was killed, and requeues nothing tw
   await insertDeliveries(db, webhook, 'held', { count: 10_000, at });
   await insertDeliveries(db, webhook, 'exhausted', { count: 10_000, at });
   const answer = await recover(webhook, { since: at.toISOString() }, cluster.reach(first), account.admin);
-  const begun = expectStatus(answer, 202).body;
+  const recovery = expectStatus(answer, 202).body;
   const now = async (): Promise<{ state: string; recovered: number }> => {
     const [row] = await db<{ state: string; recovered: number }[]>`
-      SELECT state, recovered::integer AS recovered FROM webhook_recoveries WHERE id = ${begun.id}`;
+      SELECT state, recovered::integer AS recovered FROM webhook_recoveries WHERE id = ${recovery.id}`;
     assert.ok(row);
     return row;
   };
@@ -322,10 +322,10 @@ test('a recovery continues after its process was killed, and requeues nothing tw
     const put = (await waitingDeliveries(db, webhook)).filter((row) => row.state === 'pending');
     assert.equal(put.length, count);
     // End the lease now instead of waiting for its expiry.
-    await db`UPDATE webhook_recoveries SET taken_until = '-infinity' WHERE id = ${begun.id}`;
+    await db`UPDATE webhook_recoveries SET taken_until = '-infinity' WHERE id = ${recovery.id}`;
     node = await cluster.start();
   }
-  const done = await untilEnded(begun, cluster.reach(node), account.admin);
+  const done = await untilEnded(recovery, cluster.reach(node), account.admin);
   assert.deepEqual([done.state, done.recovered], ['finished', 20_000]);
   const waiting = await waitingDeliveries(db, webhook);
   assert.equal(waiting.length, 20_000);

@@ -168,10 +168,10 @@ test('a destination is kept while it has deliveries or a lease, or was used late
   const gone = (destinationId: string): TestWebhook => ({ id: randomUUID(), accountId, destinationId });
   await insertDeliveries(sql, gone(fresh), 'fresh', { count: 1 });
   await insertDeliveries(sql, gone(due), 'retrying', { count: 1 });
-  const wanted = await destination('https://wanted.example');
-  assert.equal(await destinationFor(sql, accountId as AccountId, 'https://wanted.example/other'), wanted);
+  const inUse = await destination('https://in-use.example');
+  assert.equal(await destinationFor(sql, accountId as AccountId, 'https://in-use.example/other'), inUse);
   await sweep();
-  const there = await Promise.all([idle, leased, fresh, due, wanted].map(async (id) => isThere('destinations', id)));
+  const there = await Promise.all([idle, leased, fresh, due, inUse].map(async (id) => isThere('destinations', id)));
   assert.deepEqual(there, [false, true, true, true, true]);
   assert.notEqual(await destinationFor(sql, accountId as AccountId, 'https://idle.example'), idle);
 });

@@ -85,8 +85,8 @@ test('concurrent dispatchers disable a webhook once, and the reason is shown unt
     // A PUT with an older version cannot enable the webhook.
     const stale = { token: own.admin, body: { ...webhookFields, enabled: true }, headers: { 'if-match': '"1"' } };
     expectStatus(await call(server, `PUT /webhooks/${id}`, stale), 412);
-    const kept = expectStatus(await ask(`PUT /webhooks/${id}`, { ...webhookFields, enabled: false }), 200).body;
-    assert.deepEqual([kept.disabled_because, kept.disabled_at], [because, disabled_at]);
+    const unchanged = expectStatus(await ask(`PUT /webhooks/${id}`, { ...webhookFields, enabled: false }), 200).body;
+    assert.deepEqual([unchanged.disabled_because, unchanged.disabled_at], [because, disabled_at]);
     const on = expectStatus(await ask(`PUT /webhooks/${id}`, { ...webhookFields, enabled: true }), 200).body;
     assert.deepEqual([on.disabled_because, on.disabled_at], [null, null]);
     // A failure from before the webhook was enabled does not disable it again.

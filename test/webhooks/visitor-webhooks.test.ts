@@ -68,7 +68,7 @@ test('a name that resolves to this machine is called for a registered webhook, n
   await sendText(chat, chat.visitor, 'one');
   await until(async () => (await attempts()).length >= 10);
   for (const { error, status } of await attempts())
-    assert.deepEqual([error, status], ['the address may not be called', null]);
+    assert.deepEqual([error, status], ['the address is not allowed', null]);
   // A delivery without a request says nothing about the receiver, so the breaker stays closed.
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   assert.match(metrics, /^usher_delivery_destinations\{state="open"\} 0$/m);

@@ -260,7 +260,7 @@ test('only a super_manager of every site that a webhook covers can register, rea
   const post = async (who: { admin: string }, site_ids: Json): Promise<Answer> =>
     ask('POST /webhooks', { ...webhookFields, site_ids }, who);
   const tooLow = expectStatus(await post(manager, [second, first]), 403).body;
-  assert.match(tooLow.detail, new RegExp(`the caller is manager on ${first}\\. Leave it out`));
+  assert.match(tooLow.detail, new RegExp(`the caller is manager on ${first}\\. Leave this site out`));
   for (const unknown of [randomUUID(), strangersSite, second]) {
     const { details } = expectStatus(await post(onFirst, [first, first, unknown]), 422).body;
     assert.deepEqual(

@@ -95,7 +95,7 @@ test('on a page of another origin with hostile styles, a visitor asks for a chat
 });
 
 test('the button is shown only while a queue is open', async () => {
-  await using shop = await openShop(server, { said: { media: ['text', 'audio'] } });
+  await using shop = await openShop(server, { presence: { media: ['text', 'audio'] } });
   const { page, context, complaints } = await browser.newPage();
   await context.clock.install();
   await page.goto(shop.url);
