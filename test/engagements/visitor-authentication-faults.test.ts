@@ -11,13 +11,7 @@ import { databaseErrorCode, openDatabase } from '../../packages/server/src/platf
 import { NameResolver } from '../../packages/server/src/platform/names/name-resolver.ts';
 import { GuardedFetcher } from '../../packages/server/src/platform/guarded-fetcher.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import {
-  requestAuthentication,
-  authenticate,
-  eventsOfRequest,
-  waitForOutcome,
-  registerProvider,
-} from '../support/authentication.ts';
+import { sendProof, authenticate, eventsOfRequest, outcomeOf, addProvider } from '../support/authentication.ts';
 import { startCluster } from '../support/cluster.ts';
 import { openWorld } from '../support/fixture.ts';
 import { TestOpenid } from '../support/openid.ts';
@@ -123,14 +117,14 @@ test(
     const running = Object.entries(ways).map(async ([title, [reason, breakIt, byCode]]) => {
       const account = await makeAccount(server);
       const openid = await start();
-      const provider_id = await registerProvider(server, account, openid, { redirect_uris: [redirect_uri] });
+      const provider_id = await addProvider(server, account, openid, { redirect_uris: [redirect_uri] });
       const visitor = await makeVisitor(server, account);
       const code_verifier = 'v'.repeat(43);
       const code = openid.grant(code_verifier, redirect_uri);
       const proof = byCode ? { code, code_verifier, redirect_uri } : { id_token: await openid.idToken() };
       await breakIt(openid);
-      const id = await requestAuthentication(server, visitor, { provider_id, ...proof });
-      return { title, reason, found: await waitForOutcome(server, visitor, id, 30_000) };
+      const id = await sendProof(server, visitor, { provider_id, ...proof });
+      return { title, reason, found: await outcomeOf(server, visitor, id, 30_000) };
     });
     for (const each of running) {
       const { title, reason, found } = await each;
@@ -150,10 +144,7 @@ test('a slow provider delays nobody else, and a visitor has at most five pending
   const [slow, quick] = [await start(), await start()];
   const held = hold(slow, discovery);
   const account = await makeAccount(server);
-  const [provider_id, other] = [
-    await registerProvider(server, account, slow),
-    await registerProvider(server, account, quick),
-  ];
+  const [provider_id, other] = [await addProvider(server, account, slow), await addProvider(server, account, quick)];
   const visitor = await makeVisitor(server, account);
   const send = async (token: string) =>
     call(server, 'POST /visitor_authentication/requests', { token, body: { provider_id, id_token: 'a.b.c' } });
@@ -169,7 +160,7 @@ test('a slow provider delays nobody else, and a visitor has at most five pending
   // Running requests share one fetch; the others have not started.
   assert.equal(held.waiting(), 1);
   held.release();
-  for (const id of taken) assert.equal(await waitForOutcome(server, visitor, id), 'malformed_token');
+  for (const id of taken) assert.equal(await outcomeOf(server, visitor, id), 'malformed_token');
   expectStatus(await send(visitor.token), 202);
 });
 
@@ -177,16 +168,16 @@ test('requests fail if their provider is deleted before they are decided', async
   const openid = await start();
   const held = hold(openid, discovery);
   const account = await makeAccount(server);
-  const provider_id = await registerProvider(server, account, openid);
+  const provider_id = await addProvider(server, account, openid);
   const visitor = await makeVisitor(server, account);
   const ids: string[] = [];
   for (let count = 0; count < 5; count += 1)
-    ids.push(await requestAuthentication(server, visitor, { provider_id, id_token: 'a.b.c' }));
+    ids.push(await sendProof(server, visitor, { provider_id, id_token: 'a.b.c' }));
   await until(() => held.waiting() === 1);
   const path = `/sites/${account.siteId}/visitor_authentication_providers/${provider_id}`;
   expectStatus(await call(server, `DELETE ${path}`, { token: account.admin }), 204);
   held.release();
-  const outcomes = await Promise.all(ids.map(async (id) => waitForOutcome(server, visitor, id)));
+  const outcomes = await Promise.all(ids.map(async (id) => outcomeOf(server, visitor, id)));
   assert.equal(outcomes.filter((reason) => reason === 'provider_deleted').length, 1);
 });
 
@@ -194,23 +185,23 @@ test('a valid token fails if its provider is deleted during the check', async ()
   const openid = await start();
   const held = hold(openid, '/jwks');
   const account = await makeAccount(server);
-  const provider_id = await registerProvider(server, account, openid);
+  const provider_id = await addProvider(server, account, openid);
   const visitor = await makeVisitor(server, account);
   const id_token = await openid.idToken();
-  const id = await requestAuthentication(server, visitor, { provider_id, id_token });
+  const id = await sendProof(server, visitor, { provider_id, id_token });
   await until(() => held.waiting() === 1);
   const path = `/sites/${account.siteId}/visitor_authentication_providers/${provider_id}`;
   expectStatus(await call(server, `DELETE ${path}`, { token: account.admin }), 204);
   held.release();
-  assert.equal(await waitForOutcome(server, visitor, id), 'provider_deleted');
+  assert.equal(await outcomeOf(server, visitor, id), 'provider_deleted');
   // The token does not count as used.
-  const next = await registerProvider(server, account, openid);
+  const next = await addProvider(server, account, openid);
   assert.equal(await authenticate(server, visitor, { provider_id: next, id_token }), 'succeeded');
 });
 
 test('metadata is cached, new keys are found, and unknown keys do not cause endless fetches', async () => {
   const openid = await start();
-  const provider_id = await registerProvider(server, own, openid);
+  const provider_id = await addProvider(server, own, openid);
   const attempt = async (id_token: string) =>
     authenticate(server, await makeVisitor(server, own), { provider_id, id_token });
   for (let count = 0; count < 5; count += 1) assert.equal(await attempt(await openid.idToken()), 'succeeded');
@@ -230,7 +221,7 @@ test('metadata is cached, new keys are found, and unknown keys do not cause endl
 test('requests of an unreachable provider fail together, not one after the other', async () => {
   const openid = await start();
   openid.overrides.set(discovery, (_request, response) => void response.writeHead(503).end());
-  const provider_id = await registerProvider(server, own, openid);
+  const provider_id = await addProvider(server, own, openid);
   const visitors = await Promise.all(Array.from({ length: 30 }, async () => makeVisitor(server, own)));
   const began = performance.now();
   const body = { provider_id, id_token: 'a.b.c' };
@@ -252,14 +243,14 @@ test('an account whose providers are all slow delays no other account', async ()
   const account = await makeAccount(server);
   const slow = await Promise.all(Array.from({ length: 9 }, async () => start()));
   const quick = await start();
-  const other = await registerProvider(server, own, quick);
+  const other = await addProvider(server, own, quick);
   const body = { provider_id: other, id_token: await quick.idToken() };
-  const ids = await Promise.all(slow.map(async (openid) => registerProvider(server, account, openid)));
+  const ids = await Promise.all(slow.map(async (openid) => addProvider(server, account, openid)));
   const visitors = await Promise.all(ids.map(async () => makeVisitor(server, account)));
   const held = slow.map((openid) => hold(openid, discovery));
   const asking = ids.flatMap((provider_id, index) =>
     Array.from({ length: 4 }, async () =>
-      requestAuthentication(server, visitors[index] ?? { id: '', token: '' }, { provider_id, id_token: 'a.b.c' }),
+      sendProof(server, visitors[index] ?? { id: '', token: '' }, { provider_id, id_token: 'a.b.c' }),
     ),
   );
   await Promise.all(asking);
@@ -313,11 +304,8 @@ test('a server that stops releases its requests, and the operator’s message is
   const engagement = await acceptOffer(first, operator);
   const openid = await start();
   const held = hold(openid, discovery);
-  const provider_id = await registerProvider(first, account, openid);
-  const id = await requestAuthentication(first, visitor, {
-    provider_id,
-    id_token: await openid.idToken({ name: 'Ada' }),
-  });
+  const provider_id = await addProvider(first, account, openid);
+  const id = await sendProof(first, visitor, { provider_id, id_token: await openid.idToken({ name: 'Ada' }) });
   await until(() => held.waiting() === 1);
   await first[Symbol.asyncDispose]();
   held.release();
@@ -359,16 +347,16 @@ test('a server that stops releases its requests, and the operator’s message is
 test('a request that is never decided fails after the last attempt', async () => {
   const openid = await start();
   const held = hold(openid, discovery);
-  const provider_id = await registerProvider(server, own, openid);
+  const provider_id = await addProvider(server, own, openid);
   const visitor = await makeVisitor(server, own);
   const ids: string[] = [];
   for (let count = 0; count < 5; count += 1)
-    ids.push(await requestAuthentication(server, visitor, { provider_id, id_token: 'a.b.c' }));
+    ids.push(await sendProof(server, visitor, { provider_id, id_token: 'a.b.c' }));
   await until(() => held.waiting() === 1);
   // The fifth attempt waits, as if five processes had died with it.
   await server.database.sql`UPDATE visitor_authentication_requests SET attempts = 5 WHERE id = ${ids[4] ?? ''}`;
   held.release();
-  assert.equal(await waitForOutcome(server, visitor, ids[4] ?? ''), 'error');
+  assert.equal(await outcomeOf(server, visitor, ids[4] ?? ''), 'error');
 });
 
 const allowLoopback = { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' };
@@ -383,7 +371,7 @@ test('with two processes, each request is decided once', { timeout: 120_000 }, a
   assert.ok(one !== undefined && two !== undefined);
   const account = await makeAccount(one);
   const openid = await start();
-  const provider_id = await registerProvider(one, account, openid);
+  const provider_id = await addProvider(one, account, openid);
   const replayed = await openid.idToken();
   const outcomes = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
@@ -404,35 +392,28 @@ for (const path of [discovery, '/jwks']) {
     const account = await makeAccount(cluster.reach(victim));
     const openid = await start();
     const held = hold(openid, path);
-    const provider_id = await registerProvider(cluster.reach(victim), account, openid, {
-      redirect_uris: [redirect_uri],
-    });
+    const provider_id = await addProvider(cluster.reach(victim), account, openid, { redirect_uris: [redirect_uri] });
     const visitor = await makeVisitor(cluster.reach(victim), account);
     const code_verifier = `${randomUUID()}${randomUUID()}`;
     const code = openid.grant(code_verifier, redirect_uri, { name: 'Ada' });
-    const id = await requestAuthentication(cluster.reach(victim), visitor, {
-      provider_id,
-      code,
-      code_verifier,
-      redirect_uri,
-    });
+    const id = await sendProof(cluster.reach(victim), visitor, { provider_id, code, code_verifier, redirect_uri });
     await until(() => held.waiting() === 1);
     await victim.stop('SIGKILL');
     held.release();
     const survivor = cluster.reach(await cluster.start());
     await expireLeases(survivor);
     // If the process waited for the keys, the code was already exchanged, and its ID token was stored.
-    assert.equal(await waitForOutcome(survivor, visitor, id), 'succeeded');
+    assert.equal(await outcomeOf(survivor, visitor, id), 'succeeded');
     assert.equal(openid.tokenRequests.length, 1);
   });
 }
 
 test('a decision is written once, later, if the connection breaks during the write', { timeout: 60_000 }, async () => {
   const openid = await start();
-  const provider_id = await registerProvider(server, own, openid);
+  const provider_id = await addProvider(server, own, openid);
   const visitor = await makeVisitor(server, own);
   const held = hold(openid, discovery);
-  const id = await requestAuthentication(server, visitor, { provider_id, id_token: await openid.idToken() });
+  const id = await sendProof(server, visitor, { provider_id, id_token: await openid.idToken() });
   await until(() => held.waiting() === 1);
   const { sql } = server.database;
   await sql.begin(async (blocker) => {
@@ -446,5 +427,5 @@ test('a decision is written once, later, if the connection breaks during the wri
     });
   });
   await expireLeases(server);
-  assert.equal(await waitForOutcome(server, visitor, id), 'succeeded');
+  assert.equal(await outcomeOf(server, visitor, id), 'succeeded');
 });

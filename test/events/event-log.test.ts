@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { acknowledge, end, engage, sendText } from '../support/chat.ts';
-import { authenticate, registerProvider } from '../support/authentication.ts';
+import { authenticate, addProvider } from '../support/authentication.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { TestOpenid } from '../support/openid.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
@@ -299,7 +299,7 @@ test('D9 the log does not show the secrets of an event', async () => {
   const own = await makeAccount(server);
   const openid = await new TestOpenid().start();
   try {
-    const provider = await registerProvider(server, own, openid);
+    const provider = await addProvider(server, own, openid);
     const visitor = await makeVisitor(server, own);
     const body = { provider_id: provider, id_token: await openid.idToken({ name: 'Ada' }) };
     assert.equal(await authenticate(server, visitor, body), 'succeeded');

@@ -4,7 +4,7 @@ import { expectStatus, makeProvider, type ServerHandle, type TestAccount, type T
 import type { TestOpenid } from './openid.ts';
 
 /** Registers the identity provider with the account's site. */
-export async function registerProvider(
+export async function addProvider(
   server: ServerHandle,
   own: TestAccount,
   openid: TestOpenid,
@@ -13,14 +13,14 @@ export async function registerProvider(
   return makeProvider(server, own, { issuer: openid.issuer, client_id: openid.clientId, ...fields });
 }
 
-/** Creates an authentication request. Returns its id. */
-export async function requestAuthentication(server: ServerHandle, visitor: TestVisitor, body: Json): Promise<string> {
+/** Creates an authentication request with the proof of a visitor. Returns its id. */
+export async function sendProof(server: ServerHandle, visitor: TestVisitor, body: Json): Promise<string> {
   const answer = await call(server, 'POST /visitor_authentication/requests', { token: visitor.token, body });
   return expectStatus(answer, 202).body.id;
 }
 
 /** Waits until the request is decided. Returns `succeeded` or the reason of the failure, and asserts that there is exactly one event. */
-export async function waitForOutcome(
+export async function outcomeOf(
   server: ServerHandle,
   visitor: TestVisitor,
   id: string,
@@ -40,7 +40,7 @@ export async function waitForOutcome(
 }
 
 export async function authenticate(server: ServerHandle, visitor: TestVisitor, body: Json): Promise<string> {
-  return waitForOutcome(server, visitor, await requestAuthentication(server, visitor, body));
+  return outcomeOf(server, visitor, await sendProof(server, visitor, body));
 }
 
 /** The events about an authentication request, as stored in the log. */
