@@ -13,7 +13,7 @@ import {
   makeAccount,
   makeOperator,
   makePolicy,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   type TestAccount,
   type TestOperator,
@@ -65,7 +65,7 @@ async function open(): Promise<Floor> {
     routing_policy: { media: ['text'] },
   });
   const sales = await makeQueue(server, own, { name: 'Sales' });
-  const operator = await makePresent(server, own, { media: ['text'] });
+  const operator = await makeAvailableOperator(server, own, { media: ['text'] });
   await rename(own, operator.id, 'Olga Operator');
   const { visitor } = await wait(own, sales, 'Vera Visitor');
   const id = await acceptOffer(server, operator);

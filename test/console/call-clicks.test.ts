@@ -3,11 +3,17 @@ import { afterEach, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console.ts';
-import { offers, sitDown, take, type At } from '../support/desk.ts';
+import { offers, openDesk, acceptVisitor, type DeskPage } from '../support/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import { askToTalk, openShop, takeVisitor, visit } from '../support/widget.ts';
-import { expectStatus, makeApplicationToken, makeOperator, makePresent, type TestOperator } from '../support/world.ts';
+import {
+  expectStatus,
+  makeApplicationToken,
+  makeOperator,
+  makeAvailableOperator,
+  type TestOperator,
+} from '../support/world.ts';
 
 /** A camera or microphone starts by its owner's own click, and by nothing that the other side or the server does. */
 const server = await forThisFile(startTestServer());
@@ -55,7 +61,7 @@ async function untilAsked(page: Page, button: Locator): Promise<void> {
 
 const joinAll = (page: Page): Locator => page.getByRole('button', { name: 'Join with camera and microphone' });
 
-async function colleagueOf({ own }: At): Promise<{ operator: TestOperator; page: Page }> {
+async function colleagueOf({ own }: DeskPage): Promise<{ operator: TestOperator; page: Page }> {
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   const { page } = await openConsole({ browser, server, key: operator.key, path: '/desk' });
   await page.getByRole('switch', { name: 'Available' }).click();
@@ -70,8 +76,8 @@ async function transfer(engagement: string, from: { token: string }, to: { id: s
 }
 
 test('an operator’s camera starts neither on accept, nor on reload, nor after a call was hung up and transferred', async () => {
-  const at = await sitDown({ server, browser });
-  const { id } = await take(at, 'Kim', { media: 'video' });
+  const at = await openDesk({ server, browser });
+  const { id } = await acceptVisitor(at, 'Kim', { media: 'video' });
   const { page } = at;
   await untilAsked(page, joinAll(page));
   await page.reload();
@@ -106,7 +112,7 @@ test('a visitor’s camera starts neither when an operator comes, nor after hang
   await page.getByRole('button', { name: 'Hang up' }).click();
   await page.getByText('Missed call').waitFor();
 
-  const next = await makePresent(server, shop.own, { media: ['video', 'text'] });
+  const next = await makeAvailableOperator(server, shop.own, { media: ['video', 'text'] });
   const request = await transfer(engagement, shop.operator, next);
   const accept = { token: next.token, body: { action: 'accept' } };
   expectStatus(await call(server, `PATCH /transfer_requests/${request}`, accept), 200);
@@ -119,7 +125,7 @@ test('a visitor’s camera starts neither when an operator comes, nor after hang
 });
 
 test('who accepts a call starts it by that click; who asked for it is asked once more', async () => {
-  const at = await sitDown({ server, browser });
+  const at = await openDesk({ server, browser });
   const desk = at.page;
   const token = (await makeApplicationToken(server, at.own, 'publishable')).header.split(' ')[1] ?? '';
   const { page: visitor } = await browser.newPage();

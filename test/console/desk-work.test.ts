@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { comesTrue, openBrowser, proof } from '../support/browser.ts';
 import { Caller } from '../support/caller.ts';
 import { barriersOf } from '../support/console.ts';
-import { composer, offers, said, say, sitDown, take } from '../support/desk.ts';
+import { composer, offers, messageList, say, openDesk, acceptVisitor } from '../support/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { askIn, expectStatus, makePresent, makeQueue, makeSite } from '../support/world.ts';
+import { requestTicket, expectStatus, makeAvailableOperator, makeQueue, makeSite } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
 const browser = await forThisFile(openBrowser());
@@ -17,7 +17,7 @@ lunching.catch(() => undefined);
 
 /** Is there while the page is open, over a reload too, and not much longer. Takes its time beside the other tests. */
 async function leave(): Promise<void> {
-  const { page, context, operator } = await sitDown({ server, browser });
+  const { page, context, operator } = await openDesk({ server, browser });
   const read = async (): Promise<Json> => (await call(server, `GET /operators/${operator.id}`, operator)).body;
   await page.reload();
   await page.getByText('Visitors are offered to you as they come').waitFor();
@@ -33,7 +33,7 @@ async function leave(): Promise<void> {
 
 /** Away for a reason at an open page, over a reload too; offline soon after the page is closed. */
 async function goToLunch(): Promise<void> {
-  const { page, context, operator } = await sitDown({ server, browser });
+  const { page, context, operator } = await openDesk({ server, browser });
   const read = async (): Promise<Json> => (await call(server, `GET /operators/${operator.id}`, operator)).body;
   const lastEnd = async (): Promise<Date | null | undefined> => {
     const [row] = await server.database.sql<{ ended_at: Date | null }[]>`
@@ -57,11 +57,11 @@ async function goToLunch(): Promise<void> {
 }
 
 test('hands a visitor on to a colleague or a queue, or not after all', async () => {
-  const at = await sitDown({ server, browser });
+  const at = await openDesk({ server, browser });
   const { page, own } = at;
-  const { id, visitor } = await take(at, 'Ivy');
+  const { id, visitor } = await acceptVisitor(at, 'Ivy');
   await say(at, id, visitor, 'To whom it may concern');
-  const colleague = await makePresent(server, own);
+  const colleague = await makeAvailableOperator(server, own);
   const other = await makeQueue(server, own, { name: 'Complaints', when_unstaffed: 'accept' });
   const transfer = page.getByRole('button', { name: 'Transfer' });
   const dialog = page.getByRole('dialog', { name: 'Transfer' });
@@ -88,8 +88,8 @@ test('hands a visitor on to a colleague or a queue, or not after all', async () 
   const accept = { token: colleague.token, body: { action: 'accept' } };
   expectStatus(await call(server, `PATCH /transfer_requests/${request.id}`, accept), 200);
   await page.getByText('Transferred to a colleague').waitFor();
-  await said(page).getByText('Transferred by you: Please take over').waitFor();
-  await said(page).getByText('To whom it may concern').waitFor();
+  await messageList(page).getByText('Transferred by you: Please take over').waitFor();
+  await messageList(page).getByText('To whom it may concern').waitFor();
   assert.equal(await composer(page).count(), 0);
   // And back, as an offer.
   const body = { engagement_id: id, operator_id: at.operator.id, message: 'Yours after all' };
@@ -100,16 +100,16 @@ test('hands a visitor on to a colleague or a queue, or not after all', async () 
   // What the colleagues told each other stays in the conversation, also after a reload.
   for (const isReloaded of [false, true]) {
     if (isReloaded) await page.reload();
-    await said(page).getByText('Transferred by Somebody: Yours after all').waitFor();
-    assert.equal(await said(page).getByText('Transferred by you: Please take over').count(), 1);
+    await messageList(page).getByText('Transferred by Somebody: Yours after all').waitFor();
+    assert.equal(await messageList(page).getByText('Transferred by you: Please take over').count(), 1);
   }
   assert.deepEqual(at.complaints, []);
 });
 
 test('who the visitor is, what was before, and the end', async () => {
-  const at = await sitDown({ server, browser }, { colorScheme: 'dark' });
+  const at = await openDesk({ server, browser }, { colorScheme: 'dark' });
   const { page, own } = at;
-  const first = await take(at, 'Jo');
+  const first = await acceptVisitor(at, 'Jo');
   await say(at, first.id, first.visitor, 'The first time');
   const panel = page.getByRole('form', { name: 'Visitor details' });
   await panel.getByLabel('E-mail').fill('no address');
@@ -136,7 +136,7 @@ test('who the visitor is, what was before, and the end', async () => {
     await page.keyboard.press('Enter');
     await page.getByText('Ended by you').waitFor();
     const before = page.url();
-    expectStatus(await askIn(server, own, { queue_ids: [at.queue] }, first.visitor), 201);
+    expectStatus(await requestTicket(server, own, { queue_ids: [at.queue] }, first.visitor), 201);
     await offers(page).getByText('Jo').waitFor();
     await page.keyboard.press('Alt+A');
     await page.waitForURL((url) => url.href !== before);
@@ -152,7 +152,7 @@ test('who the visitor is, what was before, and the end', async () => {
   await page.getByRole('dialog').getByText('The first time').waitFor();
   assert.deepEqual(await barriersOf(page), []);
   await page.goto(`${server.url}/console/desk/${first.id}`);
-  await said(page).getByText('The first time').waitFor();
+  await messageList(page).getByText('The first time').waitFor();
   const over = page.getByRole('link').filter({ hasText: 'Ended' });
   await until(async () => (await over.count()) === 2);
   await page.getByRole('button', { name: 'Close', exact: true }).click();
@@ -161,11 +161,11 @@ test('who the visitor is, what was before, and the end', async () => {
 });
 
 test('an operator taken off a site while at the desk loses its conversations and sees no error', async () => {
-  const at = await sitDown({ server, browser });
+  const at = await openDesk({ server, browser });
   const { page, own, operator } = at;
-  const { id, visitor } = await take(at, 'Otto');
+  const { id, visitor } = await acceptVisitor(at, 'Otto');
   await say(at, id, visitor, 'For your eyes only');
-  await said(page).getByText('For your eyes only').waitFor();
+  await messageList(page).getByText('For your eyes only').waitFor();
   const other = await makeSite(server, own);
   const body = { assignments: [{ site_id: other, role: 'operator' }] };
   expectStatus(await call(server, `PATCH /operators/${operator.id}`, { token: own.admin, body }), 200);
@@ -175,12 +175,12 @@ test('an operator taken off a site while at the desk loses its conversations and
 });
 
 test('on a phone: one thing at a time, nothing beyond the edge', async () => {
-  const at = await sitDown({ server, browser }, { viewport: { width: 375, height: 700 } });
+  const at = await openDesk({ server, browser }, { viewport: { width: 375, height: 700 } });
   const { page } = at;
   const fits = async (): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
-  const { id, visitor } = await take(at, 'A name without any space '.replaceAll(' ', '').repeat(8));
+  const { id, visitor } = await acceptVisitor(at, 'A name without any space '.replaceAll(' ', '').repeat(8));
   await say(at, id, visitor, 'x'.repeat(400));
-  await said(page).getByText('xxx').waitFor();
+  await messageList(page).getByText('xxx').waitFor();
   assert.equal(await fits(), true);
   await page.getByRole('button', { name: 'Visitor' }).click();
   await page.getByRole('dialog').getByLabel('Phone').waitFor();
@@ -193,9 +193,9 @@ test('on a phone: one thing at a time, nothing beyond the edge', async () => {
 });
 
 test('a call: asked for, accepted, heard and seen, muted, hung up; and another after a reload', proof, async () => {
-  const at = await sitDown({ server, browser });
+  const at = await openDesk({ server, browser });
   const { page } = at;
-  const { id, visitor } = await take(at, 'Kim');
+  const { id, visitor } = await acceptVisitor(at, 'Kim');
   await page.getByRole('button', { name: 'Call', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Video call' }).click();
   await page.getByText('You have asked for a video call').waitFor();
@@ -223,7 +223,7 @@ test('a call: asked for, accepted, heard and seen, muted, hung up; and another a
   await panel.getByText('In a call').waitFor({ timeout: 30_000 });
   await panel.getByRole('button', { name: 'Hang up' }).click();
   await caller.untilState('ended');
-  await said(page)
+  await messageList(page)
     .getByText(/^Call ended · 0:\d\d$/)
     .waitFor();
   await panel.waitFor({ state: 'detached' });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { openBrowser } from '../support/browser.ts';
 import { barriersOf, differenceOf, openConsole, openPath } from '../support/console.ts';
-import { sitDown, take } from '../support/desk.ts';
+import { openDesk, acceptVisitor } from '../support/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startTestServer, until, type Json } from '../support/server.ts';
 import { askToTalk, openShop, say, takeVisitor, visit } from '../support/widget.ts';
@@ -72,9 +72,9 @@ test('in forced colours every choice shows whether it is made', async () => {
 });
 
 test('in forced colours the selected conversation is told from the others', async () => {
-  const at = await sitDown({ server, browser }, forced);
-  await take(at, 'Ada');
-  await take(at, 'Bo');
+  const at = await openDesk({ server, browser }, forced);
+  await acceptVisitor(at, 'Ada');
+  await acceptVisitor(at, 'Bo');
   const chat = at.page.getByRole('list', { name: 'Conversations' }).getByRole('link', { name: 'Ada' });
   const share = await changeOf(chat, async () => {
     await at.page.keyboard.press('Alt+ArrowUp');

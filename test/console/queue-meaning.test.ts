@@ -7,12 +7,12 @@ import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer } from '../support/server.ts';
 import {
   acceptOffer,
-  askIn,
+  requestTicket,
   enqueue,
   expectStatus,
   makeAccount,
   makePolicy,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   type TestAccount,
 } from '../support/world.ts';
@@ -54,12 +54,13 @@ async function makeFloor(): Promise<TestAccount> {
   const late = await make('Late line', { ...video, when_unstaffed: 'accept' });
   const small = { ...video, when_unstaffed: 'accept', capacity_policy: { type: 'fixed', capacity: 1 } };
   const full = await make('Full line', small);
-  for (const queue of [late, full]) expectStatus(await askIn(server, own, { queue_ids: [queue], media: 'video' }), 201);
+  for (const queue of [late, full])
+    expectStatus(await requestTicket(server, own, { queue_ids: [queue], media: 'video' }), 201);
   // One operator talks and transfers the visitor to the back office, the other one's phone rings.
-  const talking = await makePresent(server, own, { media: ['text'] });
+  const talking = await makeAvailableOperator(server, own, { media: ['text'] });
   await enqueue(server, own, sales);
   const engagement_id = await acceptOffer(server, talking);
-  await makePresent(server, own, { media: ['text'] });
+  await makeAvailableOperator(server, own, { media: ['text'] });
   await enqueue(server, own, sales);
   const transfer = { engagement_id, queue_id: office, media: 'text' };
   expectStatus(await call(server, 'POST /transfer_tickets', { token: talking.token, body: transfer }), 201);

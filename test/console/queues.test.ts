@@ -11,10 +11,10 @@ import {
   makeAccount,
   makeOperator,
   makePolicy,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeTeam,
-  present,
+  setPresence,
   type TestAccount,
 } from '../support/world.ts';
 
@@ -51,8 +51,8 @@ test('a queue is made with every field, sees its effect before, and is deleted',
     ],
   });
   const last = await makeQueue(server, account, { name: 'Last resort', when_unstaffed: 'accept' });
-  await makePresent(server, account);
-  await makePresent(server, account);
+  await makeAvailableOperator(server, account);
+  await makeAvailableOperator(server, account);
   const { page, complaints } = await open(account, '/queues');
   await page.getByRole('link', { name: 'Last resort' }).waitFor();
   await page.getByRole('link', { name: 'New queue' }).click();
@@ -118,9 +118,9 @@ test('the list is live: status with its reason, without reload', async () => {
   const row = page.getByRole('row').filter({ hasText: 'Live' });
   await row.getByText('No operators online', { exact: true }).waitFor();
   await page.getByText('Live', { exact: true }).first().waitFor();
-  await present(server, operator, { media: ['video'] });
+  await setPresence(server, operator, { media: ['video'] });
   await row.getByText('Empty').waitFor();
-  await present(server, operator, { available: false });
+  await setPresence(server, operator, { available: false });
   await row.getByText('Unstaffed').waitFor();
   const other = await makeQueue(server, account, { name: 'Later', when_unstaffed: 'accept' });
   await page.getByRole('link', { name: 'Later' }).waitFor();

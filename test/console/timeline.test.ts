@@ -4,7 +4,7 @@ import { openBrowser } from '../support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
 import { until } from '../support/server.ts';
-import { makeAccount, makeOperator, makePresent, makeSite, present } from '../support/world.ts';
+import { makeAccount, makeOperator, makeAvailableOperator, makeSite, setPresence } from '../support/world.ts';
 
 /** A day of long ago, so that nothing depends on the hour at which the test runs. */
 const day = '2026-06-10';
@@ -86,14 +86,14 @@ test('days and sites are chosen; a day without anybody says so', async () => {
 
 test('today grows by itself while the page is open', async () => {
   const own = await makeAccount(server);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   const { page, context } = await openConsole({ browser, server, key: own.key, path: '/timeline' });
   const bar = page.getByRole('row', { name: /Somebody/ }).getByRole('img');
   await bar.waitFor();
   const width = async (): Promise<string | null> => bar.locator('path[data-kind="available"]').getAttribute('d');
   const first = await width();
   await until(async () => (await width()) !== first);
-  await present(server, operator, { available: false, reason: 'Lunch' });
+  await setPresence(server, operator, { available: false, reason: 'Lunch' });
   await page.getByRole('img', { name: /Away/ }).waitFor();
   await context.close();
 });

@@ -15,7 +15,7 @@ import { verifySnippet } from '../../packages/console/src/pages/webhooks/catalog
 import { webhookViolations } from '../../packages/server/src/events/subscription.ts';
 import { comesTrue, proof, openBrowser, type TestPage } from '../support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
-import { fill, makeWebhook as insertWebhook } from '../support/deliveries.ts';
+import { insertDeliveries, insertWebhook } from '../support/deliveries.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
@@ -285,8 +285,8 @@ test('what was refused of many is said, and what went through is sent', proof, a
   account = await makeAccount(server);
   const webhook = await insertWebhook(server, account, { origin: new URL(receiver.url).origin });
   const { sql } = server.database;
-  await fill(sql, webhook, 'exhausted', { count: 2 });
-  const [gone = ''] = await fill(sql, webhook, 'exhausted', { count: 1, type: 'engagement.end' });
+  await insertDeliveries(sql, webhook, 'exhausted', { count: 2 });
+  const [gone = ''] = await insertDeliveries(sql, webhook, 'exhausted', { count: 1, type: 'engagement.end' });
   await sql`DELETE FROM events WHERE id = (SELECT event_id FROM delivery_log WHERE delivery_id = ${gone})`;
   const { page, complaints } = await open(`/webhooks/${webhook.id}`);
   await page.getByRole('checkbox', { name: 'Select all on this page' }).check();
@@ -300,7 +300,7 @@ test('what was refused of many is said, and what went through is sent', proof, a
 test('it is switched off, what happens is held, and is recovered since a time', proof, async () => {
   account = await makeAccount(server);
   const webhook = await insertWebhook(server, account, { origin: new URL(receiver.url).origin });
-  await fill(server.database.sql, webhook, 'held', { count: 3 });
+  await insertDeliveries(server.database.sql, webhook, 'held', { count: 3 });
   const { page, complaints } = await open(`/webhooks/${webhook.id}`);
   await page.getByRole('button', { name: 'Disable' }).click();
   await page.getByText(/disabled manually since/).waitFor();
@@ -387,8 +387,11 @@ for (const { where, ...options } of looks)
     const { sql } = server.database;
     const hour = 3_600_000;
     for (const [index, standing] of (['delivered', 'exhausted', 'delivered', 'held', 'discarded'] as const).entries())
-      await fill(sql, webhook, standing, { count: 4 + index, at: new Date(Date.now() - (5 - index) * hour) });
-    const [one = ''] = await fill(sql, webhook, 'exhausted', { count: 1, payload: { text: hostile } });
+      await insertDeliveries(sql, webhook, standing, {
+        count: 4 + index,
+        at: new Date(Date.now() - (5 - index) * hour),
+      });
+    const [one = ''] = await insertDeliveries(sql, webhook, 'exhausted', { count: 1, payload: { text: hostile } });
     const { page, complaints } = await open('/webhooks', options);
     const home = `/console/webhooks/${webhook.id}`;
     const places = [

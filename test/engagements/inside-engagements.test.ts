@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { end, engage, ofType, type Who } from '../support/chat.ts';
+import { end, engage, ofType, type TokenHolder } from '../support/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
-import { acceptOffer, enqueue, eventsOf, expectStatus, makePresent, makeVisitor } from '../support/world.ts';
+import { acceptOffer, enqueue, eventsOf, expectStatus, makeAvailableOperator, makeVisitor } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 
@@ -12,7 +12,7 @@ test('D8.11 the typing clock grows across both sides, and an indicator is stored
   const chat = await engage(server);
   const { visitor, operator, own, id } = chat;
   const second = await startTestServer({}, server.database.address);
-  const type = async (at: TestServer, who: Who, typing: Json): Promise<Answer> =>
+  const type = async (at: TestServer, who: TokenHolder, typing: Json): Promise<Answer> =>
     call(at, `PUT /engagements/${id}/typing_indicator`, { token: who.token, body: { typing } });
   const before = await eventsOf(server, own);
   for (const at of [server, second])
@@ -59,7 +59,7 @@ test('D8.11 the typing clock grows across both sides, and an indicator is stored
 test('a visitor event is recorded and sent as an event', async () => {
   const chat = await engage(server);
   const { own, visitor, operator, id } = chat;
-  const post = async (who: Who, body: Json): Promise<Answer> =>
+  const post = async (who: TokenHolder, body: Json): Promise<Answer> =>
     call(server, `POST /engagements/${id}/events`, { token: who.token, body });
   const answer = expectStatus(await post(visitor, { message: 'cart_opened' }), 200).body;
   for (const body of [{}, { message: '' }, { message: 1 }]) expectStatus(await post(visitor, body), 422);
@@ -83,8 +83,9 @@ test('D4.4 a media upgrade is requested, replaced and accepted, and then occupie
   const chat = await engage(server);
   const { own, visitor, operator, id, queue } = chat;
   const base = `/engagements/${id}/media_upgrade_requests`;
-  const ask = async (who: Who, body: Json): Promise<Answer> => call(server, `POST ${base}`, { token: who.token, body });
-  const answer = async (who: Who, upgrade: string, action: string): Promise<Answer> =>
+  const ask = async (who: TokenHolder, body: Json): Promise<Answer> =>
+    call(server, `POST ${base}`, { token: who.token, body });
+  const answer = async (who: TokenHolder, upgrade: string, action: string): Promise<Answer> =>
     call(server, `PATCH ${base}/${upgrade}`, { token: who.token, body: { action } });
   for (const body of [
     {},
@@ -163,7 +164,7 @@ test('a pending media upgrade is canceled when its engagement ends or is transfe
   const base = `/engagements/${id}/media_upgrade_requests`;
   const body = { audio: 'two_way', video: null };
   const requested = expectStatus(await call(server, `POST ${base}`, { token: visitor.token, body }), 201).body;
-  const colleague = await makePresent(server, own);
+  const colleague = await makeAvailableOperator(server, own);
   const { id: transfer } = expectStatus(
     await call(server, 'POST /transfer_requests', {
       token: operator.token,

@@ -11,9 +11,9 @@ import { twilioCarrier } from '../../packages/server/src/engagements/sms/carrier
 import type { SmsId } from '../../packages/server/src/engagements/sms/sms.ts';
 import { createApp } from '../../packages/server/src/platform/create-app.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import { askBySms, eventually, newNumber, publicUrl, signatureOf, startCarrier } from '../support/carrier.ts';
+import { sendOutboundSms, eventually, newNumber, publicUrl, signatureOf, startCarrier } from '../support/carrier.ts';
 import { startTestServer, type Json } from '../support/server.ts';
-import { expectStatus, makeAccount, makePresent } from '../support/world.ts';
+import { expectStatus, makeAccount, makeAvailableOperator } from '../support/world.ts';
 
 /** What the suite needs to simulate a carrier. */
 interface Kind {
@@ -142,10 +142,10 @@ test('a reply through another carrier accepts the request, by the same routes', 
   const app = createApp({ log, sql: server.database.sql, trustProxy: false });
   await carrierRoutes(app, service);
   const own = await makeAccount(server);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   const [from_number, to_number] = [newNumber(), newNumber()];
-  const requested = expectStatus(await askBySms(server, own, operator, { from_number, to_number }), 201).body;
-  await eventually(() => sending.carried.length > 0);
+  const requested = expectStatus(await sendOutboundSms(server, own, operator, { from_number, to_number }), 201).body;
+  await eventually(() => sending.acceptedSms.length > 0);
 
   const { headers, body } = plain.signed(carrier.inbound, '', plain.inboundOf('P1', to_number, from_number, 'Yes'));
   const post = { method: 'POST', url: carrier.inbound.path, payload: body } as const;

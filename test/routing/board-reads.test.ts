@@ -9,7 +9,7 @@ import {
   enqueue,
   expectStatus,
   makeAccount,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeSite,
   makeVisitor,
@@ -65,7 +65,7 @@ test('active tickets of the sites are listed in order and by page, each as GET /
 test('a transfer to a queue is counted in the queue and listed with the transfers, but not as a ticket of the visitor', async () => {
   const own = await makeAccount(server);
   const [sales, office] = [await makeQueue(server, own), await makeQueue(server, own)];
-  const operator = await makePresent(server, own, { media: ['text'] });
+  const operator = await makeAvailableOperator(server, own, { media: ['text'] });
   await enqueue(server, own, sales);
   const body = { engagement_id: await acceptOffer(server, operator), queue_id: office, media: 'text' };
   const made = expectStatus(await call(server, 'POST /transfer_tickets', { token: operator.token, body }), 201).body;
@@ -108,7 +108,7 @@ test('each interval of a series equals the stats of the queue for that interval,
   await enqueue(server, own, queue);
   const cancel = { token: own.admin, body: { action: 'cancel' } };
   expectStatus(await call(server, `PATCH /queue_tickets/${left.id}`, cancel), 200);
-  await acceptOffer(server, await makePresent(server, own));
+  await acceptOffer(server, await makeAvailableOperator(server, own));
   await enqueue(server, own, queue);
   // Inserted visits of the day before, some exactly on the edges of intervals.
   const start = Date.now() - 86_400_000;
@@ -181,7 +181,7 @@ test('the feed notifies operators of a changed queue, so that they can read it',
 test('active engagements are still listed', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   await enqueue(server, own, queue);
   const ended = await acceptOffer(server, operator);
   const body = { action: 'end' };

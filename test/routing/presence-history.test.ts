@@ -6,14 +6,14 @@ import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { moveTimes } from '../../packages/server/src/routing/move-times.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { keptOf, nextInstant, shortOf } from '../support/presence.ts';
+import { intervalsOf, nextInstant, intervalSummaries } from '../support/presence.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   expectStatus,
   makeAccount,
   makeOperator,
-  makePresent,
-  present,
+  makeAvailableOperator,
+  setPresence,
   type TestAccount,
   type TestOperator,
 } from '../support/world.ts';
@@ -67,22 +67,22 @@ test('no time is lost when an earlier change is written after a later one', asyn
 
 test('when the clock is set back, the current interval keeps its length and no duration is negative', async () => {
   const own = await makeAccount(server);
-  const operator = await makePresent(server, own, { expires_in_sec: 86_400 });
+  const operator = await makeAvailableOperator(server, own, { expires_in_sec: 86_400 });
   await nextInstant();
-  await present(server, operator, { available: false, reason: 'Lunch', expires_in_sec: 86_400 });
+  await setPresence(server, operator, { available: false, reason: 'Lunch', expires_in_sec: 86_400 });
   const { sql } = server.database;
   const [account] = await sql<{ id: AccountId; version: number }[]>`
     SELECT a.id, a.board_version::float8 AS version
       FROM accounts a JOIN operators o ON o.account_id = a.id WHERE o.id = ${operator.id}`;
   assert.ok(account !== undefined);
-  const [, before] = await keptOf(server, operator.id);
+  const [, before] = await intervalsOf(server, operator.id);
   const hour = 3_600_000;
   await moveTimes(sql, { accountId: account.id, byMs: -hour, shiftMs: 0, version: account.version + 1 });
-  const moved = (await keptOf(server, operator.id)).find(({ ended_at }) => ended_at === null);
+  const moved = (await intervalsOf(server, operator.id)).find(({ ended_at }) => ended_at === null);
   assert.equal((before?.started_at.getTime() ?? 0) - (moved?.started_at.getTime() ?? 0), hour);
   // An interval that begins in the future, because the clock was wrong, ends when it began.
   await sql`UPDATE presence_intervals SET started_at = now() + interval '1 hour' WHERE operator_id = ${operator.id} AND ended_at IS NULL`;
-  await present(server, operator);
+  await setPresence(server, operator);
   const [row] = await sql<{ negative: number; open: number }[]>`
     SELECT count(*) FILTER (WHERE ended_at < started_at)::integer AS negative, count(*) FILTER (WHERE ended_at IS NULL)::integer AS open
       FROM presence_intervals WHERE operator_id = ${operator.id}`;
@@ -116,9 +116,9 @@ test('when the clock is set back, any range finds the time before and after', as
 
 test('ended intervals are kept for 400 days, independent of the retention of events; the current one is never deleted', async () => {
   const own = await makeAccount(server);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   await nextInstant();
-  await present(server, operator, { available: false });
+  await setPresence(server, operator, { available: false });
   const { sql } = server.database;
   const age = async (days: number): Promise<void> => {
     await sql`
@@ -145,10 +145,10 @@ test('ended intervals are kept for 400 days, independent of the retention of eve
   };
   await age(399);
   await sweep({ eventRetentionDays: 7 });
-  assert.deepEqual(await shortOf(server, operator.id), ['text+phone+audio+video', 'away…']);
+  assert.deepEqual(await intervalSummaries(server, operator.id), ['text+phone+audio+video', 'away…']);
   await age(2);
   await sweep({ presenceRetentionDays: 402 });
-  assert.deepEqual(await shortOf(server, operator.id), ['text+phone+audio+video', 'away…']);
+  assert.deepEqual(await intervalSummaries(server, operator.id), ['text+phone+audio+video', 'away…']);
   await sweep({});
-  assert.deepEqual(await shortOf(server, operator.id), ['away…']);
+  assert.deepEqual(await intervalSummaries(server, operator.id), ['away…']);
 });

@@ -15,7 +15,8 @@ registerHooks({
   },
 });
 const { call, startTestServer } = await import('../support/server.ts');
-const { askIn, expectStatus, makeAccount, makePresent, makeQueue, makeVisitor } = await import('../support/world.ts');
+const { requestTicket, expectStatus, makeAccount, makeAvailableOperator, makeQueue, makeVisitor } =
+  await import('../support/world.ts');
 
 test('with a higher limit, a request that has been pending for hours is loaded again and still occupies its operator', async () => {
   const first = await startTestServer();
@@ -25,7 +26,7 @@ test('with a higher limit, a request that has been pending for hours is loaded a
     body: { proactive_call_timeout: 36_000 },
   });
   expectStatus(site, 200);
-  const operator = await makePresent(first, own);
+  const operator = await makeAvailableOperator(first, own);
   const visitor = await makeVisitor(first, own);
   const requested = await call(first, 'POST /engagement_requests', {
     token: operator.token,
@@ -39,7 +40,7 @@ test('with a higher limit, a request that has been pending for hours is loaded a
 
   await using second = await startTestServer({}, first.database.address);
   const queue = await makeQueue(second, own, { when_unstaffed: 'accept' });
-  const busy = await askIn(second, own, { queue_ids: [queue], media: 'phone' });
+  const busy = await requestTicket(second, own, { queue_ids: [queue], media: 'phone' });
   assert.equal(expectStatus(busy, 201).body.state, 'waiting');
   const body = { action: 'accept' };
   expectStatus(await call(second, `PATCH /engagement_requests/${id}`, { token: visitor.token, body }), 200);

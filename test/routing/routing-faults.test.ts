@@ -7,9 +7,9 @@ import { openDatabase } from '../../packages/server/src/platform/database.ts';
 import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
 import { startCluster, urlOf } from '../support/cluster.ts';
-import { audit, enqueueAll, openDay, serveAll } from '../support/ledger.ts';
+import { audit, enqueueAll, openWorkday, serveAll } from '../support/ledger.ts';
 import { launch, temporaryDirectory } from '../support/process.ts';
-import { openWire, type Fault } from '../support/wire.ts';
+import { startFaultProxy, type Fault } from '../support/fault-proxy.ts';
 import { makeAccount } from '../support/world.ts';
 
 /**
@@ -28,20 +28,20 @@ for (const when of ['before', 'after'] as const) {
       await using cluster = await startCluster(1);
       const [survivor] = cluster.nodes;
       if (survivor === undefined) throw new Error('no process has started');
-      const wire = await openWire(cluster.database.address);
+      const wire = await startFaultProxy(cluster.database.address);
       try {
         for (const step of steps) {
           await t.test(`step ${step}`, async () => {
             const victim = await cluster.start(wire.url);
             const account = await makeAccount(cluster.reach(survivor));
-            const day = await openDay(cluster.reach(survivor), account, visitors);
+            const day = await openWorkday(cluster.reach(survivor), account, visitors);
             let current = victim;
             const reach = () => cluster.reach(current);
             const kill = (): void => {
               victim.child.kill('SIGKILL');
               current = survivor;
             };
-            const struck = wire.strike({ step, when, act: kill });
+            const struck = wire.injectFault({ step, when, act: kill });
             await Promise.all([enqueueAll(day, reach), serveAll(day, reach)]);
             await struck;
             await audit(day, cluster.database.sql);
@@ -59,7 +59,7 @@ test(
   { timeout: 300_000 },
   async (t) => {
     await using cluster = await startCluster(0);
-    const wire = await openWire(cluster.database.address);
+    const wire = await startFaultProxy(cluster.database.address);
     try {
       const node = await cluster.start(wire.url);
       const reach = () => cluster.reach(node);
@@ -67,8 +67,8 @@ test(
         for (const step of steps) {
           // A lost connection is replaced, and on the new connection of the next step every statement is prepared again.
           await t.test(`${when} step ${step}`, async () => {
-            const day = await openDay(reach(), await makeAccount(reach()), visitors);
-            const struck = wire.strike({ step, when, act: () => undefined });
+            const day = await openWorkday(reach(), await makeAccount(reach()), visitors);
+            const struck = wire.injectFault({ step, when, act: () => undefined });
             await Promise.all([enqueueAll(day, reach), serveAll(day, reach)]);
             await struck;
             await audit(day, cluster.database.sql);
@@ -92,7 +92,7 @@ test('turns survive a kill and restart of the database', { timeout: 120_000 }, a
   try {
     const server = { url: node.url, database };
     const account = await makeAccount(server);
-    const day = await openDay(server, account, 40);
+    const day = await openWorkday(server, account, 40);
     const restarts = (async () => {
       for (let round = 0; round < 2; round += 1) {
         await new Promise((resolve) => setTimeout(resolve, 150));

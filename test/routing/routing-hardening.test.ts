@@ -4,18 +4,18 @@ import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Answer, type Json, type TestServer } from '../support/server.ts';
 import {
   acceptOffer,
-  askIn,
+  requestTicket,
   enqueue,
   expectStatus,
   makeAccount,
   makeOperator,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeSite,
   makeTeam,
   makeVisitor,
   offersOf,
-  present,
+  setPresence,
   type TestAccount,
   type TestOperator,
   type TestVisitor,
@@ -43,7 +43,7 @@ async function ticketOf(ticket: { id: string; visitor: TestVisitor }, on: TestSe
 
 /** An operator with a new visitor. */
 async function engaged(): Promise<{ operator: TestOperator; visitor: TestVisitor; engagement: string }> {
-  const operator = await makePresent(server, account);
+  const operator = await makeAvailableOperator(server, account);
   const { visitor } = await enqueue(server, account, queue);
   return { operator, visitor, engagement: await acceptOffer(server, operator) };
 }
@@ -51,11 +51,11 @@ async function engaged(): Promise<{ operator: TestOperator; visitor: TestVisitor
 test('after a transfer the previous operator cannot cancel a transfer of the next operator', async () => {
   await openAccount();
   const { operator: first, engagement } = await engaged();
-  const second = await makePresent(server, account);
+  const second = await makeAvailableOperator(server, account);
   const body = { engagement_id: engagement, operator_id: second.id };
   const { id } = expectStatus(await call(server, 'POST /transfer_requests', { token: first.token, body }), 201).body;
   expectStatus(await patch(`/transfer_requests/${id}`, second, { action: 'accept' }), 200);
-  await present(server, first, { available: false });
+  await setPresence(server, first, { available: false });
   const onward = { engagement_id: engagement, queue_id: queue, media: 'text' };
   const ticket = expectStatus(
     await call(server, 'POST /transfer_tickets', { token: second.token, body: onward }),
@@ -78,7 +78,7 @@ test('a token limited to some sites gives no access to offers, engagements and t
     return expectStatus(await call(server, 'POST /operator_authentication/tokens', { body }), 200).body;
   };
   const [stranger, own, whole] = [await limitedTo(other), await limitedTo(account.siteId), { token: account.admin }];
-  await present(server, { id: account.adminId, token: account.admin });
+  await setPresence(server, { id: account.adminId, token: account.admin });
   await enqueue(server, account, queue);
   const [offer] = await offersOf(server, whole);
   const path = `/engagement_requests/${offer.id}`;
@@ -94,7 +94,7 @@ test('a token limited to some sites gives no access to offers, engagements and t
   const { engagement_id: id } = expectStatus(await patch(path, own, { action: 'accept' }), 200).body;
   expectStatus(await call(server, `GET /engagements/${id}`, stranger), 404);
   expectStatus(await patch(`/engagements/${id}`, stranger, { action: 'end' }), 404);
-  const colleague = await makePresent(server, account);
+  const colleague = await makeAvailableOperator(server, account);
   const transfer = { engagement_id: id, operator_id: colleague.id };
   expectStatus(await call(server, 'POST /transfer_requests', { ...stranger, body: transfer }), 404);
   const requested = expectStatus(await call(server, 'POST /transfer_requests', { ...own, body: transfer }), 201).body;
@@ -107,7 +107,7 @@ test('a token limited to some sites gives no access to offers, engagements and t
 test('requests to an operator who is removed from a site fail in every process', async () => {
   await openAccount();
   await using second = await startTestServer({}, server.database.address);
-  const operator = await makePresent(server, account);
+  const operator = await makeAvailableOperator(server, account);
   const ticket = await enqueue(server, account, queue);
   const [offer] = await offersOf(server, operator);
   assert.equal((await ticketOf(ticket, second)).state, 'offered');
@@ -150,12 +150,15 @@ test('a ticket for teams that are not on the site is refused, because nobody cou
   await openAccount();
   const elsewhere = await makeTeam(server, account, await makeSite(server, account));
   const here = await makeTeam(server, account, account.siteId);
-  const answer = expectStatus(await askIn(server, account, { team_ids: [here, elsewhere, account.siteId] }), 422).body;
+  const answer = expectStatus(
+    await requestTicket(server, account, { team_ids: [here, elsewhere, account.siteId] }),
+    422,
+  ).body;
   assert.deepEqual(
     answer.details.map((each: Json) => each.attribute),
     ['/team_ids/1', '/team_ids/2'],
   );
-  expectStatus(await askIn(server, account, { team_ids: [here] }), 201);
+  expectStatus(await requestTicket(server, account, { team_ids: [here] }), 201);
 });
 
 test('an Idempotency-Key returns the same ticket for a day, and creates another one after that', async () => {
@@ -200,13 +203,15 @@ test('a transfer concurrent with the end of its engagement is created, or refuse
       const path = `GET /transfer_tickets/${transfer.body.id}`;
       assert.equal((await call(server, path, { token: operator.token })).body.state, 'canceled');
     }
-    await present(server, operator, { available: false });
+    await setPresence(server, operator, { available: false });
   }
 });
 
 test('a process that loads the board answers like the one that made the changes', async () => {
   await openAccount();
-  const operators = await Promise.all([1, 2, 3].map(async () => makePresent(server, account, { expires_in_sec: 600 })));
+  const operators = await Promise.all(
+    [1, 2, 3].map(async () => makeAvailableOperator(server, account, { expires_in_sec: 600 })),
+  );
   for (let n = 0; n < 6; n += 1) await enqueue(server, account, queue);
   const [declining, accepting] = operators as [TestOperator, TestOperator];
   const [declined] = await offersOf(server, declining);
@@ -237,9 +242,9 @@ test('D3.4 a visitor engaged through a fallback on another site has no other tic
   const near = await makeQueue(server, account, { fallback_queue_id: fallback });
   const { visitor } = await enqueue(server, account, near);
   const operator = await makeOperator(server, account, [{ site_id: far, role: 'operator' }]);
-  await present(server, operator);
+  await setPresence(server, operator);
   const engagement = await acceptOffer(server, operator);
-  const again = await askIn(server, account, { queue_ids: [queue] }, visitor);
+  const again = await requestTicket(server, account, { queue_ids: [queue] }, visitor);
   assert.equal(expectStatus(again, 409).body.error, 'already_engaged');
   const list = await call(server, `GET /engagements?site_ids[]=${account.siteId}`, { token: visitor.token });
   assert.deepEqual(
@@ -260,7 +265,7 @@ test('a cursor without a valid instant is refused', async () => {
 test('pending requests survive a stop of all processes, however long', async () => {
   const first = await startTestServer();
   const own = await makeAccount(first);
-  const operator = await makePresent(first, own);
+  const operator = await makeAvailableOperator(first, own);
   const visitor = await makeVisitor(first, own);
   const body = { site_id: own.siteId, media: 'text', operator_id: operator.id };
   const requested = await call(first, 'POST /engagement_requests', { token: visitor.token, body });

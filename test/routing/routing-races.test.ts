@@ -10,8 +10,8 @@ import {
   makeSite,
   makeVisitor,
   offersOf,
-  present,
-  type Reached,
+  setPresence,
+  type ServerHandle,
   type TestAccount,
   type TestOperator,
   type TestVisitor,
@@ -26,7 +26,7 @@ async function many<T>(count: number, make: (n: number) => Promise<T>): Promise<
   return made;
 }
 
-function nodeOf(cluster: Cluster, n: number): Reached {
+function nodeOf(cluster: Cluster, n: number): ServerHandle {
   const node = cluster.nodes[n % cluster.nodes.length];
   assert.ok(node);
   return cluster.reach(node);
@@ -76,7 +76,7 @@ test(`${meeting} operators and ${meeting} visitors are matched, each exactly onc
   const visitors = await many(meeting, async (n) => makeVisitor(nodeOf(cluster, n), account));
   const body = { site_id: account.siteId, media: 'text', queue_id: queue };
   await Promise.all([
-    ...operators.map(async (operator, n) => present(nodeOf(cluster, n), operator)),
+    ...operators.map(async (operator, n) => setPresence(nodeOf(cluster, n), operator)),
     ...visitors.map(async ({ token }, n) =>
       expectStatus(await call(nodeOf(cluster, n + 1), 'POST /queue_tickets', { token, body }), 201),
     ),
@@ -120,7 +120,7 @@ test('D4.4 an operator of two sites is never overbooked', { timeout: 120_000 }, 
     body: { max_engagement_count: 3 },
   });
   expectStatus(change, 200);
-  await present(nodeOf(cluster, 2), operator);
+  await setPresence(nodeOf(cluster, 2), operator);
   const visitors = await many(60, async (n) =>
     makeVisitor(nodeOf(cluster, n), account, sites[n % 2] as TestAccount['siteId']),
   );
@@ -140,17 +140,17 @@ test('D4.4 an operator of two sites is never overbooked', { timeout: 120_000 }, 
   assert.equal(new Set(served).size, 60);
 });
 
-async function enter(server: Reached, { token }: TestVisitor, site_id: string, n: number): Promise<void> {
+async function enter(server: ServerHandle, { token }: TestVisitor, site_id: string, n: number): Promise<void> {
   const body = { site_id, media: n % 5 === 0 ? 'audio' : 'text' };
   expectStatus(await call(server, 'POST /queue_tickets', { token, body }), 201);
 }
 
-async function acceptOne(server: Reached, { token }: TestOperator, id: string): Promise<string> {
+async function acceptOne(server: ServerHandle, { token }: TestOperator, id: string): Promise<string> {
   const answer = await call(server, `PATCH /engagement_requests/${id}`, { token, body: { action: 'accept' } });
   return expectStatus(answer, 200).body.engagement_id;
 }
 
-async function end(server: Reached, { token }: TestOperator, id: string): Promise<void> {
+async function end(server: ServerHandle, { token }: TestOperator, id: string): Promise<void> {
   expectStatus(await call(server, `PATCH /engagements/${id}`, { token, body: { action: 'end' } }), 200);
 }
 
@@ -176,7 +176,7 @@ test(
     const body = { site_id: account.siteId, media: 'text', queue_id: queue };
     const ticket = expectStatus(await call(one, 'POST /queue_tickets', { token: visitor.token, body }), 201).body;
     const operator = await makeOperator(two, account, []);
-    await present(two, operator);
+    await setPresence(two, operator);
     assert.deepEqual(await offersOf(one, operator), []);
     // The second process assigns the operator; the first process enqueued the ticket.
     const assignments = [{ site_id: account.siteId, role: 'operator' }];

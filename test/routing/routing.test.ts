@@ -4,16 +4,16 @@ import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   acceptOffer,
-  askIn,
+  requestTicket,
   enqueue,
   eventsOf,
   expectStatus,
   makeAccount,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeVisitor,
   offersOf,
-  present,
+  setPresence,
   type TestAccount,
   type TestOperator,
 } from '../support/world.ts';
@@ -28,7 +28,7 @@ async function patch(path: string, who: { token: string }, body: Json) {
 test('a visitor waits, is offered, engaged and ends, with an event for each step', async () => {
   account = await makeAccount(server);
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept', welcome_message: 'Hello' });
-  const requested = await askIn(server, account, { queue_ids: [queue], source: 'page' });
+  const requested = await requestTicket(server, account, { queue_ids: [queue], source: 'page' });
   const ticket = expectStatus(requested, 201).body;
   assert.equal(requested.headers.get('location'), `/queue_tickets/${ticket.id}`);
   const { created_at, updated_at, ...shown } = ticket;
@@ -49,7 +49,7 @@ test('a visitor waits, is offered, engaged and ends, with an event for each step
     expectStatus(await call(server, `GET /queue_tickets/${id}`, { token }), 200).body;
   assert.equal((await read(second.id, second.visitor.token)).position, 2);
 
-  const operator = await makePresent(server, account);
+  const operator = await makeAvailableOperator(server, account);
   const [offer] = await offersOf(server, operator);
   assert.equal(offer.queue_ticket_id, ticket.id);
   assert.deepEqual(
@@ -126,7 +126,7 @@ test('D3.3 if no queue admits the visitor, the answer has a code and the reason 
     capacity_policy: { type: 'fixed', capacity: 0 },
   });
   const phone = await makeQueue(server, own, { when_unstaffed: 'accept', routing_policy: { media: ['phone'] } });
-  const refused = expectStatus(await askIn(server, own, { queue_ids: [unstaffed, full, phone] }), 409).body;
+  const refused = expectStatus(await requestTicket(server, own, { queue_ids: [unstaffed, full, phone] }), 409).body;
   assert.equal(refused.error, 'queue_full');
   assert.deepEqual(
     refused.details.map(({ attribute, detail }: Json) => [attribute, detail.split(':')[0]]),
@@ -136,13 +136,19 @@ test('D3.3 if no queue admits the visitor, the answer has a code and the reason 
       ['/queue_ids/2', 'no_matching_queue'],
     ],
   );
-  assert.equal(expectStatus(await askIn(server, own, { queue_id: unstaffed }), 409).body.error, 'queue_unstaffed');
-  assert.equal(expectStatus(await askIn(server, own, { queue_id: phone }), 409).body.error, 'no_matching_queue');
-  assert.equal(expectStatus(await askIn(server, own, { media: 'phone' }), 201).body.queue_ids[0], phone);
+  assert.equal(
+    expectStatus(await requestTicket(server, own, { queue_id: unstaffed }), 409).body.error,
+    'queue_unstaffed',
+  );
+  assert.equal(
+    expectStatus(await requestTicket(server, own, { queue_id: phone }), 409).body.error,
+    'no_matching_queue',
+  );
+  assert.equal(expectStatus(await requestTicket(server, own, { media: 'phone' }), 201).body.queue_ids[0], phone);
   const elsewhere = await makeQueue(server, await makeAccount(server));
-  const foreign = expectStatus(await askIn(server, own, { queue_ids: [full, elsewhere] }), 422).body;
+  const foreign = expectStatus(await requestTicket(server, own, { queue_ids: [full, elsewhere] }), 422).body;
   assert.deepEqual(foreign.details, [{ attribute: '/queue_ids/1', detail: 'is not a queue of the site' }]);
-  const both = expectStatus(await askIn(server, own, { queue_id: full, team_ids: [full] }), 422).body;
+  const both = expectStatus(await requestTicket(server, own, { queue_id: full, team_ids: [full] }), 422).body;
   assert.deepEqual(both.details, [{ attribute: '/team_ids', detail: 'cannot be combined with queue_id' }]);
 });
 
@@ -151,13 +157,13 @@ test('D3.4 a visitor has one active ticket per site: the same criteria return it
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const other = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const { id, visitor } = await enqueue(server, own, queue);
-  const same = expectStatus(await askIn(server, own, { queue_id: queue }, visitor), 200).body;
+  const same = expectStatus(await requestTicket(server, own, { queue_id: queue }, visitor), 200).body;
   assert.deepEqual([same.id, same.position], [id, 1]);
-  const conflict = expectStatus(await askIn(server, own, { queue_ids: [queue, other] }, visitor), 409);
+  const conflict = expectStatus(await requestTicket(server, own, { queue_ids: [queue, other] }, visitor), 409);
   assert.equal(conflict.body.error, 'ticket_conflict');
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   await acceptOffer(server, operator);
-  const engaged = expectStatus(await askIn(server, own, { queue_ids: [queue] }, visitor), 409);
+  const engaged = expectStatus(await requestTicket(server, own, { queue_ids: [queue] }, visitor), 409);
   assert.equal(engaged.body.error, 'already_engaged');
 });
 
@@ -193,7 +199,7 @@ async function byOffer(one: TestOperator, two: TestOperator): Promise<[TestOpera
 test('D4.5 a declined ticket is offered to another operator, and canceling a ticket ends its offer', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);
-  const operators = [await makePresent(server, own), await makePresent(server, own)] as const;
+  const operators = [await makeAvailableOperator(server, own), await makeAvailableOperator(server, own)] as const;
   const { id, visitor } = await enqueue(server, own, queue);
   const [one, two, first] = await byOffer(...operators);
   const declined = await patch(`/engagement_requests/${first.id}`, one, { action: 'decline' });
@@ -228,7 +234,7 @@ test('D4.5 an offer times out: the ticket is offered to another operator, and th
   const own = await makeAccount(server);
   expectStatus(await patch(`/sites/${own.siteId}`, { token: own.admin }, { reactive_call_timeout: 1 }), 200);
   const queue = await makeQueue(server, own);
-  const operators = [await makePresent(server, own), await makePresent(server, own)] as const;
+  const operators = [await makeAvailableOperator(server, own), await makeAvailableOperator(server, own)] as const;
   const { id } = await enqueue(server, own, queue);
   const [one, two] = await byOffer(...operators);
   await until(async () => (await offersOf(server, two)).some((offer) => offer.queue_ticket_id === id));
@@ -239,7 +245,7 @@ test('D4.5 an offer times out: the ticket is offered to another operator, and th
 
 test('direct requests in both directions are accepted, declined, canceled and timed out', async () => {
   const own = await makeAccount(server);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   const visitor = await makeVisitor(server, own);
   const ask = async (who: { token: string }, body: Json) =>
     call(server, 'POST /engagement_requests', {
@@ -272,7 +278,7 @@ test('direct requests in both directions are accepted, declined, canceled and ti
   const failure = { action: 'decline', reason: 'error', message: 'no microphone' };
   fails.push(expectStatus(await patch(`/engagement_requests/${broken.id}`, visitor, failure), 200).body);
   const left = expectStatus(await ask(visitor, { operator_id: operator.id }), 201).body;
-  await present(server, operator, { available: false });
+  await setPresence(server, operator, { available: false });
   fails.push(
     expectStatus(await call(server, `GET /engagement_requests/${left.id}`, { token: visitor.token }), 200).body,
   );
@@ -328,7 +334,7 @@ test('the stats of a queue count the outcomes of its visitors', async () => {
   const canceled = await enqueue(server, own, queue);
   await enqueue(server, own, queue);
   expectStatus(await patch(`/queue_tickets/${canceled.id}`, canceled.visitor, { action: 'cancel' }), 200);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   await acceptOffer(server, operator);
   await enqueue(server, own, queue);
   const from = new Date(Date.now() - 60_000).toISOString();

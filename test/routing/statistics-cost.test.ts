@@ -9,7 +9,7 @@ import {
   queueWaits,
 } from '../../packages/server/src/routing/statistics/store.ts';
 import { openWorld } from '../support/fixture.ts';
-import { rowsRead } from '../support/rows-read.ts';
+import { countRowsRead } from '../support/rows-read.ts';
 import { call } from '../support/server.ts';
 import { expectStatus, makeQueue } from '../support/world.ts';
 
@@ -93,7 +93,7 @@ for (const { tables, read, max } of readings)
       shortSec: 5,
     };
     await server.database.sql.begin(async (sql) => {
-      const rows = await rowsRead(sql, tables, async () => read(sql, query));
+      const rows = await countRowsRead(sql, tables, async () => read(sql, query));
       assert.ok(rows > 0 && rows <= max, `${rows} rows of ${tables} were read, at most ${max} are needed`);
     });
   });

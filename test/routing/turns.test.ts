@@ -6,7 +6,7 @@ import { connect } from '../../packages/server/src/platform/database.ts';
 import { Turns } from '../../packages/server/src/routing/turns.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startTestServer, until } from '../support/server.ts';
-import { enqueue, makeAccount, makePresent, makeQueue, type TestAccount } from '../support/world.ts';
+import { enqueue, makeAccount, makeAvailableOperator, makeQueue, type TestAccount } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 const accounts = [await makeAccount(server), await makeAccount(server), await makeAccount(server)];
@@ -54,7 +54,7 @@ test('boards that together exceed the size limit are evicted', async () => {
   const [account] = accounts;
   assert.ok(account);
   await withTurns({ objects: 3 }, async (turns) => {
-    await makePresent(server, account, { media: ['phone'] });
+    await makeAvailableOperator(server, account, { media: ['phone'] });
     const queue = await makeQueue(server, account, { when_unstaffed: 'accept', routing_policy: { media: ['text'] } });
     await enqueue(server, account, queue);
     await enqueue(server, account, queue);

@@ -5,7 +5,7 @@ import { startHousekeeping } from '../../packages/server/src/housekeeping.ts';
 import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { openCast, type Cast } from '../support/cast.ts';
-import { expected, type CallerKind } from '../support/expected-access.ts';
+import { expectedAccess, type CallerKind } from '../support/expected-access.ts';
 import { openFeed } from '../support/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { oldestMajor } from '../support/oldest-postgres.ts';
@@ -27,7 +27,7 @@ const cast = await forThisFile(openCast());
  */
 const callerKinds: readonly CallerKind[] = ['visitor', 'secret', 'super_manager'];
 const callersOf = ({ access }: DeclaredAccess): readonly CallerKind[] =>
-  access.public ? ['nobody'] : callerKinds.filter((kind) => expected(access, kind) === 'allowed');
+  access.public ? ['nobody'] : callerKinds.filter((kind) => expectedAccess(access, kind) === 'allowed');
 
 const routes = (): DeclaredAccess[] => cast.server.app.declaredAccess.filter(({ method }) => method !== 'HEAD');
 

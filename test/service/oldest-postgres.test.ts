@@ -18,15 +18,13 @@ const maxMs = isLong ? 1_800_000 : 240_000;
 /** Tests of background work, named by the beginning of their names. */
 const backgroundWork: Readonly<Record<string, readonly string[]>> = {
   'test/webhooks/delivery.test.ts': [
-    'an event is sent as it is stored, with the method, the headers and a signature that holds',
+    'an event is sent as stored, with the method and headers of the webhook and a valid signature',
   ],
   'test/webhooks/delivery-failures.test.ts': [
-    'D8.7: what follows waits for one that fails, until it has failed three times',
+    'D8.7: later deliveries wait for a failing one until it has failed three times',
   ],
-  'test/webhooks/recovery.test.ts': [
-    'what was held or given up since then is put back, in the order of the log, and nothing else',
-  ],
-  'test/webhooks/replay.test.ts': ['a delivery that has finished or is held is sent again'],
+  'test/webhooks/recovery.test.ts': ['a recovery requeues held and exhausted deliveries of its time range'],
+  'test/webhooks/replay.test.ts': ['replaying a finished or held delivery makes it due at once'],
   'test/feed/feed-resume.test.ts': ['a reader who resumes is sent what they missed, once, by any process'],
   'test/routing/routing.test.ts': ['a visitor waits, is offered, engaged and ends', 'D4.5 an offer times out'],
   'test/routing/board-reads.test.ts': ['each interval of a series equals the stats of the queue'],

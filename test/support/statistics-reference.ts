@@ -12,14 +12,14 @@ export interface ReferenceQuery {
   readonly siteIds: readonly string[];
 }
 
-/** Whether the values fit the filter, by its definition alone. */
+/** Whether the values match the filter, by the definition of filters. */
 function fits(filter: Json, values: Values): boolean {
   if (filter === undefined) return true;
   if (filter.type === 'and') return filter.fields.every((field: Json) => fits(field, values));
   if (filter.type === 'or') return filter.fields.some((field: Json) => fits(field, values));
   if (filter.type === 'not') return !fits(filter.field, values);
-  const given: readonly string[] = filter.type === 'selector' ? [filter.value] : filter.values;
-  return given.includes(values[filter.dimension] ?? '');
+  const allowed: readonly string[] = filter.type === 'selector' ? [filter.value] : filter.values;
+  return allowed.includes(values[filter.dimension] ?? '');
 }
 
 /** The groups that a fact belongs to, each once. */

@@ -3,8 +3,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 
 /**
- * What is done to a turn: when the process sends its message `step` on a connection for turns, counted from when the wire
- * was armed, `act` is called; with `before` the message never reaches the database, with `after` its answer never comes back.
+ * A fault in a turn. `act` is called when the process sends message number `step` on a connection for turns, counted from
+ * `injectFault`. With `before`, the message never reaches the database; with `after`, its response never comes back.
  */
 export interface Fault {
   readonly step: number;
@@ -12,18 +12,18 @@ export interface Fault {
   readonly act: () => void;
 }
 
-export interface Wire {
+export interface FaultProxy {
   readonly url: string;
-  /** Arms it; resolves when the fault has happened. */
-  strike(fault: Fault): Promise<void>;
+  /** Prepares the fault. Resolves when it has happened. */
+  injectFault(fault: Fault): Promise<void>;
   close(): void;
 }
 
-/** Connections for turns are known by a setting that no other has. Each connection is given its settings before anything else. */
-const turnMark = 'enable_seqscan';
+/** Only connections for turns have this setting, and every connection sends its settings first. */
+const turnSetting = 'enable_seqscan';
 
-/** A wire to a database between which and a process it can do harm. */
-export async function openWire(address: DatabaseAddress): Promise<Wire> {
+/** A proxy between a process and its database that can break a connection in the middle of a turn. */
+export async function startFaultProxy(address: DatabaseAddress): Promise<FaultProxy> {
   if (address.kind !== 'socket') throw new Error('the tests have a socket');
   const sockets = new Set<Socket>();
   let armed: { fault: Fault; count: number; done: () => void } | null = null;
@@ -32,25 +32,25 @@ export async function openWire(address: DatabaseAddress): Promise<Wire> {
     const backend = connect(`${address.directory}/.s.PGSQL.5432`);
     sockets.add(client).add(backend);
     let isTurns = false;
-    let silent = false;
+    let isSilent = false;
     client.on('data', (bytes: Buffer) => {
-      isTurns ||= bytes.includes(turnMark);
+      isTurns ||= bytes.includes(turnSetting);
       if (!isTurns || armed === null || (armed.count += 1) !== armed.fault.step) return void backend.write(bytes);
       const { fault, done } = armed;
       armed = null;
-      silent = true;
+      isSilent = true;
       if (fault.when === 'after') backend.write(bytes);
       else backend.destroy();
-      // Until its answer would have come: what was sent has been done by then.
-      const happen = (): void => {
+      // Wait for the response of the database: by then the message was executed.
+      const fail = (): void => {
         fault.act();
         client.destroy();
         done();
       };
-      if (fault.when === 'after') backend.once('data', happen);
-      else happen();
+      if (fault.when === 'after') backend.once('data', fail);
+      else fail();
     });
-    backend.on('data', (bytes: Buffer) => void (silent || client.write(bytes)));
+    backend.on('data', (bytes: Buffer) => void (isSilent || client.write(bytes)));
     for (const [one, other] of [
       [client, backend],
       [backend, client],
@@ -66,7 +66,7 @@ export async function openWire(address: DatabaseAddress): Promise<Wire> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `postgres://${address.user}@127.0.0.1:${port}/${address.database}`,
-    async strike(fault) {
+    async injectFault(fault) {
       return new Promise((done) => {
         armed = { fault, count: 0, done };
       });

@@ -1,32 +1,32 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** What a receiver does with a request. Only the first three say that it has been taken. */
-type Manner = 'take' | 'drip' | 'cut' | 'refuse' | 'busy' | 'reset' | 'hang' | 'deaf' | 'endless';
+/** What a receiver does with a request. Only the first three respond with success. */
+type Behaviour = 'take' | 'drip' | 'cut' | 'refuse' | 'busy' | 'reset' | 'hang' | 'close' | 'endless';
 
-export interface Heard {
+export interface ReceivedEvent {
   readonly eventId: string;
   readonly engagementId: string;
-  /** What was said, which the test has numbered. */
+  /** The text of the message, which contains a number. */
   readonly content: string;
   readonly at: number;
-  readonly manner: Manner;
+  readonly behaviour: Behaviour;
 }
 
-/** How often each happens, out of a thousand. The rest is taken. */
-type Moods = Readonly<Partial<Record<Manner, number>>>;
+/** How often each behaviour happens, per thousand requests. All other requests are accepted. */
+type BehaviourRates = Readonly<Partial<Record<Behaviour, number>>>;
 
-/** Receives webhooks and behaves badly at random. Everything that was read to its end is remembered, taken or not. */
+/** Receives webhooks and misbehaves at random. It records every request that it read completely, accepted or not. */
 export class MisbehavingReceiver {
-  readonly heard: Heard[] = [];
-  readonly counts = new Map<Manner, number>();
+  readonly received: ReceivedEvent[] = [];
+  readonly counts = new Map<Behaviour, number>();
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  moods: Moods;
+  rates: BehaviourRates;
 
-  private constructor(moods: Moods) {
-    this.moods = moods;
-    this.#server = createServer((request, response) => this.#take(request, response));
+  private constructor(rates: BehaviourRates) {
+    this.rates = rates;
+    this.#server = createServer((request, response) => this.#receive(request, response));
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('error', () => undefined);
@@ -34,8 +34,8 @@ export class MisbehavingReceiver {
     });
   }
 
-  static async start(moods: Moods): Promise<MisbehavingReceiver> {
-    const receiver = new MisbehavingReceiver(moods);
+  static async start(rates: BehaviourRates): Promise<MisbehavingReceiver> {
+    const receiver = new MisbehavingReceiver(rates);
     await new Promise<void>((resolve) => void receiver.#server.listen(0, '127.0.0.1', resolve));
     return receiver;
   }
@@ -49,19 +49,19 @@ export class MisbehavingReceiver {
     this.#server.close();
   }
 
-  #manner(): Manner {
+  #chooseBehaviour(): Behaviour {
     let dice = Math.random() * 1_000;
-    for (const [manner, share] of Object.entries(this.moods) as [Manner, number][]) {
+    for (const [behaviour, share] of Object.entries(this.rates) as [Behaviour, number][]) {
       dice -= share;
-      if (dice < 0) return manner;
+      if (dice < 0) return behaviour;
     }
     return 'take';
   }
 
-  #take(request: IncomingMessage, response: ServerResponse): void {
-    const manner = this.#manner();
-    this.counts.set(manner, (this.counts.get(manner) ?? 0) + 1);
-    if (manner === 'deaf') {
+  #receive(request: IncomingMessage, response: ServerResponse): void {
+    const behaviour = this.#chooseBehaviour();
+    this.counts.set(behaviour, (this.counts.get(behaviour) ?? 0) + 1);
+    if (behaviour === 'close') {
       request.socket.destroy();
       return;
     }
@@ -70,14 +70,14 @@ export class MisbehavingReceiver {
     request.on('end', () => {
       const { event_id: eventId, message } = JSON.parse(Buffer.concat(chunks).toString());
       const { engagement_id: engagementId, content } = message;
-      this.heard.push({ eventId, engagementId, content, at: Date.now(), manner });
-      behave(manner, request, response);
+      this.received.push({ eventId, engagementId, content, at: Date.now(), behaviour });
+      behave(behaviour, request, response);
     });
   }
 }
 
-function behave(manner: Manner, request: IncomingMessage, response: ServerResponse): void {
-  switch (manner) {
+function behave(behaviour: Behaviour, request: IncomingMessage, response: ServerResponse): void {
+  switch (behaviour) {
     case 'take':
       response.end('taken');
       return;
@@ -119,4 +119,5 @@ function behave(manner: Manner, request: IncomingMessage, response: ServerRespon
   }
 }
 
-export const isTaken = ({ manner }: Heard): boolean => manner === 'take' || manner === 'drip' || manner === 'cut';
+export const isAccepted = ({ behaviour }: ReceivedEvent): boolean =>
+  behaviour === 'take' || behaviour === 'drip' || behaviour === 'cut';
