@@ -47,6 +47,11 @@ export const texts = {
     `“${origin}” is not an origin. Use a form like https://www.example.com, without a path.`,
   notAContentType: (type: string) => `“${type}” is not a content type. Use a form like image/png or image/*.`,
 
+  zeroSeconds: '0 s',
+  days: (count: number) => `${count} d`,
+  hours: (count: number) => `${count} h`,
+  minutes: (count: number) => `${count} min`,
+  seconds: (count: number) => `${count} s`,
   // list.tsx
   sites: 'Sites',
   addSite: 'Add site',
@@ -134,7 +139,6 @@ export const texts = {
   compatibility: 'Compatibility',
   messagesSentToAttachedWebhooks: 'Messages sent to attached webhooks',
   attachedWebhooksHelp: "Bots and messenger bridges that attach a webhook to a ticket need the other side's messages.",
-  messagesOf: (audience: string) => `Messages ${audience}`,
   ignoreUnknown: 'Ignore unknown fields and query parameters',
   ignoreUnknownHelp: 'For clients that send extra fields. When off, such requests are rejected, which catches typos.',
   files: 'Files',
@@ -219,10 +223,15 @@ export const texts = {
   noMatchingTimeZones: 'No matching time zones',
 
   // views.ts
-  ofAttachingSide: 'of the side that attached the webhook',
-  ofOtherSide: 'of the other side',
-  ofBothSides: 'of both sides',
+  messagesOfAttachingSide: 'Messages of the side that attached the webhook',
+  messagesOfOtherSide: 'Messages of the other side',
+  messagesOfBothSides: 'Messages of both sides',
   notSetValue: 'not set',
+  noneValue: 'none',
+  yes: 'yes',
+  no: 'no',
+  operators: 'operators',
+  visitors: 'visitors',
   whoCanSendFiles: 'Who can send files',
   newVisitorsPerMinuteCount: (count: number) =>
     plural(count, { one: `${count} new visitor per minute`, other: `${count} new visitors per minute` }),
