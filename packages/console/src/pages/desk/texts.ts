@@ -129,7 +129,7 @@ export const texts = {
   choices: 'Choices',
   chosen: 'Chosen',
   assistant: 'Assistant',
-  useReply: 'Use reply',
+  insertReply: 'Use reply',
 
   // conversation/messages.tsx
   isTyping: '{name} is typing…',

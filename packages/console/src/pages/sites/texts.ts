@@ -158,47 +158,51 @@ export const texts = {
   deleteSipDomainHelp: 'Subscribed webhooks are notified.',
 
   // site-contents.ts
+  moreThan: (count: number) => `more than ${count}`,
+  /** `count` chooses the plural form, and `amount` is shown: `3`, `more than 10000`. */
   contents: {
-    operators: (count: number) =>
+    operators: (count: number, amount: string) =>
       plural(count, {
-        one: `${count} other operator loses their role here`,
-        other: `${count} other operators lose their role here`,
+        one: `${amount} other operator loses their role here`,
+        other: `${amount} other operators lose their role here`,
       }),
-    teams: (count: number) => plural(count, { one: `${count} team`, other: `${count} teams` }),
-    queues: (count: number) => plural(count, { one: `${count} queue`, other: `${count} queues` }),
-    fallbacks: (count: number) =>
+    teams: (count: number, amount: string) => plural(count, { one: `${amount} team`, other: `${amount} teams` }),
+    queues: (count: number, amount: string) => plural(count, { one: `${amount} queue`, other: `${amount} queues` }),
+    fallbacks: (count: number, amount: string) =>
       plural(count, {
-        one: `${count} queue of another site that overflows to a queue here`,
-        other: `${count} queues of other sites that overflow to a queue here`,
+        one: `${amount} queue of another site that overflows to a queue here`,
+        other: `${amount} queues of other sites that overflow to a queue here`,
       }),
-    scheduling_policies: (count: number) =>
-      plural(count, { one: `${count} set of hours`, other: `${count} sets of hours` }),
-    phone_channels: (count: number) =>
-      plural(count, { one: `${count} phone channel`, other: `${count} phone channels` }),
-    digital_channels: (count: number) =>
-      plural(count, { one: `${count} messaging channel`, other: `${count} messaging channels` }),
-    application_tokens: (count: number) =>
-      plural(count, { one: `${count} application token`, other: `${count} application tokens` }),
-    identity_providers: (count: number) =>
-      plural(count, { one: `${count} identity provider`, other: `${count} identity providers` }),
-    sip_domains: (count: number) => plural(count, { one: `${count} SIP domain`, other: `${count} SIP domains` }),
-    webhooks: (count: number) =>
+    scheduling_policies: (count: number, amount: string) =>
+      plural(count, { one: `${amount} set of hours`, other: `${amount} sets of hours` }),
+    phone_channels: (count: number, amount: string) =>
+      plural(count, { one: `${amount} phone channel`, other: `${amount} phone channels` }),
+    digital_channels: (count: number, amount: string) =>
+      plural(count, { one: `${amount} messaging channel`, other: `${amount} messaging channels` }),
+    application_tokens: (count: number, amount: string) =>
+      plural(count, { one: `${amount} application token`, other: `${amount} application tokens` }),
+    identity_providers: (count: number, amount: string) =>
+      plural(count, { one: `${amount} identity provider`, other: `${amount} identity providers` }),
+    sip_domains: (count: number, amount: string) =>
+      plural(count, { one: `${amount} SIP domain`, other: `${amount} SIP domains` }),
+    webhooks: (count: number, amount: string) =>
       plural(count, {
-        one: `${count} webhook no longer receives events of this site`,
-        other: `${count} webhooks no longer receive events of this site`,
+        one: `${amount} webhook no longer receives events of this site`,
+        other: `${amount} webhooks no longer receive events of this site`,
       }),
-    visitors: (count: number) => plural(count, { one: `${count} visitor`, other: `${count} visitors` }),
-    engagements: (count: number) =>
+    visitors: (count: number, amount: string) =>
+      plural(count, { one: `${amount} visitor`, other: `${amount} visitors` }),
+    engagements: (count: number, amount: string) =>
       plural(count, {
-        one: `${count} conversation, with its messages and files`,
-        other: `${count} conversations, with their messages and files`,
+        one: `${amount} conversation, with its messages and files`,
+        other: `${amount} conversations, with their messages and files`,
       }),
-    waiting_visitors: (count: number) =>
-      plural(count, { one: `${count} waiting visitor`, other: `${count} waiting visitors` }),
-    pending_requests: (count: number) =>
-      plural(count, { one: `${count} unanswered request`, other: `${count} unanswered requests` }),
-    active_engagements: (count: number) =>
-      plural(count, { one: `${count} active conversation`, other: `${count} active conversations` }),
+    waiting_visitors: (count: number, amount: string) =>
+      plural(count, { one: `${amount} waiting visitor`, other: `${amount} waiting visitors` }),
+    pending_requests: (count: number, amount: string) =>
+      plural(count, { one: `${amount} unanswered request`, other: `${amount} unanswered requests` }),
+    active_engagements: (count: number, amount: string) =>
+      plural(count, { one: `${amount} active conversation`, other: `${amount} active conversations` }),
   },
 
   // site-page.tsx

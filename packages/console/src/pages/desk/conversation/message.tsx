@@ -146,7 +146,7 @@ function AssistantNote({ message, use }: Props): ReactElement {
         <Group gap={6} mt={6}>
           {type === 'suggestion' ? (
             <Button size="compact-xs" variant="default" onClick={() => use(message.content)}>
-              {texts.useReply}
+              {texts.insertReply}
             </Button>
           ) : null}
           {options.map(({ text, value }) => (
