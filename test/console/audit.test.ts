@@ -40,8 +40,8 @@ test('a change appears in the log with its values before and after and a link to
   assert.match(await page.getByRole('listitem').first().innerText(), /changed the team/);
   assert.match(await changed.innerText(), /before:\s*Team\s*→\s*after:\s*Sales </);
   assert.equal(await page.evaluate('globalThis.pwned'), undefined);
-  await changed.getByRole('button', { name: /^More about/ }).click();
-  await changed.getByText('Concerns First site.').waitFor();
+  await changed.getByRole('button', { name: /^(Show more|\d+ more fields?):/ }).click();
+  await changed.getByText('Sites: First site.').waitFor();
   await changed.getByRole('link', { name: 'View history' }).click();
   await page.getByRole('listitem').filter({ hasText: 'created the queue' }).waitFor({ state: 'detached' });
   await changed.waitFor();

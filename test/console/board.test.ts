@@ -151,7 +151,7 @@ test('the board shows status and reason of queues and the people, live without a
   await page.getByRole('tab', { name: 'Operators' }).click();
   await row(page, 'Operators', 'Olga Operator').getByText('Busy 1 of 1').waitFor();
   await page.getByRole('button', { name: 'Set Olga Operator away' }).click();
-  await row(page, 'Operators', 'Olga Operator').getByText('Away, 1 engagement').waitFor();
+  await row(page, 'Operators', 'Olga Operator').getByText('Away, 1 conversation').waitFor();
   await sales.getByText('No operators online').first().waitFor();
   const { body } = await call(server, `GET /operators/${operator.id}`, { token: own.admin });
   assert.deepEqual([body.available, body.media], [false, ['text']]);

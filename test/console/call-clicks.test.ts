@@ -101,7 +101,7 @@ test("a visitor's camera does not start when an operator joins, or when another 
   const engagement = await takeVisitor(server, shop);
   await waitForButton(page, joinAll(page));
   await joinAll(page).click();
-  await page.getByText('Connecting the call').waitFor();
+  await page.getByText('Connecting…').waitFor();
   assert.deepEqual(await starts(page), ['audio and video by Join with camera and microphone']);
   await page.getByRole('button', { name: 'Hang up' }).click();
   await page.getByText('Missed call').waitFor();

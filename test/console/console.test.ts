@@ -99,7 +99,7 @@ test('an invited operator sets a password and signs in with it', async () => {
   const invitation = await invite(server, account, id);
   const { page, complaints } = await browser.newPage();
   await page.goto(`${server.url}/console/invitation#${invitation}`);
-  await page.getByText('You are Somebody').waitFor();
+  await page.getByText('Hi Somebody, you will sign in as').waitFor();
   await comesTrue(page, `document.activeElement?.type === 'password'`);
   assert.deepEqual(await barriersOf(page), []);
   await page.getByLabel('Choose a password').fill(password);
@@ -123,7 +123,7 @@ test("signing out everywhere ends the other browser's session, which asks to sig
   await isLive(second.page);
   await second.page.getByLabel('New password').fill('typed but not sent');
   await isLive(first.page);
-  await first.page.getByRole('button', { name: /^End the session/ }).waitFor();
+  await first.page.getByRole('button', { name: /^Sign out (?!everywhere)./ }).waitFor();
   await choose(first.page, 'Sign out everywhere');
   const dialog = second.page.getByRole('dialog', { name: 'Sign in again' });
   await dialog.waitFor();

@@ -70,7 +70,7 @@ test('an operator transfers a visitor to a colleague or a queue, and can cancel 
   await dialog.getByLabel('Complaints').check();
   await dialog.getByLabel('Message').fill('Knows a lot');
   await dialog.getByRole('button', { name: 'Transfer' }).click();
-  await page.getByText(/Waits in Complaints|Handing on/).waitFor();
+  await page.getByText(/Transferring to Complaints/).waitFor();
   await page.reload();
   await page.getByText('Waits in Complaints').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
@@ -81,7 +81,7 @@ test('an operator transfers a visitor to a colleague or a queue, and can cancel 
   await dialog.getByLabel('Somebody').check();
   await dialog.getByLabel('Message').fill('Please take over');
   await dialog.getByRole('button', { name: 'Transfer' }).click();
-  await page.getByText('Handing on to Somebody').waitFor();
+  await page.getByText('Transferring to Somebody').waitFor();
   const pending = await call(server, 'GET /transfer_requests?state=pending', colleague);
   const [request] = pending.body.transfer_requests;
   assert.equal(request.message, 'Please take over');

@@ -48,7 +48,7 @@ test('an operator is added, and signs in by an invitation link that is shown onc
   await choose(page, 'Role', 'Manager');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('heading', { name: `Ann ${hostile}`, level: 1 }).waitFor();
-  await page.getByText('They have no password yet.').waitFor();
+  await page.getByText('No password yet.').waitFor();
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
   const link = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   assert.ok(link.startsWith(`${server.url}/console/invitation#`), link);
@@ -57,7 +57,7 @@ test('an operator is added, and signs in by an invitation link that is shown onc
   await page.locator(`input[value*="/invitation#"]:not([value="${link}"])`).waitFor();
   const renewed = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   await page.reload();
-  await page.getByText('An invitation waits to be accepted until').waitFor();
+  await page.getByText('Invitation pending, expires').waitFor();
   assert.equal(await page.getByRole('textbox', { name: 'Invitation link' }).count(), 0);
   assert.ok(!(await page.content()).includes(renewed.split('#')[1] ?? '#'));
 
@@ -195,7 +195,7 @@ test(
     const { page, complaints } = await open(t, { key: account.key, path: `/people/${id}` });
     await page.getByRole('button', { name: 'Disable' }).click();
     const dialog = page.getByRole('dialog', { name: 'Disable this operator?' });
-    await dialog.getByText('They are signed out everywhere at once').waitFor();
+    await dialog.getByText('They are signed out everywhere').waitFor();
     await dialog.getByRole('button', { name: 'Disable' }).click();
     await page.getByText('Disabled', { exact: true }).waitFor();
     await theirs.page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
@@ -258,7 +258,7 @@ test('an operator uploads, changes and removes the picture that visitors see', a
     await (await chooser).setFiles({ name, mimeType: 'image/png', buffer: content });
   };
   await upload('Upload picture', 'not.png', Buffer.from('no picture'));
-  await section.getByText('This file is not a picture').waitFor();
+  await section.getByText('Your browser cannot read this picture').waitFor();
   await upload('Upload picture', 'me.png', Buffer.from(onePixel, 'base64'));
   const picture = section.getByRole('img');
   await picture.waitFor();

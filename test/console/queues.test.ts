@@ -67,7 +67,7 @@ test('a queue is created with every field and a preview, and deleted', async () 
   await page.getByLabel('Route by priority').check();
   await page.getByLabel('Prefer the last operator').check();
   await page.getByLabel('Wait for them (seconds)').fill('5400');
-  await page.getByText('1 h 30 min. At most 4 days').waitFor();
+  await page.getByText('1 h 30 min; at most 4 days').waitFor();
   await choose(page, 'Teams', 'Team');
   await page.keyboard.press('Escape');
   await choose(page, 'Hours', 'Around the clock');
@@ -148,13 +148,13 @@ test('a fallback loop is refused with its path before saving, and by the server'
   await page.getByText('This creates a fallback loop: Ccc → Aaa → Bbb → Ccc').waitFor();
   assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
   const chain = page.getByRole('list', { name: 'Fallback chain' });
-  await chain.getByText('Ccc · unstaffed').waitFor();
+  await chain.getByText('Ccc · Unstaffed').waitFor();
   assert.deepEqual(
     (await chain.innerText()).split(/\s*→\s*/).map((link) => link.trim().split(' ')[0]),
     ['Ccc', 'Aaa', 'Bbb', 'Ccc'],
   );
   await page.getByRole('button', { name: 'Discard' }).click();
-  await page.getByText('They would go round').waitFor({ state: 'detached' });
+  await page.getByText('This creates a fallback loop').waitFor({ state: 'detached' });
   assert.equal((await queueOf(account, c)).fallback_queue_id, null);
   assert.deepEqual(complaints, []);
 });

@@ -57,13 +57,13 @@ test('an empty account is offered sample data, which can be created, paused, res
   await page.getByRole('link', { name: 'Sites' }).click();
   const section = page.getByRole('region', { name: 'Sample data' });
   await section.getByRole('button', { name: 'Pause' }).click();
-  await section.getByText('Nothing happens in the sample shop.').waitFor();
+  await section.getByText('Paused. Existing sample data is kept.').waitFor();
   assert.equal(
     expectStatus(await call(server, 'GET /sample_data', { token: account.admin }), 200).body.state,
     'stopped',
   );
   await section.getByRole('button', { name: 'Resume' }).click();
-  await section.getByText('Visitors come to the sample shop').waitFor();
+  await section.getByText('Simulated operators are serving simulated visitors').waitFor();
   await section.getByRole('button', { name: 'Delete sample data' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete sample data' }).click();
   await section.getByRole('button', { name: 'Create sample data' }).waitFor();
@@ -101,7 +101,7 @@ test('a site is created with every setting, and edited', async (t) => {
   assert.deepEqual([made['time_zone'], made['allowed_origins']], ['Europe/Tallinn', ['https://shop.example']]);
 
   await add(page, 'Allowed origins', 'not an origin');
-  await page.getByText('“not an origin” is no origin').waitFor();
+  await page.getByText('“not an origin” is not an origin').waitFor();
   assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
   await page.keyboard.press('Backspace');
   await add(page, 'Site URLs', '1, High Street');
@@ -228,7 +228,7 @@ test('a publishable token and its embed code are shown at any time, a secret tok
   // A token from before token texts were stored.
   await server.database.sql`UPDATE application_tokens SET token = NULL WHERE site_id = ${id} AND kind = 'publishable'`;
   await page.reload();
-  await publishable.getByText('created before tokens could be shown').waitFor();
+  await publishable.getByText(/can't be shown/).waitFor();
   assert.equal((await visit()).status, 200);
   await publishable.getByRole('button', { name: /^Delete token/ }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();

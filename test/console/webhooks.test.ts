@@ -292,7 +292,7 @@ test('refusals of a bulk replay are shown, and the other deliveries are sent', p
   await page.getByRole('checkbox', { name: 'Select all on this page' }).check();
   await page.getByRole('button', { name: 'Replay selected' }).click();
   await page.getByText('2 deliveries replayed').waitFor();
-  await page.getByText('1 was refused:').waitFor();
+  await page.getByText('1 could not be replayed:').waitFor();
   await page.getByText(/is older than what is kept\. \(1\)/).waitFor();
   assert.deepEqual(complaints, []);
 });
@@ -344,7 +344,7 @@ test('when two people edit one webhook, the second sees both versions and saves 
   const rotated = page.getByRole('dialog', { name: 'New secret' });
   const secret = await rotated.getByLabel('Secret').innerText();
   assert.notEqual(secret, webhook.secret);
-  await rotated.getByText('The former secret goes on for a day').waitFor();
+  await rotated.getByText('every request is signed with both secrets').waitFor();
   await rotated.getByRole('button', { name: "I've saved it" }).click();
   await page.getByRole('button', { name: 'Delete' }).click();
   const confirmation = page.getByRole('dialog', { name: 'Delete this webhook?' });
