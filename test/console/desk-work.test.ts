@@ -15,7 +15,7 @@ leaving.catch(() => undefined);
 const lunching = goToLunch();
 lunching.catch(() => undefined);
 
-/** Is there while the page is open, over a reload too, and not much longer. Takes its time beside the other tests. */
+/** The operator is available while the page is open, also over a reload, and 30 s longer. Runs beside the other tests, because it is slow. */
 async function leave(): Promise<void> {
   const { page, context, operator } = await openDesk({ server, browser });
   const read = async (): Promise<Json> => (await call(server, `GET /operators/${operator.id}`, operator)).body;
@@ -31,7 +31,7 @@ async function leave(): Promise<void> {
   assert.ok(Date.now() - closed > 15_000, 'a reload does not make anybody unavailable');
 }
 
-/** Away for a reason at an open page, over a reload too; offline soon after the page is closed. */
+/** The operator is away with a reason while the page is open, also over a reload, and offline 30 s after the page is closed. */
 async function goToLunch(): Promise<void> {
   const { page, context, operator } = await openDesk({ server, browser });
   const read = async (): Promise<Json> => (await call(server, `GET /operators/${operator.id}`, operator)).body;
@@ -56,7 +56,7 @@ async function goToLunch(): Promise<void> {
   assert.deepEqual([available, reason], [false, 'Lunch']);
 }
 
-test('hands a visitor on to a colleague or a queue, or not after all', async () => {
+test('an operator transfers a visitor to a colleague or a queue, and can cancel the transfer', async () => {
   const at = await openDesk({ server, browser });
   const { page, own } = at;
   const { id, visitor } = await acceptVisitor(at, 'Ivy');
@@ -70,7 +70,7 @@ test('hands a visitor on to a colleague or a queue, or not after all', async () 
   await dialog.getByLabel('Complaints').check();
   await dialog.getByLabel('Message').fill('Knows a lot');
   await dialog.getByRole('button', { name: 'Transfer' }).click();
-  await page.getByText(/Waits in Complaints|Handing on/).waitFor();
+  await page.getByText(/Transferring to Complaints/).waitFor();
   await page.reload();
   await page.getByText('Waits in Complaints').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
@@ -81,7 +81,7 @@ test('hands a visitor on to a colleague or a queue, or not after all', async () 
   await dialog.getByLabel('Somebody').check();
   await dialog.getByLabel('Message').fill('Please take over');
   await dialog.getByRole('button', { name: 'Transfer' }).click();
-  await page.getByText('Handing on to Somebody').waitFor();
+  await page.getByText('Transferring to Somebody').waitFor();
   const pending = await call(server, 'GET /transfer_requests?state=pending', colleague);
   const [request] = pending.body.transfer_requests;
   assert.equal(request.message, 'Please take over');
@@ -91,13 +91,13 @@ test('hands a visitor on to a colleague or a queue, or not after all', async () 
   await messageList(page).getByText('Transferred by you: Please take over').waitFor();
   await messageList(page).getByText('To whom it may concern').waitFor();
   assert.equal(await composer(page).count(), 0);
-  // And back, as an offer.
+  // The colleague transfers the visitor back, which is an offer.
   const body = { engagement_id: id, operator_id: at.operator.id, message: 'Yours after all' };
   expectStatus(await call(server, 'POST /transfer_requests', { token: colleague.token, body }), 201);
   await offers(page).getByText('Yours after all').waitFor();
   await page.keyboard.press('Alt+A');
   await composer(page).waitFor();
-  // What the colleagues told each other stays in the conversation, also after a reload.
+  // The notes of the transfers stay in the conversation, also after a reload.
   for (const isReloaded of [false, true]) {
     if (isReloaded) await page.reload();
     await messageList(page).getByText('Transferred by Somebody: Yours after all').waitFor();
@@ -106,7 +106,7 @@ test('hands a visitor on to a colleague or a queue, or not after all', async () 
   assert.deepEqual(at.complaints, []);
 });
 
-test('who the visitor is, what was before, and the end', async () => {
+test("the desk shows the visitor's details and previous conversations, and ends a conversation", async () => {
   const at = await openDesk({ server, browser }, { colorScheme: 'dark' });
   const { page, own } = at;
   const first = await acceptVisitor(at, 'Jo');
@@ -143,7 +143,7 @@ test('who the visitor is, what was before, and the end', async () => {
     await composer(page).waitFor();
   };
   await previous.getByText('First conversation').waitFor();
-  // The list that was read with the first conversation has the first alone.
+  // The list that was read with the first conversation has only that one.
   for (const count of [1, 2]) {
     await endAndComeBack();
     await until(async () => (await previous.getByRole('button').count()) === count);
@@ -160,7 +160,7 @@ test('who the visitor is, what was before, and the end', async () => {
   assert.deepEqual(at.complaints, []);
 });
 
-test('an operator taken off a site while at the desk loses its conversations and sees no error', async () => {
+test('an operator removed from a site loses the conversations of the site without an error', async () => {
   const at = await openDesk({ server, browser });
   const { page, own, operator } = at;
   const { id, visitor } = await acceptVisitor(at, 'Otto');
@@ -174,7 +174,7 @@ test('an operator taken off a site while at the desk loses its conversations and
   assert.equal(await page.getByRole('alert').count(), 0);
 });
 
-test('on a phone: one thing at a time, nothing beyond the edge', async () => {
+test('on a phone the desk shows one column at a time and nothing overflows', async () => {
   const at = await openDesk({ server, browser }, { viewport: { width: 375, height: 700 } });
   const { page } = at;
   const fits = async (): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
@@ -192,17 +192,17 @@ test('on a phone: one thing at a time, nothing beyond the edge', async () => {
   assert.deepEqual(at.complaints, []);
 });
 
-test('a call: asked for, accepted, heard and seen, muted, hung up; and another after a reload', proof, async () => {
+test('a call is requested, accepted, muted and hung up, and another call works after a reload', proof, async () => {
   const at = await openDesk({ server, browser });
   const { page } = at;
   const { id, visitor } = await acceptVisitor(at, 'Kim');
   await page.getByRole('button', { name: 'Call', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Video call' }).click();
-  await page.getByText('You have asked for a video call').waitFor();
+  await page.getByText('You invited the visitor to a video call.').waitFor();
   const { body } = await call(server, `GET /engagements/${id}/media_upgrade_requests`, { token: visitor.token });
-  const [asked] = body.media_upgrade_requests;
+  const [upgrade] = body.media_upgrade_requests;
   const accept = { token: visitor.token, body: { action: 'accept' } };
-  expectStatus(await call(server, `PATCH /engagements/${id}/media_upgrade_requests/${asked.id}`, accept), 200);
+  expectStatus(await call(server, `PATCH /engagements/${id}/media_upgrade_requests/${upgrade.id}`, accept), 200);
   const other = await browser.newPage();
   const media = { audio: 'two_way', video: 'two_way' };
   const caller = new Caller(other.page, server.url, { token: visitor.token, engagementId: id, side: 'visitor', media });
@@ -231,6 +231,6 @@ test('a call: asked for, accepted, heard and seen, muted, hung up; and another a
   assert.deepEqual(at.complaints, []);
 });
 
-test('is available while the page is open, also over a reload, and half a minute longer', async () => leaving);
+test('an operator stays available while the page is open, over a reload, and 30 s longer', async () => leaving);
 
-test('is away at an open page, and offline half a minute after it is closed', async () => lunching);
+test('an operator is away while the page is open, and offline 30 s after it is closed', async () => lunching);

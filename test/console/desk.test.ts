@@ -22,14 +22,14 @@ import { acceptOffer, expectStatus } from '../support/world.ts';
 const server = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
 const browser = await forThisFile(openBrowser());
 
-test('takes several visitors by keys, and talks with each', async () => {
+test('an operator accepts several visitors by keyboard and chats with each', async () => {
   const at = await openDesk({ server, browser }, { colorScheme: 'light' });
   const { page, operator } = at;
   const ada = await acceptVisitor(at, 'Ada');
   assert.match(await page.title(), /^Desk/);
   await say(at, ada.id, ada.visitor, 'My invoice is wrong: https://shop.example/a?b=1, javascript:alert(1)');
   await messageList(page).getByText('My invoice is wrong').waitFor();
-  // Cut off in the list, it is told whole.
+  // The list shortens the text; the title has all of it.
   const preview = page.getByRole('list', { name: 'Conversations' }).getByText('My invoice is wrong');
   await preview.hover();
   await page.getByTitle('javascript:alert(1)').waitFor();
@@ -39,7 +39,7 @@ test('takes several visitors by keys, and talks with each', async () => {
     '_blank',
     'noopener noreferrer nofollow',
   ]);
-  // It is before the operator's eyes: the visitor is told.
+  // The operator sees the message, so it is acknowledged.
   await until(async () => (await transcript(at, ada.id, ada.visitor))[0].status === 'delivered');
   await page.keyboard.type('Which one?');
   await page.keyboard.press('Shift+Enter');
@@ -67,7 +67,7 @@ test('takes several visitors by keys, and talks with each', async () => {
   assert.deepEqual(at.complaints, []);
 });
 
-test('an offer is answered on any page, counts down, and goes when somebody else has answered', async () => {
+test('an offer can be answered on any page, counts down, and disappears when somebody else answers it', async () => {
   const at = await openDesk({ server, browser });
   const { page } = at;
   await page.goto(`${server.url}/console/account`);
@@ -83,7 +83,7 @@ test('an offer is answered on any page, counts down, and goes when somebody else
   const requests = async (): Promise<Json[]> =>
     (await call(server, 'GET /engagement_requests', at.operator)).body.engagement_requests;
   await until(async () => (await requests()).some(({ fail_reason }) => fail_reason === 'rejected'));
-  // There is nobody else: it comes again, until the visitor has had enough.
+  // There is no other operator: the offer is repeated until the visitor leaves.
   const cancel = { token: visitor.token, body: { action: 'cancel' } };
   expectStatus(await call(server, `PATCH /queue_tickets/${ticket}`, cancel), 200);
   await offer.waitFor({ state: 'detached' });
@@ -95,7 +95,7 @@ test('an offer is answered on any page, counts down, and goes when somebody else
   assert.deepEqual(at.complaints, []);
 });
 
-test('typing both ways, a card with its choice, what the assistant suggests', async () => {
+test('typing indicators, response cards and suggestions of the assistant work', async () => {
   const at = await openDesk({ server, browser });
   const { page, own } = at;
   const { id, visitor } = await acceptVisitor(at, 'Eve');
@@ -107,14 +107,14 @@ test('typing both ways, a card with its choice, what the assistant suggests', as
   await page.getByText('Eve is typing').waitFor();
   await typing(false);
   await page.getByText('Eve is typing').waitFor({ state: 'detached' });
-  const told: Json[] = [];
+  const sentIndicators: Json[] = [];
   page.on('request', (request) => {
-    if (request.url().endsWith('/typing_indicator')) told.push(request.postDataJSON());
+    if (request.url().endsWith('/typing_indicator')) sentIndicators.push(request.postDataJSON());
   });
   await composer(page).pressSequentially('Hello');
   await page.keyboard.press('Enter');
-  await until(() => told.length === 2);
-  assert.deepEqual(told, [{ typing: true }, { typing: false }], 'not with every key');
+  await until(() => sentIndicators.length === 2);
+  assert.deepEqual(sentIndicators, [{ typing: true }, { typing: false }], 'not with every key');
 
   await page.getByRole('button', { name: 'Card' }).click();
   await page.getByLabel('Question').fill('Which plan?');
@@ -137,7 +137,7 @@ test('typing both ways, a card with its choice, what the assistant suggests', as
   assert.deepEqual(at.complaints, []);
 });
 
-test('files: on their way, being scanned, clean, infected, and back down', async () => {
+test('files show upload progress and scan results, and can be downloaded', async () => {
   const at = await openDesk({ server, browser });
   const { page, own } = at;
   const { id, visitor } = await acceptVisitor(at, 'Flo');
@@ -176,7 +176,7 @@ test('files: on their way, being scanned, clean, infected, and back down', async
   assert.deepEqual(at.complaints, []);
 });
 
-test('files are dropped anywhere on a conversation or pasted, and are not called clean where nobody scans', async () => {
+test('files can be dropped or pasted into a conversation, and are marked as not scanned without a scanner', async () => {
   await using unscanned = await startTestServer({ scanner: { kind: 'none' } });
   const at = await openDesk({ server: unscanned, browser });
   const { page } = at;
@@ -208,7 +208,7 @@ test('files are dropped anywhere on a conversation or pasted, and are not called
   assert.deepEqual(at.complaints, []);
 });
 
-test('nothing is lost when the connection is, or the page', async () => {
+test('drafts and unsent messages survive a lost connection and a reload', async () => {
   await using proxy = await startProxy(server);
   const at = await openDesk({ server, browser }, {}, proxy);
   const { page } = at;
@@ -233,7 +233,7 @@ test('nothing is lost when the connection is, or the page', async () => {
     await contents(at, id, visitor),
   );
   assert.equal(await composer(page).inputValue(), 'and half a sen');
-  // While the page stays: what was missed comes by itself, once, in order.
+  // Without a reload, missed messages arrive once and in order.
   proxy.shut(true);
   proxy.cut();
   await say(at, id, visitor, 'One more');
@@ -249,11 +249,11 @@ test('nothing is lost when the connection is, or the page', async () => {
   assert.deepEqual(at.complaints, []);
 });
 
-test('a session that ends while somebody writes: signed in again, the message goes out', async () => {
+test('a message is sent after the operator signs in again during an expired session', async () => {
   const at = await openDesk({ server, browser });
   const { page, operator } = at;
   const { id, visitor } = await acceptVisitor(at, 'Hal');
-  // The session ends while the message is on its way.
+  // The session ends while the message is being sent.
   const endSession = async (route: Route): Promise<void> => {
     expectStatus(await call(server, 'DELETE /operator_authentication/sessions', operator), 204);
     await route.continue();
