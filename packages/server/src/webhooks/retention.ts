@@ -95,7 +95,7 @@ const hasDeliveries = (sql: Sql) => sql`
                WHERE d.destination_id = w.destination_id AND d.state = 'pending' AND d.due_at IS NULL AND d.webhook_id = w.id)
    OR EXISTS (SELECT FROM delivery_log l WHERE l.webhook_id = w.id AND l.final))`;
 
-/** Drops webhooks that were deleted before the retention. Their log is usually gone by then. */
+/** Drops webhooks that were deleted before the retention. By then their log has usually been deleted. */
 async function dropDeleted(sql: Sql, retention: Retention): Promise<number> {
   // Served by webhooks_deleted.
   const rows = await sql`

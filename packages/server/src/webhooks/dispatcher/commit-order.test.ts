@@ -104,7 +104,7 @@ class ModelDatabase {
     this.#rows.set(delivery.id, { delivery: failed, state: 'delayed' });
   }
 
-  letFallDue(): void {
+  makeDue(): void {
     for (const [id, { delivery, state }] of this.#rows)
       if (state === 'delayed') this.#rows.set(id, { delivery, state: 'due' });
   }
@@ -264,7 +264,7 @@ const commits = [
   'take',
   'write outcomes',
 ] as const;
-const faults = ['write many', 'resume', 'take', 'take', 'take', 'fail', 'fall due', 'change'] as const;
+const faults = ['write many', 'resume', 'take', 'take', 'take', 'fail', 'become due', 'change'] as const;
 
 interface Step {
   readonly do: (typeof commits)[number] | (typeof faults)[number];
@@ -283,7 +283,7 @@ function apply(database: ModelDatabase, dispatcher: ModelDispatcher, { do: what,
   else if (what === 'finish') dispatcher.finish();
   else if (what === 'take') dispatcher.answer(number, true);
   else if (what === 'fail') dispatcher.answer(number, false);
-  else if (what === 'fall due') database.letFallDue();
+  else if (what === 'become due') database.makeDue();
   else if (what === 'change') dispatcher.forget();
   else dispatcher.write();
 }
@@ -295,7 +295,7 @@ function comeToRest(database: ModelDatabase, dispatcher: ModelDispatcher): void 
   for (let round = 0; quiet < 3; round += 1) {
     assert.ok(round < 100_000, 'it comes to rest');
     const before = dispatcher.sent.length;
-    database.letFallDue();
+    database.makeDue();
     dispatcher.read();
     dispatcher.finish();
     for (let number = 0; number < maxConcurrent; number += 1) dispatcher.answer(number, true);
