@@ -228,7 +228,7 @@ test('operators are ranked by keyboard and by dragging, and removed', async () =
     await page.getByRole('listitem', { name: new RegExp(`^${name}`) }).waitFor();
   }
   // Moves Cleo to the top by keyboard.
-  await page.getByRole('button', { name: 'Move Cleo' }).focus();
+  await page.getByRole('button', { name: 'Move Cleo', exact: true }).focus();
   await page.keyboard.press('Space');
   await page.getByText('Cleo is at position 3 of 3.').waitFor({ state: 'attached' });
   await page.keyboard.press('ArrowUp');
@@ -246,8 +246,8 @@ test('operators are ranked by keyboard and by dragging, and removed', async () =
     { id: bert, rank: 3 },
   ]);
   // Drags Bert before Anna.
-  const from = await page.getByRole('button', { name: 'Move Bert' }).boundingBox();
-  const to = await page.getByRole('button', { name: 'Move Anna' }).boundingBox();
+  const from = await page.getByRole('button', { name: 'Move Bert', exact: true }).boundingBox();
+  const to = await page.getByRole('button', { name: 'Move Anna', exact: true }).boundingBox();
   assert.ok(from !== null && to !== null);
   await page.mouse.move(from.x + 10, from.y + 10);
   await page.mouse.down();

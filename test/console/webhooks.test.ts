@@ -91,7 +91,7 @@ test('a webhook is created with a secret that is shown once, and its test event 
   assert.equal(await details.getByRole('region', { name: 'Request body' }).innerText(), arrived?.body);
   assert.equal(await details.getByRole('region', { name: 'Response body' }).innerText(), 'taken');
   await page.reload();
-  await details.getByText('Status 200').waitFor();
+  await details.getByText('Status 200', { exact: true }).waitFor();
   assert.equal((await page.content()).includes(secret), false);
   assert.deepEqual(complaints, []);
 });
