@@ -65,7 +65,7 @@ async function colleagueOf({ own }: DeskPage): Promise<{ operator: TestOperator;
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   const { page } = await openConsole({ browser, server, key: operator.key, path: '/desk' });
   await page.getByRole('switch', { name: 'Available' }).click();
-  await page.getByText('Visitors are offered to you as they come').waitFor();
+  await page.getByText('Waiting for visitors. Keep this page open.').waitFor();
   return { operator, page };
 }
 

@@ -20,7 +20,7 @@ async function leave(): Promise<void> {
   const { page, context, operator } = await openDesk({ server, browser });
   const read = async (): Promise<Json> => (await call(server, `GET /operators/${operator.id}`, operator)).body;
   await page.reload();
-  await page.getByText('Visitors are offered to you as they come').waitFor();
+  await page.getByText('Waiting for visitors. Keep this page open.').waitFor();
   const { presence_expires_at: first } = await read();
   assert.notEqual(first, null);
   await until(async () => (await read()).presence_expires_at > first, 20_000);
@@ -72,9 +72,9 @@ test('an operator transfers a visitor to a colleague or a queue, and can cancel 
   await dialog.getByRole('button', { name: 'Transfer' }).click();
   await page.getByText(/Transferring to Complaints/).waitFor();
   await page.reload();
-  await page.getByText('Waits in Complaints').waitFor();
+  await page.getByText(/Transferring to Complaints/).waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByText('Waits in Complaints').waitFor({ state: 'detached' });
+  await page.getByText(/Transferring to Complaints/).waitFor({ state: 'detached' });
   assert.notEqual(other, at.queue);
 
   await transfer.click();

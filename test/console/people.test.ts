@@ -205,7 +205,7 @@ test(
     await page.goto(`${server.url}/console/people/${account.adminId}`);
     await page.getByRole('button', { name: 'Disable' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
-    await page.getByRole('dialog').getByRole('alert').getByText('Make somebody else super_manager first').waitFor();
+    await page.getByRole('dialog').getByRole('alert').getByText('Make another operator super_manager first').waitFor();
     assert.deepEqual(complaints, []);
   },
 );

@@ -275,7 +275,7 @@ test('identity providers and SIP domains are added, refused with an error text, 
   await page.getByRole('textbox', { name: 'Client ID' }).fill('usher');
   await page.getByRole('textbox', { name: 'Client secret' }).fill('very secret indeed');
   await page.getByRole('button', { name: 'Add provider' }).click();
-  await page.getByText('must be an https URL without a query').waitFor();
+  await page.getByText('must be an https URL without query, fragment and user info').waitFor();
   await page.getByRole('textbox', { name: 'Issuer' }).fill('https://login.example');
   await page.getByRole('button', { name: 'Add provider' }).click();
   const row = page.getByRole('row', { name: /login\.example/ });

@@ -53,7 +53,7 @@ export async function openDesk(
   const opened = await openConsole({ browser, server: at, key: staffed.operator.key, path: '/desk', options });
   opened.page.setDefaultTimeout(patienceMs);
   await available(opened.page).click();
-  await opened.page.getByText('Visitors are offered to you as they come').waitFor();
+  await opened.page.getByText('Waiting for visitors. Keep this page open.').waitFor();
   return { ...staffed, ...opened, server };
 }
 

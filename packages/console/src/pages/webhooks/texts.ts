@@ -28,6 +28,7 @@ export const texts = {
   field: 'Field',
   type: 'Type',
   description: 'Description',
+  descriptionHelp: 'The name of the webhook in lists.',
 
   // channels/apns.ts
   applePushNotification: 'Apple push notification',
@@ -269,7 +270,7 @@ export const texts = {
     'A failing delivery delays later ones of the same conversation for a while. When off, events are sent as they occur.',
   enabled: 'Enabled',
   enabledHelp: 'While disabled, deliveries are held and can be recovered.',
-  allSitesOption: 'All sites of the creator as super manager, including future sites',
+  allSitesOption: 'All sites where the creator is super manager, including future sites',
   selectedSites: 'Selected sites',
   selectSites: 'Select sites',
 

@@ -29,7 +29,7 @@ export function WebhookForm({ fields, set, faults }: FieldsProps): ReactElement 
       <DestinationFields kind={fields.kind} draft={fields} set={set} faults={faults} />
       <TextInput
         label={texts.description}
-        description={texts.name}
+        description={texts.descriptionHelp}
         maxLength={maxDescriptionLength}
         value={fields.description}
         error={faults('/description')}
