@@ -143,7 +143,7 @@ for (const { where, ...options } of looks)
     const { page, complaints } = await open(t, { key: account.key, path: '/audit', options });
     await page.getByRole('listitem').first().waitFor();
     await page
-      .getByRole('button', { name: /about:/ })
+      .getByRole('button', { name: /^(?:Show more|\d+ more fields?): / })
       .first()
       .click();
     assert.deepEqual(await barriersOf(page), []);

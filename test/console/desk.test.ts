@@ -58,7 +58,7 @@ test('an operator accepts several visitors by keyboard and chats with each', asy
   const first = page.getByRole('list', { name: 'Conversations' }).getByRole('link', { name: 'Ada' });
   await first.getByLabel('1 unread').waitFor();
   await comesTrue(page, `document.title.startsWith('(1) Desk')`);
-  await first.getByText('waits').waitFor();
+  await first.getByText(/^Waiting /).waitFor();
   await page.keyboard.press('Alt+ArrowUp');
   await messageList(page).getByText('March, yes').waitFor();
   await first.getByLabel('1 unread').waitFor({ state: 'detached' });
