@@ -68,7 +68,7 @@ test('a visitor and an operator in two browsers chat and have a video call, and 
   const join = panel.getByRole('button', { name: 'Join with camera and microphone' });
   await join.click();
   await panel.getByText('In a call').waitFor({ timeout: callMs });
-  await until(async () => isPlaying(desk, 'The visitor'), callMs);
+  await until(async () => isPlaying(desk, "Visitor's video"), callMs);
   await until(async () => isPlaying(visitor, 'The other person'), callMs);
   assert.equal(await waits.count(), 0);
 
@@ -79,7 +79,7 @@ test('a visitor and an operator in two browsers chat and have a video call, and 
   assert.equal(await messageList(desk).getByText('Let me look').count(), 1);
   await join.click();
   await panel.getByText('In a call').waitFor({ timeout: callMs });
-  await until(async () => isPlaying(desk, 'The visitor'), callMs);
+  await until(async () => isPlaying(desk, "Visitor's video"), callMs);
   await panel.getByRole('button', { name: 'Hang up' }).click();
   const ended = /^Call ended · 0:\d\d$/;
   await messageList(desk).getByText(ended).waitFor();

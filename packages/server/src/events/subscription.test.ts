@@ -178,8 +178,8 @@ test('reports everything that is wrong with an APNs URL at once', () => {
     found.map(({ detail }) => detail),
     [
       'must not have the query parameter content_available more than once',
-      'must have the query parameter env, sandbox or production',
-      'must have true or false in the query parameter content_available',
+      'must have the query parameter env=sandbox or env=production',
+      'must have true or false as the query parameter content_available',
     ],
   );
 });

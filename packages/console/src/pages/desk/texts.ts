@@ -36,7 +36,8 @@ export const texts = {
   callingVisitor: 'Calling the visitor…',
   reconnectingCall: 'The call is interrupted. Reconnecting…',
   visitor: 'Visitor',
-  you: 'You',
+  visitorVideo: "Visitor's video",
+  yourVideo: 'Your video',
 
   // calls/upgrade-bar.tsx
   visitorInvites: {

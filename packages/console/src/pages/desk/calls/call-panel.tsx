@@ -161,11 +161,11 @@ function Videos({ view }: { readonly view: CallView }): ReactElement {
   const receivesVideo = view.media.video === 'two_way';
   return (
     <div className={classes['pictures']}>
-      {receivesVideo ? <Video stream={view.remote} label={texts.visitor} className={classes['remote'] ?? ''} /> : null}
+      {receivesVideo ? <Video stream={view.remote} label={texts.visitorVideo} className={classes['remote'] ?? ''} /> : null}
       {view.camera ? (
         <Video
           stream={view.local}
-          label={texts.you}
+          label={texts.yourVideo}
           className={(receivesVideo ? classes['local'] : classes['remote']) ?? ''}
         />
       ) : null}
