@@ -1,3 +1,4 @@
+import type { Medium } from '@usher/contract/media';
 import type { QueueId, SchedulingPolicyId } from '../platform/ids.ts';
 import { isOpen, nextChange } from '../schedules/hours.ts';
 import { mediaOf, type QueueOutput, type QueueRow, type ShownQueue } from './queue.ts';
@@ -88,11 +89,22 @@ export function computedFields(
 ): ComputedFields {
   return {
     capacity,
-    available_properties: { media: [...media] },
+    available_properties: propertiesOf(media),
     status,
     self_status,
     staffed: staff > 0,
     visitors_count: count?.visitors ?? 0,
     average_wait_time: Math.round((count?.average_wait ?? 0) * 1000) / 1000,
   };
+}
+
+/** One object for each set of media, which `mediaIn` has once, so that two outputs are compared by identity. */
+const properties = new WeakMap<readonly Medium[], QueueOutput['available_properties']>();
+
+function propertiesOf(media: readonly Medium[]): QueueOutput['available_properties'] {
+  const known = properties.get(media);
+  if (known !== undefined) return known;
+  const made = { media: [...media] };
+  properties.set(media, made);
+  return made;
 }

@@ -9,7 +9,7 @@ import { RenderedQueues, wrapQueues } from './rendered-queues.ts';
 import { SharedReads } from './shared-reads.ts';
 import { SiteCache } from './site-cache.ts';
 import { readSiteSettings, type SiteSettings } from './site-settings.ts';
-import { availableStaff, countVisitorsSince } from './store.ts';
+import { availableStaff, readCounts } from './store.ts';
 
 /** Objects that stand for what is known of an account until it changes: what is configured, who is available, who waits. */
 interface Epochs {
@@ -31,7 +31,7 @@ interface CachedSite {
 
 interface CachedCounts {
   readonly counts: Counts;
-  /** See `countVisitorsSince`. */
+  /** See `readCounts`. */
   readonly horizon: string;
   /** When all counts were read, by `performance.now()`. */
   readonly completeAt: number;
@@ -168,14 +168,22 @@ export class SiteQueues {
   }
 
   async #readCounts(settings: SiteSettings, before: CachedSite | undefined, epochs: Epochs): Promise<CachedCounts> {
-    const isSameSite = before?.settings === settings;
-    if (isSameSite && before.epochs.counts === epochs.counts) return before.counts;
-    const isRecent = isSameSite && performance.now() - before.counts.completeAt < countsLastMs;
+    if (before?.settings === settings && before.epochs.counts === epochs.counts) return before.counts;
     const ids = settings.rows.map(({ id }) => id);
-    const { counts: read, horizon } = await countVisitorsSince(this.#sql, ids, isRecent ? before.counts.horizon : null);
-    const counts = new Map(isRecent ? before.counts.counts : []);
+    const isRecent = before !== undefined && performance.now() - before.counts.completeAt < countsLastMs;
+    if (!isRecent) {
+      const { counts, horizon } = await readCounts(this.#sql, { all: ids, known: [], horizon: null });
+      return { counts: new Map(counts.map((count) => [count.id, count])), horizon, completeAt: performance.now() };
+    }
+    const { facts } = before.snapshot;
+    const { counts: read, horizon } = await readCounts(this.#sql, {
+      all: ids.filter((id) => !facts.has(id)),
+      known: ids.filter((id) => facts.has(id)),
+      horizon: before.counts.horizon,
+    });
+    const counts = new Map(before.counts.counts);
     for (const count of read) counts.set(count.id, count);
-    return { counts, horizon, completeAt: isRecent ? before.counts.completeAt : performance.now() };
+    return { counts, horizon, completeAt: before.counts.completeAt };
   }
 }
 

@@ -155,35 +155,40 @@ export interface QueueCount {
 
 /** The visitor counts and recent average waits that the board last wrote. */
 export async function countVisitors(sql: Sql, ids: readonly QueueId[]): Promise<QueueCount[]> {
-  return (await countVisitorsSince(sql, ids, null)).counts;
+  return (await readCounts(sql, { all: ids, known: [], horizon: null })).counts;
+}
+
+interface CountsQuery {
+  /** Queues whose counts are read. */
+  readonly all: readonly QueueId[];
+  /** Queues whose counts were read before: what was not written since the `horizon` of that read is left out. */
+  readonly known: readonly QueueId[];
+  readonly horizon: string | null;
 }
 
 export interface CountsRead {
   readonly counts: QueueCount[];
-  /** For the next read: every count that is written by then was written by this transaction or a later one. */
+  /** What is written from now on is written by this transaction or a later one. */
   readonly horizon: string;
 }
 
 /**
- * The counts of those queues whose counts were written since the `horizon` of an earlier read, and perhaps of others; `null`: of
- * all of them. Averages are what a read costs, and most have not changed.
+ * The counts of queues. Averages are what a read costs, and after a change most are the same: so counts that were read before are
+ * read again only if they were written since, and perhaps some more.
  *
  * A transaction below `pg_snapshot_xmin` had ended when the snapshot was taken, so the earlier read has seen what it wrote. `xmin`
  * has the lower 32 bits of the transaction id, so the comparison is right for 2^31 transactions; the caller limits the time.
  */
-export async function countVisitorsSince(
-  sql: Sql,
-  ids: readonly QueueId[],
-  horizon: string | null,
-): Promise<CountsRead> {
-  const since =
-    horizon === null ? sql`true` : sql`((s.xmin::text::bigint - ${horizon}::bigint) & 4294967295) < 2147483648`;
+export async function readCounts(sql: Sql, { all, known, horizon }: CountsQuery): Promise<CountsRead> {
+  const isNew = sql`(s.xmin::text::bigint - ${horizon}::bigint) & 4294967295 < 2147483648`;
   const [row] = await sql<CountsRead[]>`
     SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon,
            coalesce((SELECT json_agg(json_build_object('id', s.queue_id, 'visitors', s.visitors, 'average_wait',
                               coalesce((SELECT avg(wait) FROM unnest(s.waits) AS wait), 0)::float8 / 1000))
-                       FROM queue_states s
-                      WHERE s.queue_id = ANY(${[...ids]}::uuid[]) AND ${since}), '[]') AS counts`;
+                       FROM (SELECT queue_id, visitors, waits FROM queue_states s WHERE queue_id = ANY(${[...all]}::uuid[])
+                             UNION ALL
+                             SELECT queue_id, visitors, waits FROM queue_states s
+                              WHERE queue_id = ANY(${[...known]}::uuid[]) AND ${isNew}) AS s), '[]') AS counts`;
   if (row === undefined) throw new Error('an aggregate returned no row');
   return row;
 }
