@@ -2,6 +2,9 @@ import { api } from './api.ts';
 import { chat } from './chat.ts';
 import { consoleBoard } from './console-board.ts';
 import { feed } from './feed.ts';
+import { growthFeeds } from './growth-feeds.ts';
+import { growthLists } from './growth-lists.ts';
+import { growthQueues } from './growth-queues.ts';
 import type { Entry } from './harness.ts';
 import { hours } from './hours.ts';
 import { order } from './order.ts';
@@ -27,5 +30,8 @@ export const entries: readonly Entry[] = [
   statements,
   growth,
   isolation,
+  growthQueues,
+  growthLists,
+  growthFeeds,
   consoleBoard,
 ];

@@ -70,29 +70,152 @@ export interface EngagementQuery {
   readonly limit: number;
 }
 
-/** Newest first. Served by engagements_by_site and _by_visitor; active engagements are few and served by active_engagements. */
+/**
+ * Newest first. The ids of the page are found by index, from as many sources as the caller's access needs. Each source is ordered
+ * and has at most a page, so that the cost does not depend on how many engagements there are.
+ */
 export async function listEngagements(sql: Sql, query: EngagementQuery): Promise<EngagementRow[]> {
-  const { after } = query;
+  const [first = noSource(sql), ...others] = sourcesOf(sql, query);
   const rows = await sql<StoredEngagement[]>`
+    WITH found AS (${others.reduce((all, source) => sql`${all} UNION ${source}`, first)}),
+         page AS (SELECT id FROM found ORDER BY started_at DESC, id DESC LIMIT ${query.limit})
     ${selectEngagement(sql)}
-     WHERE e.account_id = ${query.accountId} AND ${visibleTo(sql, query)}
-       AND (${query.operatorIds === null} OR e.operator_id = ANY(${[...(query.operatorIds ?? [])]}::uuid[]))
-       AND (${query.visitorIds === null} OR e.visitor_id = ANY(${[...(query.visitorIds ?? [])]}::uuid[]))
-       AND (${query.from}::timestamptz IS NULL OR e.started_at >= ${query.from})
-       AND (${query.to}::timestamptz IS NULL OR e.started_at < ${query.to})
-       ${inState(sql, query)}
-       ${after === null ? sql`` : sql`AND (e.started_at, e.id) < (${after.at}, ${after.id}::uuid)`}
-     ORDER BY e.started_at DESC, e.id DESC
-     LIMIT ${query.limit}`;
+     -- As an array, so that the rows are read by the primary key whatever the planner expects of the page.
+     WHERE e.id = ANY(ARRAY(SELECT id FROM page))
+     ORDER BY e.started_at DESC, e.id DESC`;
   return rows.map(toEngagementRow);
 }
 
-/** Active engagements are found through `active_engagements`; otherwise every engagement of the account would be scanned. */
-function inState(sql: Sql, { state, accountId }: Pick<EngagementQuery, 'state' | 'accountId'>) {
-  if (state === null) return sql``;
-  if (state === 'ended') return sql`AND e.ended_at IS NOT NULL`;
-  return sql`AND e.ended_at IS NULL
-       AND e.id IN (SELECT a.engagement_id FROM active_engagements a WHERE a.account_id = ${accountId})`;
+/** Statements that select `id` and `started_at` of the newest engagements. */
+function sourcesOf(sql: Sql, query: EngagementQuery): readonly Piece[] {
+  const { self, visitorIds } = query;
+  if (query.state === 'active') return [activeOnes(sql, query)];
+  if (self.visitorId !== null) {
+    const isListed = visitorIds === null || visitorIds.includes(self.visitorId);
+    return isListed ? [ofVisitors(sql, query, [self.visitorId])] : [];
+  }
+  if (visitorIds !== null) return [ofVisitors(sql, query, visitorIds)];
+  const managed = new Set(query.managed);
+  const others = new Set(query.siteIds).difference(managed);
+  return [
+    ...(managed.size === 0 ? [] : [onSites(sql, query, [...managed])]),
+    ...(others.size === 0 ? [] : ownOn(sql, query, [...others])),
+  ];
+}
+
+const noSource = (sql: Sql): Piece => sql`SELECT NULL::uuid AS id, NULL::timestamptz AS started_at WHERE false`;
+
+/** The columns by which a source is ordered. */
+interface SourceOrder {
+  readonly startedAt: Piece;
+  readonly id: Piece;
+}
+
+const ofEngagement = (sql: Sql): SourceOrder => ({ startedAt: sql`e.started_at`, id: sql`e.id` });
+
+/** The conditions on every source `e`, and what makes it a page. */
+function pageOf(sql: Sql, query: EngagementQuery, { startedAt, id }: SourceOrder = ofEngagement(sql)): Piece {
+  const { accountId, from, to, state, after, limit } = query;
+  return sql`
+             AND e.account_id = ${accountId}
+             ${from === null ? sql`` : sql`AND ${startedAt} >= ${from}`}
+             ${to === null ? sql`` : sql`AND ${startedAt} < ${to}`}
+             ${state === 'ended' ? sql`AND e.ended_at IS NOT NULL` : sql``}
+             ${after === null ? sql`` : sql`AND (${startedAt}, ${id}) < (${after.at}, ${after.id}::uuid)`}
+           ORDER BY ${startedAt} DESC, ${id} DESC
+           LIMIT ${limit}`;
+}
+
+function byOperators(sql: Sql, operatorIds: readonly OperatorId[] | null): Piece {
+  return operatorIds === null ? sql`` : sql`AND e.operator_id = ANY(${[...operatorIds]}::uuid[])`;
+}
+
+/** Active engagements are few, and found through `active_engagements`. */
+function activeOnes(sql: Sql, query: EngagementQuery): Piece {
+  const { accountId, operatorIds, visitorIds } = query;
+  return sql`
+         (SELECT e.id, e.started_at
+            FROM active_engagements a
+            JOIN engagements e ON e.id = a.engagement_id
+           WHERE a.account_id = ${accountId} AND e.ended_at IS NULL AND ${visibleTo(sql, query)}
+             ${byOperators(sql, operatorIds)}
+             ${visitorIds === null ? sql`` : sql`AND e.visitor_id = ANY(${[...visitorIds]}::uuid[])`}
+             ${pageOf(sql, query)})`;
+}
+
+/** Served by engagements_by_visitor. */
+function ofVisitors(sql: Sql, query: EngagementQuery, visitorIds: readonly VisitorId[]): Piece {
+  return sql`
+         SELECT e.id, e.started_at
+           FROM unnest(${[...new Set(visitorIds)]}::uuid[]) AS visitor (id)
+          CROSS JOIN LATERAL (
+                SELECT e.id, e.started_at
+                  FROM engagements e
+                 WHERE e.visitor_id = visitor.id AND ${visibleTo(sql, query)} ${byOperators(sql, query.operatorIds)}
+                 ${pageOf(sql, query)}) AS e`;
+}
+
+/** More pairs of a site and an operator than this are not looked up one by one: among so many operators a page is found soon. */
+const maxPairs = 1_000;
+
+/** All engagements of the managed sites. Served by engagements_by_site, or by engagements_by_site_and_operator. */
+function onSites(sql: Sql, query: EngagementQuery, siteIds: readonly SiteId[]): Piece {
+  const { operatorIds } = query;
+  if (operatorIds !== null && operatorIds.length * siteIds.length <= maxPairs)
+    return ofOperators(sql, query, { siteIds, operatorIds: [...new Set(operatorIds)] });
+  return sql`
+         SELECT e.id, e.started_at
+           FROM unnest(${[...siteIds]}::uuid[]) AS site (id)
+          CROSS JOIN LATERAL (
+                SELECT e.id, e.started_at
+                  FROM engagements e
+                 WHERE e.site_id = site.id ${byOperators(sql, operatorIds)}
+                 ${pageOf(sql, query)}) AS e`;
+}
+
+interface OperatorsOnSites {
+  readonly siteIds: readonly SiteId[];
+  readonly operatorIds: readonly OperatorId[];
+}
+
+/** Served by engagements_by_site_and_operator. */
+function ofOperators(sql: Sql, query: EngagementQuery, { siteIds, operatorIds }: OperatorsOnSites): Piece {
+  return sql`
+         SELECT e.id, e.started_at
+           FROM unnest(${[...siteIds]}::uuid[]) AS site (id)
+          CROSS JOIN unnest(${[...operatorIds]}::uuid[]) AS operator (id)
+          CROSS JOIN LATERAL (
+                SELECT e.id, e.started_at
+                  FROM engagements e
+                 WHERE e.site_id = site.id AND e.operator_id = operator.id
+                 ${pageOf(sql, query)}) AS e`;
+}
+
+/** On sites that the caller does not manage: the engagements that they have or had, and those that they have transferred. */
+function ownOn(sql: Sql, query: EngagementQuery, siteIds: readonly SiteId[]): readonly Piece[] {
+  const { self, operatorIds } = query;
+  if (self.operatorId === null) return [];
+  const isListed = operatorIds === null || operatorIds.includes(self.operatorId);
+  return [
+    ...(isListed ? [ofOperators(sql, query, { siteIds, operatorIds: [self.operatorId] })] : []),
+    transferredBy(sql, query, { siteIds, operatorId: self.operatorId }),
+  ];
+}
+
+/** Served by sub_engagements_of_operator, which has them in the order of their engagements. An operator may have had one twice. */
+function transferredBy(
+  sql: Sql,
+  query: EngagementQuery,
+  { siteIds, operatorId }: { readonly siteIds: readonly SiteId[]; readonly operatorId: OperatorId },
+): Piece {
+  const order = { startedAt: sql`s.engagement_started_at`, id: sql`s.engagement_id` };
+  return sql`
+         (SELECT DISTINCT s.engagement_id AS id, s.engagement_started_at AS started_at
+            FROM sub_engagements s
+            JOIN engagements e ON e.id = s.engagement_id
+           WHERE s.operator_id = ${operatorId} AND e.site_id = ANY(${[...siteIds]}::uuid[])
+             ${byOperators(sql, query.operatorIds)}
+             ${pageOf(sql, query, order)})`;
 }
 
 /**

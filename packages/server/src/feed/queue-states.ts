@@ -16,10 +16,17 @@ const checkEveryMs = 200;
 /** Queues open and close, and presence expires, by time alone: nobody notifies us, so the queues are polled. */
 const pollMs = 2_000;
 
+interface SentState {
+  /** `SiteQueues` keeps the object for as long as the queue looks the same. */
+  readonly queue: QueueOutput;
+  readonly forOperators: string;
+  readonly forVisitors: string;
+}
+
 interface WatchedSite {
   watchers: number;
-  /** The last sent state of each queue, for operators and for visitors. */
-  sent: Map<string, readonly [operators: string, visitors: string]>;
+  /** The last sent state of each queue. */
+  sent: Map<string, SentState>;
   /** The queues at the last check; `null`: not checked yet. */
   queues: readonly QueueOutput[] | null;
 }
@@ -43,6 +50,7 @@ export class QueueStates {
   watch(siteId: string): void {
     const site = this.#sites.get(siteId) ?? { watchers: 0, sent: new Map(), queues: null };
     site.watchers += 1;
+    if (site.watchers === 1) this.#deps.siteQueues.watch(siteId as SiteId);
     this.#sites.set(siteId, site);
     this.#pollTimer ??= setInterval(() => this.scheduleCheck(), pollMs).unref();
     if (site.queues === null) this.scheduleCheck();
@@ -62,7 +70,12 @@ export class QueueStates {
     const site = this.#sites.get(siteId);
     if (site === undefined) return;
     site.watchers -= 1;
-    if (site.watchers === 0) this.#sites.delete(siteId);
+    if (site.watchers === 0) this.#forget(siteId);
+  }
+
+  #forget(siteId: string): void {
+    this.#sites.delete(siteId);
+    this.#deps.siteQueues.unwatch(siteId as SiteId);
   }
 
   scheduleCheck(): void {
@@ -74,6 +87,7 @@ export class QueueStates {
     if (this.#pollTimer !== null) clearInterval(this.#pollTimer);
     this.#checkTimer = null;
     this.#pollTimer = null;
+    for (const siteId of this.#sites.keys()) this.#forget(siteId);
   }
 
   async #check(): Promise<void> {
@@ -90,15 +104,21 @@ export class QueueStates {
 
   /** Remembers the states of the queues; returns items for those that changed. */
   #remember(siteId: string, site: WatchedSite, queues: readonly QueueOutput[]): Item[] {
-    const sent = new Map<string, readonly [string, string]>();
+    const sent = new Map<string, SentState>();
     const items: Item[] = [];
     for (const queue of queues) {
-      const { forOperators, forVisitors } = stateOf(queue);
-      const now = [JSON.stringify(forOperators), JSON.stringify(forVisitors)] as const;
       const before = site.sent.get(queue.id);
+      if (before?.queue === queue) {
+        sent.set(queue.id, before);
+        continue;
+      }
+      const { forOperators, forVisitors } = stateOf(queue);
+      const now = { queue, forOperators: JSON.stringify(forOperators), forVisitors: JSON.stringify(forVisitors) };
       sent.set(queue.id, now);
-      if (before?.[0] !== now[0]) items.push(itemOf('queue.state', forOperators, opensToAll(siteId, 'operator')));
-      if (before?.[1] !== now[1]) items.push(itemOf('queue.state', forVisitors, opensToAll(siteId, 'visitor')));
+      if (before?.forOperators !== now.forOperators)
+        items.push(itemOf('queue.state', forOperators, opensToAll(siteId, 'operator')));
+      if (before?.forVisitors !== now.forVisitors)
+        items.push(itemOf('queue.state', forVisitors, opensToAll(siteId, 'visitor')));
     }
     for (const id of site.sent.keys())
       if (!sent.has(id)) {

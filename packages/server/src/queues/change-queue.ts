@@ -9,7 +9,7 @@ import { ifMatch, preconditionFailed } from '../platform/etag.ts';
 import { newId, type QueueId, type SiteId } from '../platform/ids.ts';
 import { findPolicy } from '../schedules/store.ts';
 import { completeQueue, type QueueGiven, type QueueOutput, type QueueRow, type StoredQueue } from './queue.ts';
-import { readQueue } from './site-queues.ts';
+import { readQueue } from './read-queue.ts';
 import {
   countVisitors,
   deleteQueue,

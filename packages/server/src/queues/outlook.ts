@@ -1,5 +1,6 @@
-import { media as allMedia, type Medium } from '@usher/contract/media';
+import type { Medium } from '@usher/contract/media';
 import type { QueueId } from '../platform/ids.ts';
+import { mediaIn, mediaSetOf } from './media-set.ts';
 import type { QueueFacts } from './status.ts';
 
 /** What visitors can expect of a set of queues. */
@@ -10,12 +11,14 @@ export interface Outlook {
   readonly opensAt: number | null;
 }
 
-type OutlookFacts = Pick<QueueFacts, 'id' | 'open' | 'media' | 'staff'>;
+type OutlookFacts = Pick<QueueFacts, 'id' | 'open' | 'staffedMedia'>;
 
 /** `openings` has the next opening of each queue that is outside its hours. */
 export function outlookOf(queues: readonly OutlookFacts[], openings: ReadonlyMap<QueueId, number>): Outlook {
-  const isServed = (medium: Medium): boolean =>
-    queues.some(({ media, staff }) => media.includes(medium) && staff.some((taken) => taken.includes(medium)));
-  const opensAt = Math.min(...queues.map(({ id, open }) => (open ? -Infinity : (openings.get(id) ?? Infinity))));
-  return { staffedMedia: allMedia.filter(isServed), opensAt: Number.isFinite(opensAt) ? opensAt : null };
+  const staffed = queues.reduce((media, { staffedMedia }) => media | mediaSetOf(staffedMedia), 0);
+  const opensAt = queues.reduce(
+    (first, { id, open }) => Math.min(first, open ? -Infinity : (openings.get(id) ?? Infinity)),
+    Infinity,
+  );
+  return { staffedMedia: mediaIn(staffed), opensAt: Number.isFinite(opensAt) ? opensAt : null };
 }

@@ -6,7 +6,7 @@ import { newId, type QueueId, type SiteId } from '../platform/ids.ts';
 import { body, mediumList, nullable, output, timestamp, uuid } from '../platform/schema.ts';
 import { referenceViolations } from './change-queue.ts';
 import { completeQueue, queueFields, queueStatus, type QueueGiven, type QueueRow } from './queue.ts';
-import { projectQueue, type QueueProjection } from './site-queues.ts';
+import { projectQueue, type QueueProjection } from './read-queue.ts';
 import { findQueue, queuesAlong } from './store.ts';
 
 const { site_id, ...fields } = queueFields.create;

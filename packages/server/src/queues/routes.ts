@@ -11,7 +11,8 @@ import { changeQueue, createQueue, removeQueue, type ChangedQueue } from './chan
 import { permittedQueue, queueParams } from './permitted-queue.ts';
 import { queueFields, queueInput, queueOutput, queueUpdate, type QueueOutput } from './queue.ts';
 import { previewQueue, queueDraft, queuePreview } from './preview-queue.ts';
-import { readQueue, type SiteQueues } from './site-queues.ts';
+import { readQueue } from './read-queue.ts';
+import type { SiteQueues } from './site-queues.ts';
 
 const tags = ['Queues'];
 

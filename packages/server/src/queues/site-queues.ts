@@ -1,209 +1,40 @@
-import { BoundedMap } from '../platform/bounded-map.ts';
 import type { RowChanges } from '../platform/row-changes.ts';
 import type { Sql } from '../platform/database.ts';
-import type { AccountId, QueueId, SchedulingPolicyId, SiteId, TeamId } from '../platform/ids.ts';
-import { RowCache } from '../platform/row-cache.ts';
-import { compileHours, isOpen, nextChange, type CompiledHours } from '../schedules/hours.ts';
-import { mediaOf, queueFields, type QueueOutput, type QueueRow, type ShownQueue } from './queue.ts';
+import type { AccountId, QueueId, SiteId } from '../platform/ids.ts';
+import { AccountEpochs } from './account-epochs.ts';
+import { snapshotAt, type Counts, type FactsSnapshot } from './facts.ts';
 import { outlookOf, type Outlook } from './outlook.ts';
-import { evaluate, staffs, type QueueFacts } from './status.ts';
-import {
-  availableOperators,
-  countVisitors,
-  policiesById,
-  queuesOfSite,
-  type AvailableOperator,
-  type QueueCount,
-} from './store.ts';
+import type { QueueOutput } from './queue.ts';
+import { RenderedQueues, wrapQueues } from './rendered-queues.ts';
+import { SharedReads } from './shared-reads.ts';
+import { SiteCache } from './site-cache.ts';
+import { readSiteSettings, type SiteSettings } from './site-settings.ts';
+import { availableStaff, readCounts } from './store.ts';
 
-/** The rows that determine the status of a site's queues, except the visitor counts. */
-interface SiteRows {
-  /** The queues of the site, and those of other sites in their fallback chains. */
-  readonly rows: readonly QueueRow[];
-  /** The queues of the site, as answers show them. */
-  readonly shown: readonly ShownQueue[];
-  readonly hours: ReadonlyMap<SchedulingPolicyId, CompiledHours>;
-  readonly operators: readonly AvailableOperator[];
-}
-
-type Counts = ReadonlyMap<QueueId, QueueCount>;
-
-async function readSiteRows(sql: Sql, siteId: SiteId): Promise<SiteRows> {
-  return readSiteRowsFor(sql, siteId, await queuesOfSite(sql, siteId));
-}
-
-async function readSiteRowsFor(sql: Sql, siteId: SiteId, rows: readonly QueueRow[]): Promise<SiteRows> {
-  const policyIds = new Set(rows.flatMap((row) => row.scheduling_policy_id ?? []));
-  const [policies, operators] = await Promise.all([
-    policiesById(sql, [...policyIds]),
-    availableOperators(sql, [...new Set(rows.map((row) => row.site_id))]),
-  ]);
-  return {
-    rows,
-    shown: rows.filter((row) => row.site_id === siteId).map((row) => queueFields.show(row)),
-    hours: new Map(policies.map((policy) => [policy.id, compiledHours(policy)])),
-    operators,
-  };
-}
-
-async function readCounts(sql: Sql, { rows }: SiteRows): Promise<Counts> {
-  const ids = rows.map((row) => row.id);
-  return new Map((await countVisitors(sql, ids)).map((count) => [count.id, count]));
-}
-
-/** Compiled policies by id and version, because every change of a queue needs the same ones again. */
-const compiledPolicies = new BoundedMap<string, CompiledHours>(1_000);
-
-export function compiledHours(policy: Awaited<ReturnType<typeof policiesById>>[number]): CompiledHours {
-  const key = `${policy.id} ${policy.version}`;
-  const known = compiledPolicies.get(key) ?? compileHours(policy);
-  compiledPolicies.set(key, known);
-  return known;
-}
-
-/** The facts of the queues at an instant, without visitor counts. They are valid until `validUntil` unless a row changes. */
-interface FactsSnapshot {
-  readonly facts: ReadonlyMap<QueueId, Omit<QueueFacts, 'visitors'>>;
-  /** The next opening of each queue that is outside its hours. */
-  readonly openings: ReadonlyMap<QueueId, number>;
-  readonly validUntil: number;
-}
-
-function snapshotAt(siteRows: SiteRows, now: number): FactsSnapshot {
-  const facts = new Map(siteRows.rows.map((row) => [row.id, factsOf(siteRows, row, now)]));
-  return { facts, openings: openingsOf(siteRows, now), validUntil: nextChangeByTime(siteRows, now) };
-}
-
-function openingsOf({ rows, hours }: SiteRows, now: number): Map<QueueId, number> {
-  const closed = [...hours].filter(([, compiled]) => !isOpen(compiled, now));
-  const byPolicy = new Map(closed.map(([id, compiled]) => [id, nextChange(compiled, now)]));
-  const openings = new Map<QueueId, number>();
-  for (const { id, scheduling_policy_id: policyId } of rows) {
-    const opensAt = policyId === null ? null : (byPolicy.get(policyId) ?? null);
-    if (opensAt !== null) openings.set(id, opensAt);
-  }
-  return openings;
-}
-
-function evaluateAll({ shown }: SiteRows, snapshot: FactsSnapshot, counts: Counts): QueueOutput[] {
-  const facts = new Map<QueueId, QueueFacts>();
-  for (const [id, fact] of snapshot.facts) facts.set(id, { ...fact, visitors: counts.get(id)?.visitors ?? 0 });
-  return shown.map((queue) => outputOf(queue, facts, counts.get(queue.id)));
-}
-
-function factsOf({ hours, operators }: SiteRows, row: QueueRow, now: number): Omit<QueueFacts, 'visitors'> {
-  const compiled = row.scheduling_policy_id === null ? undefined : hours.get(row.scheduling_policy_id);
-  const media = mediaOf(row);
-  const { team_ids: teams = [] } = row.routing_policy;
-  const staff = operators.filter(
-    (operator) => isPresent(operator, now) && serves(operator, row.site_id, teams) && staffs(operator.media, media),
-  );
-  return {
-    id: row.id,
-    fallback_queue_id: row.fallback_queue_id,
-    open: compiled === undefined || isOpen(compiled, now),
-    capacity_policy: row.capacity_policy,
-    when_unstaffed: row.when_unstaffed,
-    media,
-    staff: staff.map((operator) => operator.media),
-  };
-}
-
-function isPresent({ expires_at }: AvailableOperator, now: number): boolean {
-  return expires_at === null || expires_at.getTime() > now;
-}
-
-function serves({ site_id, team_ids }: AvailableOperator, siteId: SiteId, teams: readonly TeamId[]): boolean {
-  return site_id === siteId && (teams.length === 0 || teams.some((team) => team_ids.includes(team)));
-}
-
-/** The next instant at which time alone changes the facts: the hours of a queue change, or an operator's lease ends. */
-function nextChangeByTime({ hours, operators }: SiteRows, now: number): number {
-  const hoursChanges = [...hours.values()].map((compiled) => nextChange(compiled, now) ?? Infinity);
-  const leaseEnds = operators.map(({ expires_at }) => expires_at?.getTime() ?? Infinity).filter((end) => end > now);
-  return [...hoursChanges, ...leaseEnds].reduce((first, at) => Math.min(first, at), Infinity);
-}
-
-function outputOf(
-  queue: ShownQueue,
-  facts: ReadonlyMap<QueueId, QueueFacts>,
-  count: QueueCount | undefined,
-): QueueOutput {
-  const own = facts.get(queue.id);
-  if (own === undefined) throw new Error('a queue has no facts');
-  const { self_status, status, capacity, media } = evaluate(own, facts);
-  return {
-    ...queue,
-    capacity,
-    available_properties: { media: [...media] },
-    status,
-    self_status,
-    staffed: own.staff.length > 0,
-    visitors_count: count?.visitors ?? 0,
-    average_wait_time: Math.round((count?.average_wait ?? 0) * 1000) / 1000,
-  };
-}
-
-/** Reads and evaluates one queue on `sql`, which may be the transaction that has just changed the queue. */
-export async function readQueue(
-  sql: Sql,
-  { id, site_id }: Pick<QueueRow, 'id' | 'site_id'>,
-  now: number,
-): Promise<QueueOutput> {
-  const siteRows = await readSiteRows(sql, site_id);
-  const queues = evaluateAll(siteRows, snapshotAt(siteRows, now), await readCounts(sql, siteRows));
-  const found = queues.find((queue) => queue.id === id);
-  if (found === undefined) throw new Error(`the queue ${id} does not exist`);
-  return found;
-}
-
-/** The evaluation of a queue that may not be stored. */
-export interface QueueProjection {
-  readonly output: QueueOutput;
-  readonly staff: number;
-  readonly withinHours: boolean;
-  /** When the queue next opens or closes by its hours; null: never. */
-  readonly hoursChangeAt: number | null;
-  /** The `self_status` of each queue in the fallback chain. */
-  readonly fallbacks: ReadonlyMap<QueueId, QueueOutput['self_status']>;
-}
-
-/** Evaluates a queue, stored or not, with its fallback chain. Nothing is written. */
-export async function projectQueue(
-  sql: Sql,
-  row: QueueRow,
-  fallbacks: readonly QueueRow[],
-  now: number,
-): Promise<QueueProjection> {
-  const siteRows = await readSiteRowsFor(sql, row.site_id, [row, ...fallbacks.filter(({ id }) => id !== row.id)]);
-  const counts = await readCounts(sql, siteRows);
-  const facts = new Map<QueueId, QueueFacts>();
-  for (const [id, fact] of snapshotAt(siteRows, now).facts)
-    facts.set(id, { ...fact, visitors: counts.get(id)?.visitors ?? 0 });
-  const own = facts.get(row.id);
-  if (own === undefined) throw new Error('a queue has no facts');
-  const hours = row.scheduling_policy_id === null ? undefined : siteRows.hours.get(row.scheduling_policy_id);
-  return {
-    output: outputOf(queueFields.show(row), facts, counts.get(row.id)),
-    staff: own.staff.length,
-    withinHours: own.open,
-    hoursChangeAt: hours === undefined ? null : nextChange(hours, now),
-    fallbacks: new Map([...facts].map(([id, fact]) => [id, evaluate(fact, facts).self_status])),
-  };
+/** Objects that stand for what is known of an account until it changes: what is configured, who is available, who waits. */
+interface Epochs {
+  readonly settings: object;
+  readonly staff: object;
+  readonly counts: object;
 }
 
 interface CachedSite {
-  /** The epochs in which the rows and the counts were read. */
-  readonly epoch: object;
-  countsEpoch: object;
-  readonly siteRows: SiteRows;
+  /** The epochs in which the parts were read. */
+  readonly epochs: Epochs;
+  readonly settings: SiteSettings;
   readonly snapshot: FactsSnapshot;
-  counts: Counts;
-  queues: QueueOutput[];
-  /** The queues as JSON, without the brackets around them. */
-  json: string;
-  /** The answer to a request for this site only. */
-  answer: Buffer;
+  readonly counts: CachedCounts;
+  readonly rendered: RenderedQueues;
+  /** How many queues there are: what the cache is limited by. */
+  readonly weight: number;
+}
+
+interface CachedCounts {
+  readonly counts: Counts;
+  /** See `readCounts`. */
+  readonly horizon: string;
+  /** When all counts were read, by `performance.now()`. */
+  readonly completeAt: number;
 }
 
 /** The part of `ClockWatch` that is needed here. */
@@ -212,32 +43,43 @@ interface QueueClock {
   onStep(stepped: () => void): void;
 }
 
-/** Cache limits. */
-const maxSites = 1_000;
-const maxAccounts = 10_000;
+/** The limit of the cache: queues of sites that no feed watches, of about 2 KB each. */
+const maxQueues = 100_000;
+
+/** Counts older than this are read again in full. PostgreSQL cannot have given out 2^31 transaction ids meanwhile. */
+const countsLastMs = 3_600_000;
 
 /**
- * Caches the rendered queues of sites. The cache of a site is valid during two epochs of its account. Any change of the
- * configuration or of the staff ends the first (the notification `queues_of_account`), any change of the visitor counts ends the
- * second (`queue_counts`), and a lost notification channel ends both. Between notifications only time passes, and a snapshot says
- * until when it is valid. The epochs are separate because visitors come and go all the time: a change of the counts does not read
- * the rows again.
+ * Caches the rendered queues of sites. The cache of a site is valid during three epochs of its account. A change of the configuration
+ * ends the first (the notification `queue_settings`), a change of the staff the second (`queues_of_account`), a change of the visitor
+ * counts the third (`queue_counts`, or `queues_of_account` of a turn that changes both), and a lost notification channel ends all. Between notifications only time passes, and a snapshot
+ * says until when it is valid. The epochs are separate because visitors and operators come and go all the time: such a change does
+ * not read what is configured again.
+ *
+ * A site is read once at a time, whoever asks: a read of a large site takes tens of milliseconds, in which hundreds may ask.
  */
 export class SiteQueues {
   readonly #sql: Sql;
-  readonly #epochs: RowCache<object>;
-  readonly #countsEpochs: RowCache<object>;
-  readonly #cache = new BoundedMap<SiteId, CachedSite>(maxSites);
+  readonly #changes: RowChanges;
+  readonly #epochs: Readonly<Record<keyof Epochs, AccountEpochs>>;
+  readonly #cache = new SiteCache<CachedSite>(maxQueues);
+  readonly #reads = new SharedReads<SiteId, Epochs, CachedSite>();
   readonly #clock: QueueClock;
 
   constructor(sql: Sql, changes: RowChanges, clock: QueueClock) {
     this.#sql = sql;
+    this.#changes = changes;
     this.#clock = clock;
     // `validUntil` was computed before the clock was stepped.
     clock.onStep(() => this.#cache.clear());
-    const load = async (): Promise<object> => ({});
-    this.#epochs = new RowCache({ changes, tables: ['queues_of_account'], limit: maxAccounts, load });
-    this.#countsEpochs = new RowCache({ changes, tables: ['queue_counts'], limit: maxAccounts, load });
+    // The database may be another one: versions and transaction ids that were read before mean nothing there.
+    changes.onReset(() => this.#cache.clear());
+    this.#epochs = {
+      settings: new AccountEpochs(changes, ['queue_settings']),
+      staff: new AccountEpochs(changes, ['queues_of_account']),
+      // A turn that changes the staff may have changed counts, and sends one notification.
+      counts: new AccountEpochs(changes, ['queues_of_account', 'queue_counts']),
+    };
   }
 
   /** The instant for comparing hours and leases: the database's, like that of boards. Epoch milliseconds. */
@@ -247,26 +89,35 @@ export class SiteQueues {
 
   /** Drops what a turn of this process has changed. The notification would do the same, but later. */
   invalidate(accountId: AccountId, what: 'visitors' | 'staff'): void {
-    this.#countsEpochs.drop(accountId);
-    if (what === 'staff') this.#epochs.drop(accountId);
+    this.#epochs.counts.end(accountId);
+    if (what === 'staff') this.#epochs.staff.end(accountId);
+  }
+
+  /** Keeps the site in the cache until `unwatch`. */
+  watch(siteId: SiteId): void {
+    this.#cache.watch(siteId);
+  }
+
+  unwatch(siteId: SiteId): void {
+    this.#cache.unwatch(siteId);
   }
 
   /** The whole answer for the sites. For one site it is cached as bytes, ready to send. */
   async render(accountId: AccountId, siteIds: readonly SiteId[], now = this.now()): Promise<Buffer> {
     const sites = await Promise.all(siteIds.map(async (id) => this.#current(accountId, id, now)));
     const [only] = sites;
-    if (sites.length === 1 && only !== undefined) return only.answer;
-    return wrap(sites.flatMap((cached) => (cached.json === '' ? [] : [cached.json])).join(','));
+    if (sites.length === 1 && only !== undefined) return only.rendered.answer;
+    return wrapQueues(sites.flatMap(({ rendered: { json } }) => (json === '' ? [] : [json])).join(','));
   }
 
   async list(accountId: AccountId, siteId: SiteId, now = this.now()): Promise<readonly QueueOutput[]> {
-    return (await this.#current(accountId, siteId, now)).queues;
+    return (await this.#current(accountId, siteId, now)).rendered.list;
   }
 
   /** The outlook of the queues with these ids, or of all queues of the site. */
   async outlook(accountId: AccountId, siteId: SiteId, ids: readonly QueueId[] | undefined): Promise<Outlook> {
-    const { queues, snapshot } = await this.#current(accountId, siteId, this.now());
-    const selected = queues.filter(({ id }) => ids === undefined || ids.includes(id));
+    const { settings, snapshot } = await this.#current(accountId, siteId, this.now());
+    const selected = settings.shown.filter(({ id }) => ids === undefined || ids.includes(id));
     return outlookOf(
       selected.flatMap(({ id }) => snapshot.facts.get(id) ?? []),
       snapshot.openings,
@@ -274,38 +125,72 @@ export class SiteQueues {
   }
 
   async #current(accountId: AccountId, siteId: SiteId, now: number): Promise<CachedSite> {
-    // `peek` avoids an await: the epochs are nearly always known.
-    const epoch = this.#epochs.peek(accountId) ?? (await this.#epochs.get(accountId));
-    const countsEpoch = this.#countsEpochs.peek(accountId) ?? (await this.#countsEpochs.get(accountId));
+    const epochs = this.#epochsOf(accountId);
     const cached = this.#cache.get(siteId);
-    // After `validUntil` the rows are read again: a renewed lease is not notified.
-    if (cached?.epoch !== epoch || now >= cached.snapshot.validUntil)
-      return this.#read(siteId, { epoch, countsEpoch }, now);
-    if (cached.countsEpoch !== countsEpoch) {
-      cached.counts = await readCounts(this.#sql, cached.siteRows);
-      cached.countsEpoch = countsEpoch;
-    } else if (now < cached.snapshot.validUntil) return cached;
-    return rendered(cached);
+    if (cached !== undefined && isCurrent(cached, epochs, now)) return cached;
+    return this.#reads.read(siteId, {
+      isFresh: (begun) => isSameEpoch(begun, epochs),
+      begin: () => this.#epochsOf(accountId),
+      run: async (begun) => this.#read(siteId, begun, now),
+    });
   }
 
-  async #read(siteId: SiteId, epochs: Pick<CachedSite, 'epoch' | 'countsEpoch'>, now: number): Promise<CachedSite> {
-    const siteRows = await readSiteRows(this.#sql, siteId);
-    const counts = await readCounts(this.#sql, siteRows);
-    const snapshot = snapshotAt(siteRows, now);
-    const cached = rendered({ ...epochs, siteRows, snapshot, counts, queues: [], json: '', answer: wrap('') });
-    this.#cache.delete(siteId);
-    this.#cache.set(siteId, cached);
-    return cached;
+  #epochsOf(accountId: AccountId): Epochs {
+    return {
+      settings: this.#epochs.settings.current(accountId),
+      staff: this.#epochs.staff.current(accountId),
+      counts: this.#epochs.counts.current(accountId),
+    };
+  }
+
+  /** Reads what is not of these epochs. `epochs` were taken before, so that a change during the read ends them. */
+  async #read(siteId: SiteId, epochs: Epochs, now: number): Promise<CachedSite> {
+    // Without notifications nothing tells that the database is still the same one.
+    const before = this.#changes.live ? this.#cache.get(siteId) : undefined;
+    const settings =
+      before?.epochs.settings === epochs.settings
+        ? before.settings
+        : await readSiteSettings(this.#sql, siteId, before?.settings);
+    const [snapshot, counts] = await Promise.all([
+      this.#readSnapshot(settings, before?.epochs.staff === epochs.staff ? before : undefined, now),
+      this.#readCounts(settings, before, epochs),
+    ]);
+    const rendered = new RenderedQueues(settings.shown, { snapshot, counts: counts.counts }, before?.rendered ?? null);
+    const site = { epochs, settings, snapshot, counts, rendered, weight: settings.rows.length };
+    this.#cache.set(siteId, site);
+    return site;
+  }
+
+  /** `before` is of the same epoch. After `validUntil` the staff is read again: a renewed lease is not notified. */
+  async #readSnapshot(settings: SiteSettings, before: CachedSite | undefined, now: number): Promise<FactsSnapshot> {
+    if (before?.settings === settings && now < before.snapshot.validUntil) return before.snapshot;
+    return snapshotAt(settings, await availableStaff(this.#sql, settings.siteIds, now), now);
+  }
+
+  async #readCounts(settings: SiteSettings, before: CachedSite | undefined, epochs: Epochs): Promise<CachedCounts> {
+    if (before?.settings === settings && before.epochs.counts === epochs.counts) return before.counts;
+    const ids = settings.rows.map(({ id }) => id);
+    const isRecent = before !== undefined && performance.now() - before.counts.completeAt < countsLastMs;
+    if (!isRecent) {
+      const { counts, horizon } = await readCounts(this.#sql, { all: ids, known: [], horizon: null });
+      return { counts: new Map(counts.map((count) => [count.id, count])), horizon, completeAt: performance.now() };
+    }
+    const { facts } = before.snapshot;
+    const { counts: read, horizon } = await readCounts(this.#sql, {
+      all: ids.filter((id) => !facts.has(id)),
+      known: ids.filter((id) => facts.has(id)),
+      horizon: before.counts.horizon,
+    });
+    const counts = new Map(before.counts.counts);
+    for (const count of read) counts.set(count.id, count);
+    return { counts, horizon, completeAt: before.counts.completeAt };
   }
 }
 
-function rendered(cached: CachedSite): CachedSite {
-  cached.queues = evaluateAll(cached.siteRows, cached.snapshot, cached.counts);
-  cached.json = cached.queues.map((queue) => JSON.stringify(queue)).join(',');
-  cached.answer = wrap(cached.json);
-  return cached;
+function isCurrent({ epochs, snapshot }: CachedSite, now: Epochs, at: number): boolean {
+  return isSameEpoch(epochs, now) && at < snapshot.validUntil;
 }
 
-function wrap(queues: string): Buffer {
-  return Buffer.from(`{"queues":[${queues}],"next_page":null}`);
+function isSameEpoch(a: Epochs, b: Epochs): boolean {
+  return a.settings === b.settings && a.staff === b.staff && a.counts === b.counts;
 }

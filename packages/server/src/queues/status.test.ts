@@ -3,9 +3,14 @@ import { test } from 'node:test';
 import { media, type Medium } from '@usher/contract/media';
 import fc from 'fast-check';
 import type { QueueId } from '../platform/ids.ts';
-import { evaluate, type EvaluatedQueue, type QueueFacts } from './status.ts';
+import { Evaluation, type EvaluatedQueue, type QueueFacts } from './status.ts';
 
-const base: QueueFacts = {
+/** The facts of a queue, with the media of each operator who staffs it. */
+interface QueueDraft extends Omit<QueueFacts, 'staff' | 'staffedMedia'> {
+  readonly staff: readonly (readonly Medium[])[];
+}
+
+const base: QueueDraft = {
   id: 'a' as QueueId,
   fallback_queue_id: null,
   open: true,
@@ -16,21 +21,32 @@ const base: QueueFacts = {
   visitors: 0,
 };
 
-function alone(facts: Partial<QueueFacts>): EvaluatedQueue {
+function factsOf({ staff, ...draft }: QueueDraft): QueueFacts {
+  const staffedMedia = draft.media.filter((medium) => staff.some((taken) => taken.includes(medium)));
+  return { ...draft, staff: staff.length, staffedMedia };
+}
+
+function alone(facts: Partial<QueueDraft>): EvaluatedQueue {
   return together([facts]);
 }
 
 /** The first of a chain: each falls back to the next. */
-function together(links: readonly Partial<QueueFacts>[]): EvaluatedQueue {
-  const facts = links.map((link, index) => ({
-    ...base,
-    ...link,
-    id: `q${index}` as QueueId,
-    fallback_queue_id: index + 1 < links.length ? (`q${index + 1}` as QueueId) : null,
-  }));
+function together(links: readonly Partial<QueueDraft>[]): EvaluatedQueue {
+  const facts = links.map((link, index) =>
+    factsOf({
+      ...base,
+      ...link,
+      id: `q${index}` as QueueId,
+      fallback_queue_id: index + 1 < links.length ? (`q${index + 1}` as QueueId) : null,
+    }),
+  );
   const [first] = facts;
   assert.ok(first);
-  return evaluate(first, new Map(facts.map((queue) => [queue.id, queue])));
+  return evaluate(first, facts);
+}
+
+function evaluate(queue: QueueFacts, queues: readonly QueueFacts[]): EvaluatedQueue {
+  return new Evaluation(new Map(queues.map((each) => [each.id, each]))).of(queue);
 }
 
 test('D1.2 closed takes precedence over unstaffed, unstaffed over full, full over opened', () => {
@@ -90,18 +106,9 @@ test('D2.5 the effective capacity is the fixed one, or the multiplier times the 
 });
 
 test('a stored fallback cycle does not hang the evaluation', () => {
-  const a = { ...base, id: 'a' as QueueId, fallback_queue_id: 'b' as QueueId, open: false };
-  const b = { ...base, id: 'b' as QueueId, fallback_queue_id: 'a' as QueueId, open: false };
-  assert.equal(
-    evaluate(
-      a,
-      new Map([
-        [a.id, a],
-        [b.id, b],
-      ]),
-    ).status,
-    'closed',
-  );
+  const a = factsOf({ ...base, id: 'a' as QueueId, fallback_queue_id: 'b' as QueueId, open: false });
+  const b = factsOf({ ...base, id: 'b' as QueueId, fallback_queue_id: 'a' as QueueId, open: false });
+  assert.equal(evaluate(a, [a, b]).status, 'closed');
 });
 
 test('a status is opened if and only if at least one medium is admitted', () => {

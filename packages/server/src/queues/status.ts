@@ -1,6 +1,7 @@
-import { media as allMedia, type Medium } from '@usher/contract/media';
+import type { Medium } from '@usher/contract/media';
 import type { QueueStatus, UnstaffedRule } from '@usher/contract/states';
 import type { QueueId } from '../platform/ids.ts';
+import { mediaIn, mediaSetOf, type MediaSet } from './media-set.ts';
 
 export type CapacityPolicy =
   { readonly type: 'fixed'; readonly capacity: number } | { readonly type: 'variable'; readonly multiplier: number };
@@ -15,8 +16,9 @@ export interface QueueFacts {
   readonly when_unstaffed: UnstaffedRule;
   /** The media of its routing policy: all if it names none. */
   readonly media: readonly Medium[];
-  /** The media of each operator who staffs the queue (D2.1). */
-  readonly staff: readonly (readonly Medium[])[];
+  /** The number of operators who staff the queue (D2.1), and which media of the queue they take. */
+  readonly staff: number;
+  readonly staffedMedia: readonly Medium[];
   /** The number of visitors waiting in the queue or offered from it (D2.2). */
   readonly visitors: number;
 }
@@ -26,11 +28,6 @@ export interface EvaluatedQueue {
   readonly status: QueueStatus;
   readonly capacity: number;
   readonly media: readonly Medium[];
-}
-
-/** D2.1: an operator staffs a queue if they take at least one of its media. */
-export function staffs(taken: readonly Medium[], media: readonly Medium[]): boolean {
-  return taken.some((medium) => media.includes(medium));
 }
 
 /** A multiplier may be any finite number, so the product is limited to what JSON carries exactly. */
@@ -69,32 +66,67 @@ export function statusIgnoringCapacity({ open, staff, whenUnstaffed }: Admission
 }
 
 function selfStatus({ open, staff, when_unstaffed, capacity_policy, visitors }: QueueFacts): QueueStatus {
-  return admissionOf({
-    open,
-    staff: staff.length,
-    whenUnstaffed: when_unstaffed,
-    capacityPolicy: capacity_policy,
-    visitors,
-  });
+  return admissionOf({ open, staff, whenUnstaffed: when_unstaffed, capacityPolicy: capacity_policy, visitors });
 }
 
-/** D1.4 and D1.6 for one queue. `queues` contains its fallback chain. */
-export function evaluate(queue: QueueFacts, queues: ReadonlyMap<QueueId, QueueFacts>): EvaluatedQueue {
-  const links = fallbackChain(queue, ({ fallback_queue_id: id }) => (id === null ? undefined : queues.get(id)));
-  const opened = links.filter((link) => selfStatus(link) === 'opened');
-  const own = selfStatus(queue);
-  const available = new Set(opened.flatMap(admittedMedia));
-  return {
-    self_status: own,
-    status: opened.length > 0 ? 'opened' : own,
-    capacity: effectiveCapacity(queue.capacity_policy, queue.staff.length),
-    media: allMedia.filter((medium) => available.has(medium)),
-  };
+/** D1.4 and D1.6 for queues whose fallback chains are among `queues`. */
+export class Evaluation {
+  readonly #queues: ReadonlyMap<QueueId, QueueFacts>;
+  /** The media that the opened queues of a chain admit, by the first queue of the chain. */
+  readonly #chains = new Map<QueueFacts, MediaSet>();
+
+  constructor(queues: ReadonlyMap<QueueId, QueueFacts>) {
+    this.#queues = queues;
+  }
+
+  of(queue: QueueFacts): EvaluatedQueue {
+    const own = selfStatus(queue);
+    const available = this.#admittedAlong(queue);
+    return {
+      self_status: own,
+      // An opened queue admits at least one medium.
+      status: available === 0 ? own : 'opened',
+      capacity: effectiveCapacity(queue.capacity_policy, queue.staff),
+      media: mediaIn(available),
+    };
+  }
+
+  /** Each queue is visited once, so that queues that fall back to each other in a long chain do not cost its square. */
+  #admittedAlong(queue: QueueFacts): MediaSet {
+    const known = this.#chains.get(queue);
+    if (known !== undefined) return known;
+    const links = fallbackChain(queue, (link) => {
+      const next = this.#fallbackOf(link);
+      return next === undefined || this.#chains.has(next) ? undefined : next;
+    });
+    let admitted = this.#admittedAfter(links);
+    for (const link of links.toReversed()) {
+      admitted |= admittedMedia(link);
+      this.#chains.set(link, admitted);
+    }
+    return admitted;
+  }
+
+  /** What is admitted after the last link: by the chain that was evaluated before, or by the cycle that the last link closes. */
+  #admittedAfter(links: readonly QueueFacts[]): MediaSet {
+    const last = links.at(-1);
+    const next = last === undefined ? undefined : this.#fallbackOf(last);
+    if (next === undefined) return 0;
+    const known = this.#chains.get(next);
+    if (known !== undefined) return known;
+    const cycle = links.slice(links.indexOf(next));
+    return cycle.reduce((admitted, link) => admitted | admittedMedia(link), 0);
+  }
+
+  #fallbackOf({ fallback_queue_id: id }: QueueFacts): QueueFacts | undefined {
+    return id === null ? undefined : this.#queues.get(id);
+  }
 }
 
-/** D1.6: the media that an opened queue admits: those that its staff takes, or all of them if it accepts without staff. */
-function admittedMedia({ media, staff }: QueueFacts): readonly Medium[] {
-  return staff.length === 0 ? media : media.filter((medium) => staff.some((taken) => taken.includes(medium)));
+/** D1.6: the media that a queue admits: if it is opened, those that its staff takes, or all of them if it accepts without staff. */
+function admittedMedia(queue: QueueFacts): MediaSet {
+  if (selfStatus(queue) !== 'opened') return 0;
+  return mediaSetOf(queue.staff === 0 ? queue.media : queue.staffedMedia);
 }
 
 /** The queue, its fallback, the fallback's fallback and so on. Cycles are refused on saving; a stored one must not hang us. */

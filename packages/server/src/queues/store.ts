@@ -1,8 +1,8 @@
-import type { Medium } from '@usher/contract/media';
 import type { Sql } from '../platform/database.ts';
-import type { AccountId, OperatorId, QueueId, SchedulingPolicyId, SiteId, TeamId } from '../platform/ids.ts';
+import type { AccountId, QueueId, SchedulingPolicyId, SiteId } from '../platform/ids.ts';
 import type { PolicyRow } from '../schedules/policy.ts';
 import { queueFields, type QueueRow, type StoredQueue } from './queue.ts';
+import type { StaffGroup } from './staff.ts';
 
 const { columns } = queueFields;
 
@@ -20,6 +20,20 @@ export async function queuesOfSite(sql: Sql, siteId: SiteId): Promise<QueueRow[]
       UNION
       SELECT q.id, q.fallback_queue_id FROM queues q JOIN linked ON q.id = linked.fallback_queue_id)
     SELECT ${sql(columns)} FROM queues WHERE id IN (SELECT id FROM linked) ORDER BY created_at, id`;
+}
+
+/** The versions of the queues of a site, in order of creation, and of these queues of other sites. Served by queues_by_site. */
+export async function queueVersions(
+  sql: Sql,
+  siteId: SiteId,
+  others: readonly QueueId[],
+): Promise<{ readonly id: QueueId; readonly version: number }[]> {
+  return sql<{ id: QueueId; version: number }[]>`
+    SELECT id, version FROM queues WHERE site_id = ${siteId} OR id = ANY(${[...others]}::uuid[]) ORDER BY created_at, id`;
+}
+
+export async function queuesById(sql: Sql, ids: readonly QueueId[]): Promise<QueueRow[]> {
+  return sql<QueueRow[]>`SELECT ${sql(columns)} FROM queues WHERE id = ANY(${[...ids]}::uuid[])`;
 }
 
 /** The queue `start` and its fallback chain, in order. */
@@ -111,24 +125,26 @@ export async function policiesById(
     SELECT id, version, timezone, business_hours, exceptions FROM scheduling_policies WHERE id = ANY(${[...ids]}::uuid[])`;
 }
 
-export interface AvailableOperator {
-  readonly id: OperatorId;
-  readonly site_id: SiteId;
-  readonly media: readonly Medium[];
-  readonly team_ids: readonly TeamId[];
-  /** When the presence lease ends; null: never. */
-  readonly expires_at: Date | null;
-}
-
-/** Operators who are available on the sites now. Served by operator_assignments_by_site. */
-export async function availableOperators(sql: Sql, siteIds: readonly SiteId[]): Promise<AvailableOperator[]> {
-  return sql<AvailableOperator[]>`
-    SELECT o.id, a.site_id, o.media, o.presence_expires_at AS expires_at,
-           ARRAY(SELECT t.team_id FROM operator_teams t WHERE t.operator_id = o.id AND t.site_id = a.site_id) AS team_ids
+/**
+ * The operators who are available on the sites at `at`, in groups. Teams are read for all operators of the sites together: reading
+ * them for each operator took twice as long. Served by operator_assignments_by_site and operator_teams_by_team.
+ */
+export async function availableStaff(sql: Sql, siteIds: readonly SiteId[], at: number): Promise<StaffGroup[]> {
+  const sites = sql`${[...siteIds]}::uuid[]`;
+  return sql<StaffGroup[]>`
+    WITH teams AS (
+           SELECT operator_id, site_id, array_agg(team_id ORDER BY team_id) AS team_ids
+             FROM operator_teams
+            WHERE site_id = ANY(${sites})
+            GROUP BY operator_id, site_id)
+    SELECT a.site_id, coalesce(t.team_ids, '{}') AS team_ids, o.media, count(*)::integer AS operators,
+           min(o.presence_expires_at) AS expires_at
       FROM operator_assignments a
       JOIN operators o ON o.id = a.operator_id
-     WHERE a.site_id = ANY(${[...siteIds]}::uuid[])
-       AND o.enabled AND o.available AND coalesce(o.presence_expires_at > now(), true)`;
+      LEFT JOIN teams t ON t.operator_id = a.operator_id AND t.site_id = a.site_id
+     WHERE a.site_id = ANY(${sites})
+       AND o.enabled AND o.available AND coalesce(o.presence_expires_at > greatest(now(), ${new Date(at)}), true)
+     GROUP BY a.site_id, t.team_ids, o.media`;
 }
 
 export interface QueueCount {
@@ -139,8 +155,40 @@ export interface QueueCount {
 
 /** The visitor counts and recent average waits that the board last wrote. */
 export async function countVisitors(sql: Sql, ids: readonly QueueId[]): Promise<QueueCount[]> {
-  return sql<QueueCount[]>`
-    SELECT queue_id AS id, visitors, coalesce((SELECT avg(wait) FROM unnest(waits) AS wait), 0)::float8 / 1000 AS average_wait
-      FROM queue_states
-     WHERE queue_id = ANY(${[...ids]}::uuid[])`;
+  return (await readCounts(sql, { all: ids, known: [], horizon: null })).counts;
+}
+
+interface CountsQuery {
+  /** Queues whose counts are read. */
+  readonly all: readonly QueueId[];
+  /** Queues whose counts were read before: what was not written since the `horizon` of that read is left out. */
+  readonly known: readonly QueueId[];
+  readonly horizon: string | null;
+}
+
+export interface CountsRead {
+  readonly counts: QueueCount[];
+  /** What is written from now on is written by this transaction or a later one. */
+  readonly horizon: string;
+}
+
+/**
+ * The counts of queues. Averages are what a read costs, and after a change most are the same: so counts that were read before are
+ * read again only if they were written since, and perhaps some more.
+ *
+ * A transaction below `pg_snapshot_xmin` had ended when the snapshot was taken, so the earlier read has seen what it wrote. `xmin`
+ * has the lower 32 bits of the transaction id, so the comparison is right for 2^31 transactions; the caller limits the time.
+ */
+export async function readCounts(sql: Sql, { all, known, horizon }: CountsQuery): Promise<CountsRead> {
+  const isNew = sql`(s.xmin::text::bigint - ${horizon}::bigint) & 4294967295 < 2147483648`;
+  const [row] = await sql<CountsRead[]>`
+    SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon,
+           coalesce((SELECT json_agg(json_build_object('id', s.queue_id, 'visitors', s.visitors, 'average_wait',
+                              coalesce((SELECT avg(wait) FROM unnest(s.waits) AS wait), 0)::float8 / 1000))
+                       FROM (SELECT queue_id, visitors, waits FROM queue_states s WHERE queue_id = ANY(${[...all]}::uuid[])
+                             UNION ALL
+                             SELECT queue_id, visitors, waits FROM queue_states s
+                              WHERE queue_id = ANY(${[...known]}::uuid[]) AND ${isNew}) AS s), '[]') AS counts`;
+  if (row === undefined) throw new Error('an aggregate returned no row');
+  return row;
 }

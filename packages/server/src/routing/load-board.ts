@@ -12,7 +12,7 @@ import {
   type VisitorId,
 } from '../platform/ids.ts';
 import { mediaOf, queueFields, type QueueRow } from '../queues/queue.ts';
-import { compiledHours } from '../queues/site-queues.ts';
+import { compiledHours } from '../queues/site-settings.ts';
 import { policiesById } from '../queues/store.ts';
 import { newBoard, type Board } from './board/board.ts';
 import { mediaSet } from './board/structures/media.ts';

@@ -1,5 +1,5 @@
-import type { Sql } from '../../platform/database.ts';
-import type { AccountId } from '../../platform/ids.ts';
+import type { Piece, Sql } from '../../platform/database.ts';
+import type { AccountId, SiteId } from '../../platform/ids.ts';
 import type { Cursor } from '../../platform/paging.ts';
 import type { Request } from '../../routing/board/structures/state.ts';
 import type { RequestRow } from './request.ts';
@@ -57,19 +57,33 @@ interface RequestQuery {
 
 /** Newest first. Served by engagement_requests_by_operator, _by_visitor and _by_site. */
 export async function listRequests(sql: Sql, query: RequestQuery): Promise<RequestRow[]> {
-  const { whose, after } = query;
+  const { whose } = query;
+  if ('siteIds' in whose) return listRequestsOfSites(sql, query, whose.siteIds);
   const ownedBy =
     'operatorId' in whose
       ? sql`operator_id = ${whose.operatorId} AND site_id = ANY(${[...whose.on]}::uuid[])`
-      : 'visitorId' in whose
-        ? sql`visitor_id = ${whose.visitorId}`
-        : sql`site_id = ANY(${[...whose.siteIds]}::uuid[])`;
-  const afterCursor = after === null ? sql`` : sql`AND (created_at, id) < (${after.at}, ${after.id}::uuid)`;
+      : sql`visitor_id = ${whose.visitorId}`;
+  return sql<RequestRow[]>`
+    SELECT ${columns(sql)} FROM engagement_requests WHERE ${ownedBy} ${pageOf(sql, query)}`;
+}
+
+/** One page for each site, from which one is made: the index has the requests of a site in order, but not those of several. */
+async function listRequestsOfSites(sql: Sql, query: RequestQuery, siteIds: readonly SiteId[]): Promise<RequestRow[]> {
   return sql<RequestRow[]>`
     SELECT ${columns(sql)}
-      FROM engagement_requests
-     WHERE account_id = ${query.accountId} AND ${ownedBy} AND kind = ANY(${[...query.kinds]}::text[])
-       AND (${query.state}::text IS NULL OR state = ${query.state}) ${afterCursor}
+      FROM unnest(${[...new Set(siteIds)]}::uuid[]) AS requested (requested_site_id)
+     CROSS JOIN LATERAL (
+           SELECT * FROM engagement_requests WHERE site_id = requested_site_id ${pageOf(sql, query)}) AS engagement_requests
      ORDER BY created_at DESC, id DESC
      LIMIT ${query.limit}`;
+}
+
+/** The conditions on every request of the list, and what makes it a page. */
+function pageOf(sql: Sql, { accountId, kinds, state, after, limit }: RequestQuery): Piece {
+  return sql`
+       AND account_id = ${accountId} AND kind = ANY(${[...kinds]}::text[])
+       ${state === null ? sql`` : sql`AND state = ${state}`}
+       ${after === null ? sql`` : sql`AND (created_at, id) < (${after.at}, ${after.id}::uuid)`}
+     ORDER BY created_at DESC, id DESC
+     LIMIT ${limit}`;
 }

@@ -43,7 +43,7 @@ export async function queueWaits(sql: Sql, query: StatisticsQuery): Promise<Wait
     (count(*) FILTER (WHERE exact_seconds < ${query.shortSec}::float8))::integer AS short_duration_count,
     (count(*) FILTER (WHERE is_served AND exact_seconds <= ${query.serviceLevelSec}::float8))::integer
       AS within_service_level_count`;
-  const extra = sql`, extract(epoch FROM fact.left_at - fact.entered_at)::float8 AS exact_seconds,
+  const extra = sql`, date_part('epoch', fact.left_at - fact.entered_at) AS exact_seconds,
     fact.outcome = 'engaged' AS is_served`;
   return sql<WaitRow[]>`${byStart(sql, query, facts, { counts, extra })}`;
 }
@@ -72,7 +72,28 @@ function byStart(
 export async function onlineDurations(sql: Sql, query: StatisticsQuery): Promise<Group[]> {
   const facts = presence(sql, query, usesOf(query));
   return sql<Group[]>`
-    WITH facts AS (
+    WITH ${query.steps.length === 1 ? wholeParts(sql, query, facts) : dividedParts(sql, query, facts)}
+    SELECT ${stepStart(sql, query)} AS timestamp, sum(seconds)::float8 AS seconds${dimensionNames(sql, query)}
+      FROM parts
+     WHERE seconds > 0
+     GROUP BY step${dimensionNames(sql, query)}
+     ORDER BY step${dimensionNames(sql, query)}
+     LIMIT ${maxRows + 1}`;
+}
+
+/** Facts are within the range already, and with one step nothing is left to divide. */
+function wholeParts(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
+  return sql`
+         parts AS (
+           SELECT ${facts.isRepeated ? sql`DISTINCT` : sql``} ${facts.id} AS fact_id, 1 AS step,
+                  ${secondOf(sql, facts.endedAt)} - ${secondOf(sql, facts.startedAt)} AS seconds${dimensionColumns(sql, query, facts)}
+             FROM ${facts.source}
+            WHERE ${conditionOf(sql, query.filter, facts.columns)})`;
+}
+
+function dividedParts(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
+  return sql`
+         facts AS (
            SELECT ${facts.isRepeated ? sql`DISTINCT` : sql``} ${facts.id} AS fact_id, date_trunc('second', ${facts.startedAt}) AS started_at,
                   date_trunc('second', ${facts.endedAt}) AS ended_at${dimensionColumns(sql, query, facts)}
              FROM ${facts.source}
@@ -84,13 +105,7 @@ export async function onlineDurations(sql: Sql, query: StatisticsQuery): Promise
              FROM facts, (SELECT ${steps(sql, query)} AS at) AS starts,
                   generate_series(greatest(1, width_bucket(started_at, starts.at)),
                                   width_bucket(ended_at - interval '1 microsecond', starts.at)) AS step
-            WHERE ended_at > started_at)
-    SELECT ${stepStart(sql, query)} AS timestamp, sum(seconds)::float8 AS seconds${dimensionNames(sql, query)}
-      FROM parts
-     WHERE seconds > 0
-     GROUP BY step${dimensionNames(sql, query)}
-     ORDER BY step${dimensionNames(sql, query)}
-     LIMIT ${maxRows + 1}`;
+            WHERE ended_at > started_at)`;
 }
 
 function usesOf({ dimensions, filter }: StatisticsQuery): (...any: readonly Dimension[]) => boolean {
