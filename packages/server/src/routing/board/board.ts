@@ -1,5 +1,5 @@
 import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
-import { noChanges, type Changes } from './structures/changes.ts';
+import { noChanges, unmark, type Changes } from './structures/changes.ts';
 import { Deadlines } from './structures/deadlines.ts';
 import { DirtyList } from './structures/dirty-list.ts';
 import type {
@@ -54,6 +54,8 @@ export interface Board {
     readonly absent: Set<Operator>;
   };
   changes: Changes;
+  /** The changes that were taken last: their objects are still marked as new. */
+  taken: Changes | null;
   readonly newId: () => string;
 }
 
@@ -76,13 +78,16 @@ export function newBoard(newId: () => string): Board {
     now: 0,
     dirty: { queues: new Set(), operators: new DirtyList(), tickets: new DirtyList(), absent: new Set() },
     changes: noChanges(),
+    taken: null,
     newId,
   };
 }
 
-/** Returns the changes since the last call, and starts collecting anew. */
+/** Returns the changes since the last call. They tell new objects from others until the next call, which ends their turn. */
 export function takeChanges(board: Board): Changes {
   const { changes } = board;
+  if (board.taken !== null) unmark(board.taken);
+  board.taken = changes;
   board.changes = noChanges();
   return changes;
 }

@@ -57,8 +57,16 @@ export class DirtyList<Thing extends { dirtyIn: object | null }> {
   }
 }
 
+/** An object that is written when it changes. */
+interface Changing {
+  /** The change list that contains the object. */
+  changedIn: object | null;
+  /** The changes that created the object; `null` or absent if it was loaded, or was written since. */
+  createdIn?: object | null;
+}
+
 /** Objects that have changed, each once, in the order of their first change. Marks its items like `DirtyList`. */
-export class ChangeList<Thing extends { changedIn: object | null }> {
+export class ChangeList<Thing extends Changing> {
   readonly #things: Thing[] = [];
 
   get size(): number {
@@ -69,6 +77,17 @@ export class ChangeList<Thing extends { changedIn: object | null }> {
     if (thing.changedIn === this) return;
     thing.changedIn = this;
     this.#things.push(thing);
+  }
+
+  /**
+   * Removes the marks of `changes`, which this list is part of. A mark refers to the changes, and the changes refer to objects
+   * with older marks: marks that stayed would keep every object in memory that was ever on the board.
+   */
+  unmark(changes: object): void {
+    for (const thing of this.#things) {
+      if (thing.changedIn === this) thing.changedIn = null;
+      if (thing.createdIn === changes) thing.createdIn = null;
+    }
   }
 
   [Symbol.iterator](): ArrayIterator<Thing> {

@@ -151,9 +151,9 @@ export interface Operator {
 
 /** An object that is written when it changes. */
 interface Stored {
-  /** The change list that contains the object, and the changes that created it; `null` if it was loaded. */
+  /** The change list that contains the object, and the changes that created it; `null` once these were written. */
   changedIn: object | null;
-  readonly createdIn: object | null;
+  createdIn: object | null;
 }
 
 /** A ticket's entry in one queue. */
