@@ -2,6 +2,7 @@ import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, Vi
 import { noChanges, unmark, type Changes } from './structures/changes.ts';
 import { Deadlines } from './structures/deadlines.ts';
 import { DirtyList } from './structures/dirty-list.ts';
+import { IdMap } from './structures/id-map.ts';
 import type {
   Engagement,
   ExpiryLine,
@@ -27,10 +28,10 @@ export interface Board {
   readonly sites: Map<SiteId, Site>;
   readonly queues: Map<QueueId, Queue>;
   readonly operators: Map<OperatorId, Operator>;
-  readonly visitors: Map<VisitorId, Visitor>;
-  readonly tickets: Map<TicketId, Ticket>;
-  readonly requests: Map<RequestId, Request>;
-  readonly engagements: Map<EngagementId, Engagement>;
+  readonly visitors: IdMap<VisitorId, Visitor>;
+  readonly tickets: IdMap<TicketId, Ticket>;
+  readonly requests: IdMap<RequestId, Request>;
+  readonly engagements: IdMap<EngagementId, Engagement>;
   readonly pools: Map<string, Pool>;
   /** Waiting tickets with at least one refusal (D4.5). */
   readonly refused: Set<Ticket>;
@@ -64,10 +65,10 @@ export function newBoard(newId: () => string): Board {
     sites: new Map(),
     queues: new Map(),
     operators: new Map(),
-    visitors: new Map(),
-    tickets: new Map(),
-    requests: new Map(),
-    engagements: new Map(),
+    visitors: new IdMap(),
+    tickets: new IdMap(),
+    requests: new IdMap(),
+    engagements: new IdMap(),
     pools: new Map(),
     refused: new Set(),
     preferring: new Map(),
@@ -121,7 +122,7 @@ export function getOrAddVisitor(board: Board, id: VisitorId, leaseUntil: number 
     requests: none,
     engagements: none,
   };
-  board.visitors.set(id, visitor);
+  board.visitors.add(visitor);
   return visitor;
 }
 
@@ -130,7 +131,7 @@ export function releaseVisitor(board: Board, visitor: Visitor): void {
   if (visitor.tickets.length + visitor.requests.length + visitor.engagements.length > 0) return;
   board.deadlines.clear(visitor.leaseDeadline);
   board.deadlines.clear(visitor.graceDeadline);
-  board.visitors.delete(visitor.id);
+  board.visitors.delete(visitor);
 }
 
 /** Sorts by start, then by id: the order is the same in every process, whatever order the rows were loaded in. */
@@ -149,6 +150,6 @@ export function including<Item>(list: readonly Item[], item: Item): readonly Ite
 }
 
 export function without<Item>(list: readonly Item[], item: Item): readonly Item[] {
-  const left = list.filter((each) => each !== item);
-  return left.length === 0 ? none : left;
+  if (list.length === 1) return list[0] === item ? none : list;
+  return list.filter((each) => each !== item);
 }

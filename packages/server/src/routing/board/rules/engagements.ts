@@ -6,7 +6,7 @@ import { beginCall, finishCall } from './calls.ts';
 import type { About, BoardEvent } from '../structures/changes.ts';
 import { failRequest, occupy, removeRequest } from './requests.ts';
 import { sourceOf } from './source.ts';
-import { noteState, reorderOperator } from './staffing.ts';
+import { noteEngaged, noteState } from './staffing.ts';
 import { isLasting, type Engagement, type Operator, type Queue, type Request } from '../structures/state.ts';
 import { endTicket } from './tickets.ts';
 
@@ -66,9 +66,7 @@ function accept(board: Board, request: Request): void {
   request.state = 'accepted';
   request.endedAt = board.now;
   removeRequest(board, request, 'occupied');
-  reorderOperator(board, request.operator, () => {
-    request.operator.lastEngagedAt = board.now;
-  });
+  noteEngaged(board, request.operator, board.now);
   board.changes.requests.add(request);
 }
 
@@ -78,14 +76,14 @@ function teamsOn({ settings }: Operator, siteId: SiteId): readonly TeamId[] {
 
 /** Adds an engagement to the board. `free`: its operator is not occupied by it yet. */
 export function addEngagement(board: Board, engagement: Engagement, was: 'free' | 'occupied'): void {
-  board.engagements.set(engagement.id, engagement);
+  board.engagements.add(engagement);
   engagement.visitor.engagements = including(engagement.visitor.engagements, engagement);
   engagement.operator.engagements = including(engagement.operator.engagements, engagement);
   if (was === 'free') occupy(board, engagement.operator, engagement.medium, 1);
 }
 
 export function removeEngagement(board: Board, engagement: Engagement): void {
-  board.engagements.delete(engagement.id);
+  board.engagements.delete(engagement);
   engagement.visitor.engagements = without(engagement.visitor.engagements, engagement);
   engagement.operator.engagements = without(engagement.operator.engagements, engagement);
   occupy(board, engagement.operator, engagement.medium, -1);

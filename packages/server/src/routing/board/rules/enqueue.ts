@@ -1,9 +1,9 @@
 import type { Medium } from '@usher/contract/media';
-import { invalid, Refusal, type Violation } from '../../../platform/errors.ts';
+import { invalid, Refusal } from '../../../platform/errors.ts';
 import type { OperatorId, QueueId, SiteId, TeamId, TicketId, VisitorId } from '../../../platform/ids.ts';
 import { refuseFullAddress } from './addresses.ts';
 import { resolve } from './admission.ts';
-import { siteOf, getOrAddVisitor, type Board } from '../board.ts';
+import { none, siteOf, getOrAddVisitor, type Board } from '../board.ts';
 import { isOn } from './engagements.ts';
 import { enterQueue } from '../structures/lines.ts';
 import { scheduleLeaseDeadlines, startInitialLease } from './presence.ts';
@@ -50,9 +50,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
   const candidates = candidatesOf(board, command);
   refuseFullAddress(board, command);
   const applicant = { medium: command.medium, visitorTeams: command.facts.teams, narrowedTo: command.narrowedTo };
-  const queues = resolve(board, candidates, applicant, (index) =>
-    command.queueIds === null ? '' : `/queue_ids/${index}`,
-  );
+  const queues = resolve(board, candidates, applicant, command.queueIds === null ? ofRequest : ofQueue);
   const visitor = getOrAddVisitor(board, command.visitorId, command.facts.leaseUntil);
   const ticket = newTicket({
     id: command.id,
@@ -64,7 +62,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
     enqueuedAt: board.now,
     criteria,
     visitorTeams: command.facts.teams,
-    narrowedTo: command.narrowedTo,
+    narrowedTo: command.narrowedTo.length === 0 ? none : command.narrowedTo,
     engagement: null,
     neverTo: null,
     preferred: command.facts.lastOperatorId,
@@ -108,12 +106,25 @@ export function refuseEngaged(visitor: Visitor, siteId: SiteId): void {
 function candidatesOf(board: Board, { siteId, queueIds }: Enqueue): Queue[] {
   if (queueIds === null) return [...board.queues.values()].filter((queue) => queue.settings.siteId === siteId);
   const candidates: Queue[] = [];
-  const violations: Violation[] = [];
-  for (const [index, id] of queueIds.entries()) {
+  for (const id of queueIds) {
     const queue = board.queues.get(id);
     if (queue?.settings.siteId === siteId) candidates.push(queue);
-    else violations.push({ attribute: `/queue_ids/${index}`, detail: 'is not a queue of the site' });
   }
-  if (violations.length > 0) throw invalid(violations);
+  if (candidates.length < queueIds.length) throw notQueuesOfSite(board, siteId, queueIds);
   return candidates;
+}
+
+function notQueuesOfSite(board: Board, siteId: SiteId, queueIds: readonly QueueId[]): Error {
+  const isMissing = (id: QueueId): boolean => board.queues.get(id)?.settings.siteId !== siteId;
+  const detail = 'is not a queue of the site';
+  return invalid(queueIds.flatMap((id, index) => (isMissing(id) ? [{ attribute: ofQueue(index), detail }] : [])));
+}
+
+/** Which field a violation is about: the queue with this index, or the whole request if it names no queues. */
+function ofQueue(index: number): string {
+  return `/queue_ids/${index}`;
+}
+
+function ofRequest(): string {
+  return '';
 }

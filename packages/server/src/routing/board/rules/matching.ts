@@ -7,6 +7,7 @@ import { OrderedSet } from '../structures/ordered-set.ts';
 import { belongs, staffFor } from '../structures/pools.ts';
 import { makeOffer } from './requests.ts';
 import type { Operator, QueueEntry, Pool, Ticket } from '../structures/state.ts';
+import type { TicketLine } from '../structures/ticket-line.ts';
 
 /**
  * D4: while a waiting ticket can be offered to an operator, offers the oldest such ticket to the best operator for it. Before
@@ -94,7 +95,7 @@ function oldestFor(board: Board, operator: Operator): Ticket | undefined {
   return oldest;
 }
 
-function headFor(board: Board, line: OrderedSet<Ticket>, operator: Operator): Ticket | undefined {
+function headFor(board: Board, line: TicketLine<Ticket>, operator: Operator): Ticket | undefined {
   const first = line.first();
   if (first === undefined || !isExcluded(board, first, operator)) return first;
   return line.firstWhere((ticket) => !isExcluded(board, ticket, operator));

@@ -55,7 +55,7 @@ export function newTicket(given: NewTicket): Ticket {
 
 /** Adds a ticket to the board. Its queue entries must exist. */
 export function addTicket(board: Board, ticket: Ticket): void {
-  board.tickets.set(ticket.id, ticket);
+  board.tickets.add(ticket);
   ticket.visitor.tickets = including(ticket.visitor.tickets, ticket);
   countOpen(board, ticket, 1);
   joinExpiry(board, ticket);
@@ -65,7 +65,7 @@ export function addTicket(board: Board, ticket: Ticket): void {
 /** Removes a ticket from the board. Its queue entries stay. */
 export function removeTicket(board: Board, ticket: Ticket): void {
   if (ticket.state === 'waiting') removeFromLine(board, ticket);
-  board.tickets.delete(ticket.id);
+  board.tickets.delete(ticket);
   ticket.visitor.tickets = without(ticket.visitor.tickets, ticket);
   countOpen(board, ticket, -1);
   leaveExpiry(board, ticket);

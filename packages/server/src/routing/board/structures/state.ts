@@ -16,7 +16,7 @@ import type { CapacityPolicy, StatusIgnoringCapacity } from '../../../queues/sta
 import type { CompiledHours } from '../../../schedules/hours.ts';
 import type { Deadline } from './deadlines.ts';
 import type { MediaSet } from './media.ts';
-import type { OrderedSet } from './ordered-set.ts';
+import type { TicketLine } from './ticket-line.ts';
 
 /**
  * The types of the board's state. Instants are epoch milliseconds. A ticket, request or engagement that ends is reported in
@@ -80,7 +80,7 @@ export interface Queue {
   /** The number of visitors in the queue: waiting or offered (D2.2). */
   visitors: number;
   /** Waiting tickets, oldest first. */
-  readonly line: OrderedSet<Ticket>;
+  readonly line: TicketLine<Ticket>;
 }
 
 /** Operators with free capacity, best first. */
@@ -108,9 +108,11 @@ export interface Pool {
   entryCount: number;
   /** The number of present operators, indexed by the set of media they take. */
   readonly staff: number[];
+  /** The number of present operators who take at least one medium of a set, indexed by the set. */
+  readonly staffTaking: number[];
   readonly free: FreeOperators;
   /** Waiting tickets that may be offered to any operator of the pool, oldest first. */
-  readonly waiting: Readonly<Record<Medium, OrderedSet<Ticket>>>;
+  readonly waiting: Readonly<Record<Medium, TicketLine<Ticket>>>;
 }
 
 /** The configuration of an operator, and the presence they last set. */
@@ -143,7 +145,7 @@ export interface Operator {
   /** Whether the operator is in the free lists of their pools. */
   free: boolean;
   /** Tickets that a queue holds for this operator (D4.3), oldest first. */
-  readonly held: OrderedSet<Ticket>;
+  readonly held: TicketLine<Ticket>;
   requests: readonly Request[];
   engagements: readonly Engagement[];
   dirtyIn: object | null;
@@ -317,10 +319,6 @@ export interface Visitor {
  * order of enqueueing. Only the first ticket needs a deadline, and most tickets never become the first.
  */
 export interface ExpiryLine {
-  tickets: Ticket[];
-  /** Every ticket before this index has ended. */
-  head: number;
-  /** The number of tickets that have not ended. */
-  active: number;
+  readonly tickets: TicketLine<Ticket>;
   readonly deadline: Deadline;
 }

@@ -20,7 +20,7 @@ import { removeFromLine } from '../structures/lines.ts';
 import { poolForTicket } from '../structures/board-pools.ts';
 import { scheduleLeaseDeadlines } from '../rules/presence.ts';
 import { addRequest, removeRequest } from '../rules/requests.ts';
-import { reorderOperator } from '../rules/staffing.ts';
+import { noteEngaged } from '../rules/staffing.ts';
 import type {
   Engagement,
   Operator,
@@ -115,10 +115,7 @@ function callOf({ id: engagementId, call }: StoredEngagement): Engagement['call'
 /** D4.2: an engagement that began in another process counts for the idle time of its operator, even if it has ended. */
 function noteStart(board: Board, { operator_id, sub_started_at }: StoredEngagement): void {
   const operator = board.operators.get(operator_id);
-  if (operator === undefined || operator.lastEngagedAt >= sub_started_at) return;
-  reorderOperator(board, operator, () => {
-    operator.lastEngagedAt = sub_started_at;
-  });
+  if (operator !== undefined && operator.lastEngagedAt < sub_started_at) noteEngaged(board, operator, sub_started_at);
 }
 
 function newEngagement(
