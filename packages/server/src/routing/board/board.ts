@@ -2,7 +2,7 @@ import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, Vi
 import { noChanges, unmark, type Changes } from './structures/changes.ts';
 import { Deadlines } from './structures/deadlines.ts';
 import { DirtyList } from './structures/dirty-list.ts';
-import { IdMap } from './structures/id-map.ts';
+import { IdMap, noCode } from './structures/id-map.ts';
 import type {
   Engagement,
   ExpiryLine,
@@ -115,6 +115,7 @@ export function getOrAddVisitor(board: Board, id: VisitorId, leaseUntil: number 
   if (known !== undefined) return known;
   const visitor: Visitor = {
     id,
+    code: noCode,
     leaseUntil,
     leaseDeadline: null,
     graceDeadline: null,
@@ -142,6 +143,9 @@ export function byAge<Thing extends { readonly id: string }>(
   return [...things].toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1));
 }
 
+// A function that contains a closure allocates what the closure captures whenever it is called. The functions that every command
+// calls therefore leave closures to functions of their own.
+
 /** Short lists are copied on every change: most are empty, and an array that was ever pushed to keeps its larger capacity. */
 export const none: readonly never[] = [];
 
@@ -149,7 +153,18 @@ export function including<Item>(list: readonly Item[], item: Item): readonly Ite
   return list.length === 0 ? [item] : [...list, item];
 }
 
+/** Appends to a list that most often has one item: pushing to an empty array would reserve room for 17. */
+export function appended<Item>(list: Item[], item: Item): Item[] {
+  if (list.length === 0) return [item];
+  list.push(item);
+  return list;
+}
+
 export function without<Item>(list: readonly Item[], item: Item): readonly Item[] {
   if (list.length === 1) return list[0] === item ? none : list;
+  return withoutItem(list, item);
+}
+
+function withoutItem<Item>(list: readonly Item[], item: Item): readonly Item[] {
   return list.filter((each) => each !== item);
 }

@@ -3,7 +3,7 @@ import { invalid, Refusal } from '../../../platform/errors.ts';
 import type { OperatorId, QueueId, SiteId, TeamId, TicketId, VisitorId } from '../../../platform/ids.ts';
 import { refuseFullAddress } from './addresses.ts';
 import { resolve } from './admission.ts';
-import { none, siteOf, getOrAddVisitor, type Board } from '../board.ts';
+import { appended, none, siteOf, getOrAddVisitor, type Board } from '../board.ts';
 import { isOn } from './engagements.ts';
 import { enterQueue } from '../structures/lines.ts';
 import { scheduleLeaseDeadlines, startInitialLease } from './presence.ts';
@@ -36,7 +36,7 @@ export interface Enqueue {
 
 /** D3: returns the visitor's ticket, which may be their active one (D3.4). */
 export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; created: boolean } {
-  const criteria = criteriaOf(command);
+  const criteria = criteriaOf(board, command);
   const known = board.visitors.get(command.visitorId);
   const active = known === undefined ? undefined : activeTicket(known, command.siteId);
   if (active !== undefined) {
@@ -82,7 +82,15 @@ export function enterQueues(board: Board, ticket: Ticket, queues: readonly Queue
   scheduleLeaseDeadlines(board, ticket.visitor);
 }
 
-function criteriaOf({ medium, queueIds, narrowedTo }: Enqueue): string {
+/** The common case is a ticket for one queue and any operator. All such tickets of a queue share one text. */
+function criteriaOf(board: Board, command: Enqueue): string {
+  const { medium, queueIds, narrowedTo } = command;
+  const [id] = queueIds ?? none;
+  const queue = id === undefined || queueIds?.length !== 1 || narrowedTo.length > 0 ? undefined : board.queues.get(id);
+  return queue === undefined ? describeCriteria(command) : (queue.criteria[medium] ??= describeCriteria(command));
+}
+
+function describeCriteria({ medium, queueIds, narrowedTo }: Enqueue): string {
   return `${medium} ${queueIds === null ? '*' : sorted(queueIds)} ${sorted(narrowedTo)}`;
 }
 
@@ -103,12 +111,12 @@ export function refuseEngaged(visitor: Visitor, siteId: SiteId): void {
   );
 }
 
-function candidatesOf(board: Board, { siteId, queueIds }: Enqueue): Queue[] {
+function candidatesOf(board: Board, { siteId, queueIds }: Enqueue): readonly Queue[] {
   if (queueIds === null) return [...board.queues.values()].filter((queue) => queue.settings.siteId === siteId);
-  const candidates: Queue[] = [];
+  let candidates: Queue[] = [];
   for (const id of queueIds) {
     const queue = board.queues.get(id);
-    if (queue?.settings.siteId === siteId) candidates.push(queue);
+    if (queue?.settings.siteId === siteId) candidates = appended(candidates, queue);
   }
   if (candidates.length < queueIds.length) throw notQueuesOfSite(board, siteId, queueIds);
   return candidates;

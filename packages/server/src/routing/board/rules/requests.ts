@@ -4,6 +4,7 @@ import type { RequestId, SiteId } from '../../../platform/ids.ts';
 import { countOpen } from './addresses.ts';
 import { including, releaseVisitor, siteOf, without, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
+import { noCode } from '../structures/id-map.ts';
 import { removeFromLine } from '../structures/lines.ts';
 import { joinFreeLists, leaveFreeLists } from './staffing.ts';
 import {
@@ -38,6 +39,7 @@ interface NewRequest {
 export function openRequest(board: Board, fields: NewRequest): Request {
   const request: Request = {
     id: fields.id,
+    code: noCode,
     kind: fields.kind,
     origin: fields.origin,
     siteId: fields.siteId,

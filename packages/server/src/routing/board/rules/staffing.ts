@@ -116,6 +116,7 @@ export function applySettings(board: Board, operator: Operator, settings: Operat
 }
 
 function assignPools(board: Board, operator: Operator): void {
+  operator.teams = null;
   operator.pools = [...board.pools.values()].filter((pool) => belongs(pool, operator.settings));
   operator.ranked = [...board.queues.values()].filter((queue) => ranks(queue, operator));
 }
@@ -134,6 +135,7 @@ function newOperator(settings: OperatorSettings): Operator {
     leaseDeadline: newDeadline('operator_lease', settings.id),
     graceDeadline: newDeadline('operator_grace', settings.id),
     pools: [],
+    teams: null,
     ranked: [],
     free: false,
     held: new TicketLine(),
@@ -194,6 +196,7 @@ function newQueue(board: Board, settings: QueueSettings, memory: QueueMemory, po
     visitors: 0,
     changedIn: null,
     line: new TicketLine(),
+    criteria: {},
   };
   board.queues.set(settings.id, queue);
   return queue;

@@ -81,6 +81,8 @@ export interface Queue {
   visitors: number;
   /** Waiting tickets, oldest first. */
   readonly line: TicketLine<Ticket>;
+  /** The criteria of tickets for this queue alone, by medium: one text for all of them. */
+  readonly criteria: Partial<Record<Medium, string>>;
 }
 
 /** Operators with free capacity, best first. */
@@ -140,6 +142,8 @@ export interface Operator {
   readonly leaseDeadline: Deadline;
   readonly graceDeadline: Deadline;
   pools: Pool[];
+  /** The operator's teams on the site on which they were last engaged: one list for all their engagements there. */
+  teams: { readonly siteId: SiteId; readonly list: readonly TeamId[] } | null;
   /** Queues in which the operator is ranked. */
   ranked: Queue[];
   /** Whether the operator is in the free lists of their pools. */
@@ -164,12 +168,16 @@ export interface QueueEntry {
   /** The operators who may serve the ticket in this queue: its staff, narrowed to the teams the ticket names. */
   readonly pool: Pool;
   readonly enteredAt: number;
-  /** Whether the queue holds the ticket for the operator who last engaged the visitor (D4.3). */
+  /**
+   * Whether the queue holds the ticket for the operator who last engaged the visitor (D4.3). A waiting ticket is in the line of
+   * the pool unless it is held.
+   */
   held: boolean;
 }
 
 export interface Ticket extends Stored {
   readonly id: TicketId;
+  code: number;
   dirtyIn: object | null;
   state: TicketState;
   /** When the ticket stopped being waiting or offered. */
@@ -199,8 +207,6 @@ export interface Ticket extends Stored {
   refusals: Map<OperatorId, number> | null;
   entries: readonly QueueEntry[];
   request: Request | null;
-  /** The pools in whose lines the ticket waits; empty unless it is waiting. */
-  inPools: readonly Pool[];
   /** The operator it is held for (D4.3). */
   heldBy: Operator | null;
   /** Passed on to the offers of the ticket. */
@@ -235,6 +241,7 @@ export function isLasting({ kind, notes }: Pick<Request, 'kind' | 'notes'>): boo
 
 export interface Request extends Stored {
   readonly id: RequestId;
+  code: number;
   state: RequestState;
   failReason: FailReason | null;
   failMessage: string | null;
@@ -262,6 +269,7 @@ export interface Request extends Stored {
 /** D5.3. */
 export interface Engagement extends Stored {
   readonly id: EngagementId;
+  code: number;
   endedAt: number | null;
   endReason: EndReason | null;
   readonly requestId: RequestId;
@@ -304,6 +312,7 @@ export interface Call extends Stored {
 /** A visitor with a ticket, request or engagement. There may be 100,000 of them, so the object is small. */
 export interface Visitor {
   readonly id: VisitorId;
+  code: number;
   /** When the presence lease ends; `null`: the visitor never set one. */
   leaseUntil: number | null;
   /** Created with the first lease. */

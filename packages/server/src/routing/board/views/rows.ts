@@ -16,6 +16,7 @@ import { including, none, releaseVisitor, getOrAddVisitor, type Board } from '..
 import { newDeadline } from '../structures/deadlines.ts';
 import { addEngagement, removeEngagement } from '../rules/engagements.ts';
 import { resetExpiry } from '../structures/expiry.ts';
+import { noCode } from '../structures/id-map.ts';
 import { removeFromLine } from '../structures/lines.ts';
 import { poolForTicket } from '../structures/board-pools.ts';
 import { scheduleLeaseDeadlines } from '../rules/presence.ts';
@@ -136,6 +137,7 @@ function newEngagement(
 ): Engagement {
   return {
     id: row.id,
+    code: noCode,
     endedAt: null,
     endReason: null,
     requestId: row.request_id,
@@ -289,6 +291,7 @@ function addPendingRequest(board: Board, row: StoredRequest): void {
   const engagement = row.kind === 'transfer' ? engagementOn(board, row.engagement_id) : null;
   const request: Request = {
     id: row.id,
+    code: noCode,
     kind: row.kind,
     origin: row.origin,
     state: 'pending',
