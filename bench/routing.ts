@@ -52,7 +52,7 @@ const sizes: Readonly<Record<Size, RoutingSize>> = {
     enqueues: 6,
   },
 };
-const inWords = (count: number): string => count.toLocaleString('en');
+const formatCount = (count: number): string => count.toLocaleString('en');
 
 /** From the pure rules to complete engagements over HTTP, and what a large account costs. */
 export const routing: Entry = {
@@ -65,14 +65,14 @@ export const routing: Entry = {
     const small = await shared(lab, await startWithWaiting(lab, { waiting: few, staff: few, enqueues }));
     const many = await shared(lab, await startWithWaiting(lab, { waiting: manyWaiting, staff: few, enqueues }));
     const staffed = await startWithWaiting(lab, { waiting: few, staff: manyOperators, enqueues });
-    const waiting = `${inWords(manyWaiting)} waiting against ${few}`;
+    const waiting = `${formatCount(manyWaiting)} waiting against ${few}`;
     return [
       boardAlone(size.board),
       completeEngagements(floor, size),
       statementsPerCommand(usher, floor, size),
       freeToOffer(floor, size),
       grows(`an enqueue with ${waiting}`, many, small),
-      grows(`an enqueue with ${inWords(manyOperators)} operators against ${few}`, staffed, small),
+      grows(`an enqueue with ${formatCount(manyOperators)} operators against ${few}`, staffed, small),
       catchesUp(`catching up with another process, ${waiting}`, many, small),
     ];
   },
@@ -82,11 +82,11 @@ function boardAlone(board: BoardSize): Limit {
   const { operators, queues, waiting } = board;
   let measure: (() => number) | null = null;
   return {
-    name: `the board alone, one command (${inWords(operators)} operators, ${queues} queues, ${inWords(waiting)} waiting)`,
+    name: `the board alone, one command (${formatCount(operators)} operators, ${queues} queues, ${formatCount(waiting)} waiting)`,
     unit: 'µs',
     measure: async () => (measure ??= boardCommandMicros(board))(),
-    // 200,000 commands a second.
-    atMost: 5,
+    // 400,000 commands a second; half of that on arm64, whose test machine reads memory more slowly.
+    atMost: process.arch === 'arm64' ? 5 : 2.5,
   };
 }
 
@@ -95,8 +95,8 @@ function completeEngagements(floor: Floor, { seconds }: RoutingSize): Limit {
     name: 'a complete engagement over HTTP (enqueue, offer, accept, end)',
     unit: 'ms',
     measure: async () => 1000 / (await engagementsPerSecond(floor, seconds)),
-    // 800 a second.
-    atMost: 1.25,
+    // 2,000 a second.
+    atMost: 0.5,
   };
 }
 
@@ -114,7 +114,7 @@ function statementsPerCommand(usher: Usher, floor: Floor, { seconds }: RoutingSi
   };
 }
 
-/** An operator ends an engagement while others wait: when it is told so, the next offer is written. */
+/** An operator ends an engagement while others wait: when the answer arrives, the next offer is written. */
 function freeToOffer(floor: Floor, size: RoutingSize): Limit {
   return {
     name: 'from a free operator to the offer written, p99 at 100 a second',
@@ -211,7 +211,7 @@ async function startWithWaiting(
       SELECT gen_random_uuid(), account_id, site_id, id, row_number() OVER (), 'visitor', 'text', 'waiting', '', '{}', '{}',
              ARRAY[${floor.queueId}::uuid], ARRAY[now()], '{"source":null,"platform":"web","webhooks":[]}', now(), now()
         FROM visitors WHERE name IS NULL AND site_id = ${siteId} AND NOT id = ANY(${floor.visitors.map(({ id }) => id)}::uuid[])`;
-    // As if another process had moved everything: the server reads it all anew.
+    // As if another process had moved everything: the server reads it all again.
     await sql`UPDATE accounts SET last_seq = ${waiting}, board_version = board_version + 1000`;
     await sql`ANALYZE`;
   });

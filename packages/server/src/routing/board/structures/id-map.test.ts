@@ -34,7 +34,7 @@ test('an id map behaves like a map from ids to objects, also while it grows and 
   );
 });
 
-test('ids with the same ends, whose hash codes are equal, are told apart', () => {
+test('ids with the same ends, whose hash codes are equal, are different ids', () => {
   const map = new IdMap<string, Thing>();
   const alike = Array.from({ length: 50 }, (_, n) => ({ id: `beginning-${n}-the-end`, code: noCode }));
   for (const thing of alike) map.add(thing);
