@@ -8,6 +8,8 @@ interface Identified<Id extends string> {
 export const noCode = 0;
 
 const smallestCapacity = 16;
+/** A map does not shrink below this number of slots: the requests of a busy account come and go with every turn. */
+const keptCapacity = 1_024;
 
 /**
  * Objects by their ids, for the tickets, visitors, requests and engagements of a board: up to hundreds of thousands, of which
@@ -54,7 +56,7 @@ export class IdMap<Id extends string, Thing extends Identified<Id>> {
       if (this.#codes[slot] !== code || this.#things[slot] !== thing) continue;
       this.#free(slot);
       this.#size -= 1;
-      if (8 * this.#size < this.#codes.length && this.#codes.length > smallestCapacity)
+      if (8 * this.#size < this.#codes.length && this.#codes.length > keptCapacity)
         this.#resize(this.#codes.length / 2);
       return true;
     }

@@ -90,7 +90,10 @@ export class TicketLine<Ticket extends Numbered> {
   #append(ticket: Ticket): void {
     const last = this.#chunks.at(-1);
     if (last !== undefined && last.length < chunkLength) last.push(ticket);
-    else this.#addChunk(this.#chunks.length, [ticket]);
+    else {
+      this.#chunks.push([ticket]);
+      this.#starts.push(ticket.seq);
+    }
     this.#highest = ticket.seq;
   }
 
