@@ -102,8 +102,7 @@ export class TicketLine<Ticket extends Numbered> {
     const at = this.#chunkOf(ticket.seq);
     const chunk = this.#chunks[at] ?? [];
     const head = at === 0 ? this.#head : 0;
-    let index = chunk.length;
-    while (index > head && (chunk[index - 1]?.seq ?? 0) >= ticket.seq) index -= 1;
+    const index = indexInChunk(chunk, head, ticket.seq);
     if (chunk[index] === ticket) throw new Error('the ticket is in the line already');
     if (index === head && head > 0) {
       this.#head -= 1;
@@ -128,4 +127,16 @@ export class TicketLine<Ticket extends Numbered> {
     this.#starts.splice(at, 1);
     if (at === 0) this.#head = 0;
   }
+}
+
+/** The index of the first ticket from `head` on whose number is not lower: of the ticket itself, or where it belongs. */
+function indexInChunk(chunk: readonly (Numbered | undefined)[], head: number, seq: number): number {
+  let low = head;
+  let high = chunk.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((chunk[middle]?.seq ?? 0) < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
