@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCounting, statementsSoFar } from './counting.ts';
+import { startCountingUsher, countStatements } from './counting.ts';
 import { withDatabase } from './databases.ts';
 import { FeedClient } from './feed-client.ts';
 import type { Entry } from './harness.ts';
@@ -13,7 +13,7 @@ export const growthFeeds: Entry = {
   name: 'growth-feeds',
   async prepare(lab) {
     const { sites, seconds } = sizes[lab.size];
-    const { usher, siteId } = await startCounting(lab);
+    const { usher, siteId } = await startCountingUsher(lab);
     await addSites(usher, siteId, sites);
     // Signed in again, so that the token is for all of them.
     const { headers } = await signIn(usher);
@@ -51,10 +51,10 @@ async function addSites({ databaseUrl }: Usher, siteId: string, count: number): 
 
 async function statementsPerSecond({ databaseUrl }: Usher, seconds: number): Promise<number> {
   return withDatabase(databaseUrl, async (sql) => {
-    const before = await statementsSoFar(sql);
+    const before = await countStatements(sql);
     const began = performance.now();
     await sleep(seconds * 1000);
-    const statements = (await statementsSoFar(sql)) - before;
+    const statements = (await countStatements(sql)) - before;
     return statements / ((performance.now() - began) / 1000);
   });
 }

@@ -88,8 +88,8 @@ function boardAlone(board: BoardSize): Limit {
     name: `the board alone, one command (${formatCount(operators)} operators, ${queues} queues, ${formatCount(waiting)} waiting)`,
     unit: 'µs',
     measure: async () => (measure ??= boardCommandMicros(board))(),
-    // 200,000 commands a second.
-    atMost: 5,
+    // 400,000 commands a second; half of that on arm64, whose test machine reads memory more slowly.
+    atMost: process.arch === 'arm64' ? 5 : 2.5,
   };
 }
 
@@ -98,8 +98,8 @@ function completeEngagements(floor: Floor, { seconds }: RoutingSize): Limit {
     name: 'a complete engagement over HTTP (enqueue, offer, accept, end)',
     unit: 'ms',
     measure: async () => 1000 / (await engagementsPerSecond(floor, seconds)),
-    // 800 a second.
-    atMost: 1.25,
+    // 2,000 a second.
+    atMost: 0.5,
   };
 }
 

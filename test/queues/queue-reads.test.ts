@@ -4,7 +4,7 @@ import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
 import { Dice } from '../support/statistics-history.ts';
 import {
-  askIn,
+  requestTicket,
   expectStatus,
   makeAccount,
   makeOperator,
@@ -13,7 +13,7 @@ import {
   makeSite,
   makeTeam,
   policyFields,
-  present,
+  setPresence,
   queueFields,
   type TestAccount,
 } from '../support/world.ts';
@@ -99,7 +99,7 @@ async function change(world: World, dice: Dice): Promise<void> {
 
 async function changePresence({ operators }: World, dice: Dice): Promise<void> {
   const media = dice.one([['text'], ['text', 'audio'], ['phone', 'video'], ['text', 'phone', 'audio', 'video']]);
-  await present(server, dice.one(operators), { available: dice.one([true, true, false]), media });
+  await setPresence(server, dice.one(operators), { available: dice.one([true, true, false]), media });
 }
 
 async function changeQueue({ account, queues, sites, teams, policy }: World, dice: Dice): Promise<void> {
@@ -126,7 +126,7 @@ async function changeQueue({ account, queues, sites, teams, policy }: World, dic
 
 async function enter({ account, queues, tickets, sites }: World, dice: Dice): Promise<void> {
   const queue = dice.one(queues.filter(({ siteId }) => siteId === sites[0]));
-  const { status, body, visitor } = await askIn(server, account, { queue_ids: [queue.id] });
+  const { status, body, visitor } = await requestTicket(server, account, { queue_ids: [queue.id] });
   if (status === 201) tickets.push({ id: body.id, token: visitor.token });
 }
 

@@ -21,30 +21,45 @@ export type CallId = Id<'engagement_call'>;
 
 const pool = Buffer.alloc(16 * 1_024);
 let used = pool.length;
-const text = Buffer.from('xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx');
-/** The position of each of the 16 bytes in the text. */
-const positions = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const;
 const digits = Buffer.from('0123456789abcdef');
+const hyphen = 0x2d;
 
 /**
  * A UUID v4 from a pool of random bytes. Unlike `crypto.randomUUID`, it is one flat string: Node's is a concatenation of twenty
- * strings, which stay in memory as long as the id does, and ids live long.
+ * strings, which stay in memory as long as the id does, and ids live long. `String.fromCharCode` makes the string without
+ * leaving JavaScript, which takes half the time of a string from a buffer.
  */
 export function newId<T extends string>(): T {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;
   }
-  pool.writeUInt8((pool.readUInt8(used + 6) & 0x0f) | 0x40, used + 6);
-  pool.writeUInt8((pool.readUInt8(used + 8) & 0x3f) | 0x80, used + 8);
-  for (let index = 0; index < 16; index += 1) {
-    const byte = pool[used + index] ?? 0;
-    const position = positions[index] ?? 0;
-    text[position] = digits[byte >> 4] ?? 0;
-    text[position + 1] = digits[byte & 15] ?? 0;
-  }
+  const at = used;
   used += 16;
-  return text.toString('latin1') as T;
+  const [version, variant] = [(byteAt(at + 6) & 0x0f) | 0x40, (byteAt(at + 8) & 0x3f) | 0x80];
+  return String.fromCharCode(
+    high(byteAt(at)), low(byteAt(at)), high(byteAt(at + 1)), low(byteAt(at + 1)),
+    high(byteAt(at + 2)), low(byteAt(at + 2)), high(byteAt(at + 3)), low(byteAt(at + 3)), hyphen,
+    high(byteAt(at + 4)), low(byteAt(at + 4)), high(byteAt(at + 5)), low(byteAt(at + 5)), hyphen,
+    high(version), low(version), high(byteAt(at + 7)), low(byteAt(at + 7)), hyphen,
+    high(variant), low(variant), high(byteAt(at + 9)), low(byteAt(at + 9)), hyphen,
+    high(byteAt(at + 10)), low(byteAt(at + 10)), high(byteAt(at + 11)), low(byteAt(at + 11)),
+    high(byteAt(at + 12)), low(byteAt(at + 12)), high(byteAt(at + 13)), low(byteAt(at + 13)),
+    high(byteAt(at + 14)), low(byteAt(at + 14)), high(byteAt(at + 15)), low(byteAt(at + 15)),
+  ) as T; // prettier-ignore
+}
+
+function byteAt(index: number): number {
+  return pool[index] ?? 0;
+}
+
+/** The character codes of the two hexadecimal digits of a byte. */
+function high(byte: number): number {
+  return digits[byte >> 4] ?? 0;
+}
+
+function low(byte: number): number {
+  return digits[byte & 15] ?? 0;
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -3,7 +3,7 @@ import { appendRows } from '../events/append.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Changes } from './board/structures/changes.ts';
 import { appendUpgradeStates } from './media-upgrade.ts';
-import { instant, rowsOf, type TurnRows } from './turn-rows.ts';
+import { rowsOf, type TurnRows } from './turn-rows.ts';
 
 /** What a turn writes to the account's row. */
 export interface TurnMark {
@@ -60,6 +60,10 @@ async function writeRows(sql: Sql, mark: TurnMark, rows: TurnRows): Promise<void
 export async function writeNextDue(sql: Sql, { accountId, nextDueAt }: TurnMark): Promise<void> {
   await sql`
     UPDATE accounts SET next_due_at = ${instant(nextDueAt)} WHERE id = ${accountId}`;
+}
+
+function instant(at: number | null): Date | null {
+  return at === null ? null : new Date(at);
 }
 
 function ticketWrites(sql: Sql, rows: TurnRows) {

@@ -1,7 +1,8 @@
 import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
-import { noChanges, type Changes } from './structures/changes.ts';
+import { noChanges, unmark, type Changes } from './structures/changes.ts';
 import { Deadlines } from './structures/deadlines.ts';
 import { DirtyList } from './structures/dirty-list.ts';
+import { IdMap, noCode } from './structures/id-map.ts';
 import type {
   Engagement,
   ExpiryLine,
@@ -27,10 +28,10 @@ export interface Board {
   readonly sites: Map<SiteId, Site>;
   readonly queues: Map<QueueId, Queue>;
   readonly operators: Map<OperatorId, Operator>;
-  readonly visitors: Map<VisitorId, Visitor>;
-  readonly tickets: Map<TicketId, Ticket>;
-  readonly requests: Map<RequestId, Request>;
-  readonly engagements: Map<EngagementId, Engagement>;
+  readonly visitors: IdMap<VisitorId, Visitor>;
+  readonly tickets: IdMap<TicketId, Ticket>;
+  readonly requests: IdMap<RequestId, Request>;
+  readonly engagements: IdMap<EngagementId, Engagement>;
   readonly pools: Map<string, Pool>;
   /** Waiting tickets with at least one refusal (D4.5). */
   readonly refused: Set<Ticket>;
@@ -54,6 +55,8 @@ export interface Board {
     readonly absent: Set<Operator>;
   };
   changes: Changes;
+  /** The changes that were taken last: their objects are still marked as new. */
+  taken: Changes | null;
   readonly newId: () => string;
 }
 
@@ -62,10 +65,10 @@ export function newBoard(newId: () => string): Board {
     sites: new Map(),
     queues: new Map(),
     operators: new Map(),
-    visitors: new Map(),
-    tickets: new Map(),
-    requests: new Map(),
-    engagements: new Map(),
+    visitors: new IdMap(),
+    tickets: new IdMap(),
+    requests: new IdMap(),
+    engagements: new IdMap(),
     pools: new Map(),
     refused: new Set(),
     preferring: new Map(),
@@ -76,13 +79,16 @@ export function newBoard(newId: () => string): Board {
     now: 0,
     dirty: { queues: new Set(), operators: new DirtyList(), tickets: new DirtyList(), absent: new Set() },
     changes: noChanges(),
+    taken: null,
     newId,
   };
 }
 
-/** Returns the changes since the last call, and starts a new collection. */
+/** Returns the changes since the last call. They tell new objects from others until the next call, which ends their turn. */
 export function takeChanges(board: Board): Changes {
   const { changes } = board;
+  if (board.taken !== null) unmark(board.taken);
+  board.taken = changes;
   board.changes = noChanges();
   return changes;
 }
@@ -109,6 +115,7 @@ export function getOrAddVisitor(board: Board, id: VisitorId, leaseUntil: number 
   if (known !== undefined) return known;
   const visitor: Visitor = {
     id,
+    code: noCode,
     leaseUntil,
     leaseDeadline: null,
     graceDeadline: null,
@@ -116,7 +123,7 @@ export function getOrAddVisitor(board: Board, id: VisitorId, leaseUntil: number 
     requests: none,
     engagements: none,
   };
-  board.visitors.set(id, visitor);
+  board.visitors.add(visitor);
   return visitor;
 }
 
@@ -125,7 +132,7 @@ export function releaseVisitor(board: Board, visitor: Visitor): void {
   if (visitor.tickets.length + visitor.requests.length + visitor.engagements.length > 0) return;
   board.deadlines.clear(visitor.leaseDeadline);
   board.deadlines.clear(visitor.graceDeadline);
-  board.visitors.delete(visitor.id);
+  board.visitors.delete(visitor);
 }
 
 /** Sorts by start, then by id: the order is the same in every process, whatever order the rows were loaded in. */
@@ -136,6 +143,9 @@ export function byAge<Item extends { readonly id: string }>(
   return [...items].toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1));
 }
 
+// A function that contains a closure allocates what the closure captures whenever it is called. The functions that every command
+// calls therefore leave closures to functions of their own.
+
 /** Short lists are copied on every change: most are empty, and an array that was ever pushed to keeps its larger capacity. */
 export const none: readonly never[] = [];
 
@@ -143,7 +153,18 @@ export function including<Item>(list: readonly Item[], item: Item): readonly Ite
   return list.length === 0 ? [item] : [...list, item];
 }
 
+/** Appends to a list that most often has one item: pushing to an empty array would reserve room for 17. */
+export function appended<Item>(list: Item[], item: Item): Item[] {
+  if (list.length === 0) return [item];
+  list.push(item);
+  return list;
+}
+
 export function without<Item>(list: readonly Item[], item: Item): readonly Item[] {
-  const left = list.filter((each) => each !== item);
-  return left.length === 0 ? none : left;
+  if (list.length === 1) return list[0] === item ? none : list;
+  return withoutItem(list, item);
+}
+
+function withoutItem<Item>(list: readonly Item[], item: Item): readonly Item[] {
+  return list.filter((each) => each !== item);
 }

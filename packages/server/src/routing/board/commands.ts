@@ -78,60 +78,66 @@ export function apply<Name extends CommandName>(
   now: number,
 ): Commands[Name]['answer'] {
   advance(board, now);
-  const view = carryOut(board, command as Command);
-  settle(board);
-  return view();
+  return carryOut(board, command as Command);
 }
 
-/** Returns a function that builds the answer. It is called after the board is settled, when a new ticket may already be offered. */
-function carryOut(board: Board, command: Command): () => Commands[CommandName]['answer'] {
+/** Each answer is built after the board is settled, when a new ticket may already be offered. */
+function carryOut(board: Board, command: Command): Commands[CommandName]['answer'] {
   switch (command.name) {
     case 'enqueue': {
       const { ticket, created } = enqueue(board, command);
-      return () => ({ ticket: viewTicket(ticket), created });
+      settle(board);
+      return { ticket: viewTicket(ticket), created };
     }
     case 'cancelTicket':
-      return viewed(cancelTicket(board, command), viewTicket);
+      return settled(board, cancelTicket(board, command), viewTicket);
     case 'requestDirectly':
-      return viewed(requestDirectly(board, command), viewRequest);
+      return settled(board, requestDirectly(board, command), viewRequest);
     case 'answer':
-      return viewed(answer(board, command), viewRequest);
+      return settled(board, answer(board, command), viewRequest);
     case 'transferToOperator':
-      return viewed(transferToOperator(board, command), viewRequest);
+      return settled(board, transferToOperator(board, command), viewRequest);
     case 'transferToQueue':
-      return viewed(transferToQueue(board, command), viewTicket);
+      return settled(board, transferToQueue(board, command), viewTicket);
     case 'answerTransfer':
-      return viewed(answerTransfer(board, command), viewRequest);
+      return settled(board, answerTransfer(board, command), viewRequest);
     case 'end':
-      return viewed(end(board, command), viewEngagement);
+      return settled(board, end(board, command), viewEngagement);
     case 'acceptUpgrade':
-      return viewed(acceptUpgrade(board, command), viewEngagement);
+      return settled(board, acceptUpgrade(board, command), viewEngagement);
     case 'endCall':
-      return viewed(endCall(board, command), viewEngagement);
+      return settled(board, endCall(board, command), viewEngagement);
     case 'setPresence':
       setPresence(board, command);
-      return () => null;
+      settle(board);
+      return null;
     case 'setVisitorPresence':
       setVisitorPresence(board, command);
-      return () => null;
+      settle(board);
+      return null;
     case 'renewPresence':
       renewPresence(board, command);
-      return () => null;
+      settle(board);
+      return null;
     case 'tick':
-      return () => null;
-    case 'viewTicket': {
-      const ticket = board.tickets.get(command.ticketId);
-      return () => (ticket === undefined ? null : viewTicket(ticket));
-    }
+      return null;
+    case 'viewTicket':
+      return viewed(board.tickets.get(command.ticketId) ?? notOnBoard, viewTicket);
     case 'viewTickets':
-      return () => command.ticketIds.flatMap((id) => board.tickets.get(id) ?? []).map(viewTicket);
+      return command.ticketIds.flatMap((id) => board.tickets.get(id) ?? []).map(viewTicket);
     case 'viewRequests':
-      return () => pending(board, command);
+      return pending(board, command);
   }
 }
 
-function viewed<Item, View>(item: Item | typeof notOnBoard, view: (item: Item) => View): () => View | null {
-  return () => (item === notOnBoard ? null : view(item));
+/** Settles the board after a command changed this object, and views the object. */
+function settled<Item, View>(board: Board, item: Item | typeof notOnBoard, view: (item: Item) => View): View | null {
+  settle(board);
+  return viewed(item, view);
+}
+
+function viewed<Item, View>(item: Item | typeof notOnBoard, view: (item: Item) => View): View | null {
+  return item === notOnBoard ? null : view(item);
 }
 
 function pending(
@@ -144,5 +150,5 @@ function pending(
         ? undefined
         : board.visitors.get(visitorId)?.requests
       : board.operators.get(operatorId)?.requests;
-  return [...(requests ?? [])].map(viewRequest);
+  return requests?.map(viewRequest) ?? [];
 }

@@ -10,7 +10,7 @@ import {
   type AdmissionFacts,
   type StatusIgnoringCapacity,
 } from '../../../queues/status.ts';
-import type { Board } from '../board.ts';
+import { appended, type Board } from '../board.ts';
 import { takes } from '../structures/media.ts';
 import { poolForTicket } from '../structures/board-pools.ts';
 import { staffFor, staffOf } from '../structures/pools.ts';
@@ -46,12 +46,17 @@ function factsOf({ open, pool, visitors, settings }: Queue): AdmissionFacts {
 /** D1.2, D1.6 and D3.2: why the queue does not admit the visitor now; `null`: it does. */
 function obstacleOf(board: Board, queue: Queue, applicant: Applicant): Obstacle | null {
   const { media, teams, whenUnstaffed } = queue.settings;
-  const isInTeams = teams.length === 0 || teams.some((team) => applicant.visitorTeams.includes(team));
+  const isInTeams = teams.length === 0 || hasOneOf(applicant.visitorTeams, teams);
   if (!takes(media, applicant.medium) || !isInTeams) return 'no_matching_queue';
   const status = admissionOf(factsOf(queue));
   if (status !== 'opened') return `queue_${status}`;
   const pool = poolForTicket(board, queue, applicant.narrowedTo);
   return isServed(pool, media, applicant.medium, whenUnstaffed) ? null : 'queue_unstaffed';
+}
+
+function hasOneOf(own: readonly TeamId[], teams: readonly TeamId[]): boolean {
+  for (const team of teams) if (own.includes(team)) return true;
+  return false;
 }
 
 /** An operator of the pool takes the medium; or there is no operator at all, and the queue accepts that. */
@@ -78,18 +83,30 @@ export function resolve(
   candidates: readonly Queue[],
   applicant: Applicant,
   attributeOf: (index: number) => string,
-): Queue[] {
-  const found: Queue[] = [];
+): readonly Queue[] {
+  let found: Queue[] = [];
   for (const candidate of candidates) {
-    const admitting = admits(board, candidate, applicant)
-      ? candidate
-      : fallbacksOf(board, candidate).find((queue) => admits(board, queue, applicant));
-    if (admitting !== undefined && !found.includes(admitting)) found.push(admitting);
+    const admitting = admits(board, candidate, applicant) ? candidate : admittingFallback(board, candidate, applicant);
+    if (admitting !== undefined && !found.includes(admitting)) found = appended(found, admitting);
   }
-  if (found.length > 0) return found;
+  if (found.length === 0) throw refusalOf(board, candidates, applicant, attributeOf);
+  return found;
+}
+
+function admittingFallback(board: Board, candidate: Queue, applicant: Applicant): Queue | undefined {
+  return fallbacksOf(board, candidate).find((queue) => admits(board, queue, applicant));
+}
+
+/** D3.3: why none of the candidates admits the visitor. */
+function refusalOf(
+  board: Board,
+  candidates: readonly Queue[],
+  applicant: Applicant,
+  attributeOf: (index: number) => string,
+): Refusal {
   const reasons = candidates.map((queue) => ({ queue, obstacle: obstacleOf(board, queue, applicant) ?? 'queue_full' }));
   const best = reasons.reduce((most, { obstacle }) => Math.max(most, obstacles.indexOf(obstacle)), 0);
-  throw new Refusal(obstacles[best] ?? 'no_matching_queue', 'No queue admits the visitor now. See the details.', {
+  return new Refusal(obstacles[best] ?? 'no_matching_queue', 'No queue admits the visitor now. See the details.', {
     details: reasons.map(({ queue, obstacle }, index) => ({
       attribute: attributeOf(index),
       detail: `${obstacle}: queue ${queue.settings.id} ${obstacleTexts[obstacle]}`,

@@ -79,12 +79,16 @@ function expire(board: Board, ticket: Ticket): void {
   if (ticket.state === 'waiting') endTicket(board, ticket, 'expired');
 }
 
+function settleQueues(board: Board): void {
+  rerouteUnavailableQueues(board, (ticket) => endTicket(board, ticket, 'unstaffed'));
+}
+
 /** Processes everything dirty, until nothing is left: processing may make more dirty. */
 export function settle(board: Board): void {
   const { dirty } = board;
   for (;;) {
     if (dirty.absent.size > 0) settleAbsent(board);
-    else if (dirty.queues.size > 0) rerouteUnavailableQueues(board, (ticket) => endTicket(board, ticket, 'unstaffed'));
+    else if (dirty.queues.size > 0) settleQueues(board);
     else if (dirty.tickets.size > 0 || dirty.operators.size > 0) match(board);
     else return;
   }

@@ -1,12 +1,15 @@
 import { isObject, parseCard } from '@usher/contract/response-card';
 import { type EndReason, type FailReason } from '@usher/contract/states';
-import type { EngagementId, SiteId, SubEngagementId, TeamId } from '../../../platform/ids.ts';
+import type { EventFields, EventType } from '../../../events/catalogue.ts';
+import type { EngagementId, RequestId, SiteId, SubEngagementId, TeamId } from '../../../platform/ids.ts';
 import { byAge, including, releaseVisitor, without, type Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';
-import type { About, BoardEvent } from '../structures/changes.ts';
+import type { BoardEvent } from '../structures/changes.ts';
+import { EngagementEvent, type FieldsOf } from '../structures/engagement-event.ts';
+import { noCode } from '../structures/id-map.ts';
 import { failRequest, occupy, removeRequest } from './requests.ts';
 import { sourceOf } from './source.ts';
-import { noteState, reorderOperator } from './staffing.ts';
+import { noteEngaged, noteState } from './staffing.ts';
 import { isLasting, type Engagement, type Operator, type Queue, type Request } from '../structures/state.ts';
 import { endTicket } from './tickets.ts';
 
@@ -19,6 +22,7 @@ function startEngagement(board: Board, request: Request): Engagement {
   const { visitor, operator, siteId, medium, ticket, queue } = request;
   const engagement: Engagement = {
     id: board.newId() as EngagementId,
+    code: noCode,
     endedAt: null,
     endReason: null,
     requestId: request.id,
@@ -49,43 +53,50 @@ function startEngagement(board: Board, request: Request): Engagement {
   beginCall(board, engagement);
   if (ticket !== null && queue !== null) leaveForEngagement(board, request, queue);
   cancelOtherRequests(board, engagement);
-  appendEvent(board, engagement, 'engagement.start', {
-    engagement: {
-      ...shape(engagement),
-      current_sub_engagement: sub(engagement),
-      source: sourceOf(request),
-      legs: [{ ...sub(engagement), media: medium, started_at: new Date(board.now).toISOString(), ended_at: null }],
-      audio_recording_urls: [],
-    },
-  });
+  appendEvent(board, engagement, 'engagement.start', { subject: request, fieldsOf: startFields });
   if (queue !== null) welcome(board, engagement, queue);
   return engagement;
+}
+
+function startFields(event: EngagementEvent<'engagement.start', Request>): EventFields<'engagement.start'> {
+  const { engagement, subEngagement, subject: request, medium, at } = event;
+  return {
+    engagement: {
+      id: engagement.id,
+      engagement_request_id: request.id,
+      visitor_id: engagement.visitor.id,
+      current_sub_engagement: subEngagement,
+      source: sourceOf(request),
+      legs: [{ ...subEngagement, media: medium, started_at: new Date(at).toISOString(), ended_at: null }],
+      audio_recording_urls: [],
+    },
+  };
 }
 
 function accept(board: Board, request: Request): void {
   request.state = 'accepted';
   request.endedAt = board.now;
   removeRequest(board, request, 'occupied');
-  reorderOperator(board, request.operator, () => {
-    request.operator.lastEngagedAt = board.now;
-  });
+  noteEngaged(board, request.operator, board.now);
   board.changes.requests.add(request);
 }
 
-function teamsOn({ settings }: Operator, siteId: SiteId): readonly TeamId[] {
-  return [...(settings.sites.get(siteId) ?? [])];
+function teamsOn(operator: Operator, siteId: SiteId): readonly TeamId[] {
+  if (operator.teams?.siteId !== siteId)
+    operator.teams = { siteId, list: [...(operator.settings.sites.get(siteId) ?? [])] };
+  return operator.teams.list;
 }
 
 /** Adds an engagement to the board. `free`: its operator is not occupied by it yet. */
 export function addEngagement(board: Board, engagement: Engagement, was: 'free' | 'occupied'): void {
-  board.engagements.set(engagement.id, engagement);
+  board.engagements.add(engagement);
   engagement.visitor.engagements = including(engagement.visitor.engagements, engagement);
   engagement.operator.engagements = including(engagement.operator.engagements, engagement);
   if (was === 'free') occupy(board, engagement.operator, engagement.medium, 1);
 }
 
 export function removeEngagement(board: Board, engagement: Engagement): void {
-  board.engagements.delete(engagement.id);
+  board.engagements.delete(engagement);
   engagement.visitor.engagements = without(engagement.visitor.engagements, engagement);
   engagement.operator.engagements = without(engagement.operator.engagements, engagement);
   occupy(board, engagement.operator, engagement.medium, -1);
@@ -154,20 +165,36 @@ function welcome(board: Board, engagement: Engagement, { settings: { welcomeMess
     at: board.now,
   });
   appendEvent(board, engagement, 'engagement.chat.message', {
+    subject: { id, content, attachment },
+    fieldsOf: welcomeFields,
+  });
+}
+
+interface WelcomeMessage {
+  readonly id: string;
+  readonly content: string;
+  readonly attachment: Card;
+}
+
+function welcomeFields(
+  event: EngagementEvent<'engagement.chat.message', WelcomeMessage>,
+): EventFields<'engagement.chat.message'> {
+  const { engagement, subEngagementId, subject, at } = event;
+  return {
     message: {
-      timestamp: new Date(board.now).toISOString(),
-      id,
+      timestamp: new Date(at).toISOString(),
+      id: subject.id,
       engagement_id: engagement.id,
-      sub_engagement_id: engagement.subEngagementId,
-      content,
+      sub_engagement_id: subEngagementId,
+      content: subject.content,
       status: 'sent',
       sender: { type: 'operator' },
       target: 'visitor',
       type: 'chat',
-      attachment,
+      attachment: subject.attachment,
     },
     undelivered_messages: false,
-  });
+  };
 }
 
 type Card = Extract<BoardEvent, { type: 'engagement.chat.message' }>['fields']['message']['attachment'];
@@ -186,7 +213,7 @@ function cardAttachment({ image_url: image, options }: Record<string, unknown>):
 function completeTransfer(board: Board, request: Request): Engagement {
   const { engagement, ticket, operator, siteId, medium } = request;
   if (engagement === null) throw new Error('a transfer has no engagement');
-  const previous = sub(engagement);
+  const { subEngagementId, operator: previousOperator, siteId: previousSiteId } = engagement;
   accept(board, request);
   finishCall(board, engagement, null);
   closeSub(board, engagement);
@@ -206,18 +233,29 @@ function completeTransfer(board: Board, request: Request): Engagement {
   board.changes.engagements.add(engagement);
   beginCall(board, engagement);
   if (ticket !== null && request.queue !== null) leaveForEngagement(board, request, request.queue);
-  const { id, engagement_request_id, visitor_id } = shape(engagement);
-  appendEvent(board, engagement, 'engagement.transfer', {
-    engagement: {
-      id,
-      engagement_request_id,
-      transfer_request_id: request.id,
-      visitor_id,
-      previous_sub_engagement: previous,
-      current_sub_engagement: sub(engagement),
-    },
-  });
+  const previous = { id: subEngagementId, operator_id: previousOperator.settings.id, site_id: previousSiteId };
+  const subject = { requestId: request.id, previous };
+  appendEvent(board, engagement, 'engagement.transfer', { subject, fieldsOf: transferFields });
   return engagement;
+}
+
+interface Transfer {
+  readonly requestId: RequestId;
+  readonly previous: EventFields<'engagement.transfer'>['engagement']['previous_sub_engagement'];
+}
+
+function transferFields(event: EngagementEvent<'engagement.transfer', Transfer>): EventFields<'engagement.transfer'> {
+  const { engagement, subEngagement, subject } = event;
+  return {
+    engagement: {
+      id: engagement.id,
+      engagement_request_id: engagement.requestId,
+      transfer_request_id: subject.requestId,
+      visitor_id: engagement.visitor.id,
+      previous_sub_engagement: subject.previous,
+      current_sub_engagement: subEngagement,
+    },
+  };
 }
 
 /** The reason for which a pending transfer fails when its engagement ends. */
@@ -238,10 +276,21 @@ export function endEngagement(board: Board, engagement: Engagement, reason: EndR
   removeEngagement(board, engagement);
   if (engagement.operator.engagements.length === 0) noteState(board, engagement.operator);
   board.changes.engagements.add(engagement);
-  appendEvent(board, engagement, 'engagement.end', {
-    engagement: { ...shape(engagement), current_sub_engagement: sub(engagement), end_reason: reason },
-  });
+  appendEvent(board, engagement, 'engagement.end', { subject: reason, fieldsOf: endFields });
   releaseVisitor(board, engagement.visitor);
+}
+
+function endFields(event: EngagementEvent<'engagement.end', EndReason>): EventFields<'engagement.end'> {
+  const { engagement, subEngagement, subject: reason } = event;
+  return {
+    engagement: {
+      id: engagement.id,
+      engagement_request_id: engagement.requestId,
+      visitor_id: engagement.visitor.id,
+      current_sub_engagement: subEngagement,
+      end_reason: reason,
+    },
+  };
 }
 
 /** Cancels a pending transfer. */
@@ -260,33 +309,13 @@ function closeSub(board: Board, engagement: Engagement): void {
   board.changes.subEngagements.push({ ...ended, highestMedium, operatorTeams });
 }
 
-function shape({ id, requestId, visitor }: Engagement) {
-  return { id, engagement_request_id: requestId, visitor_id: visitor.id };
-}
-
-function sub({ subEngagementId, operator, siteId }: Engagement) {
-  return { id: subEngagementId, operator_id: operator.settings.id, site_id: siteId };
-}
-
-function aboutOf({ id, requestId, ticketId, visitor, operator, siteId, subscribers }: Engagement): About {
-  return {
-    siteId,
-    ticketId,
-    requestId,
-    engagementId: id,
-    visitorId: visitor.id,
-    operatorId: operator.settings.id,
-    subscribers,
-  };
-}
-
 /** Appends an event about the engagement to the changes. */
-export function appendEvent<Type extends BoardEvent['type']>(
+export function appendEvent<Type extends EventType, Subject>(
   board: Board,
   engagement: Engagement,
   type: Type,
-  fields: Extract<BoardEvent, { type: Type }>['fields'],
+  payload: { readonly subject: Subject; readonly fieldsOf: FieldsOf<Type, Subject> },
 ): void {
-  const event = { type, id: board.newId(), at: board.now, about: aboutOf(engagement), fields };
+  const event = new EngagementEvent(board, type, engagement, payload);
   board.changes.events.push(event as unknown as BoardEvent);
 }

@@ -1,9 +1,9 @@
 import type { Medium } from '@usher/contract/media';
-import { invalid, Refusal, type Violation } from '../../../platform/errors.ts';
+import { invalid, Refusal } from '../../../platform/errors.ts';
 import type { OperatorId, QueueId, SiteId, TeamId, TicketId, VisitorId } from '../../../platform/ids.ts';
 import { refuseFullAddress } from './addresses.ts';
 import { resolve } from './admission.ts';
-import { siteOf, getOrAddVisitor, type Board } from '../board.ts';
+import { appended, none, siteOf, getOrAddVisitor, type Board } from '../board.ts';
 import { isOn } from './engagements.ts';
 import { enterQueue } from '../structures/lines.ts';
 import { scheduleLeaseDeadlines, startInitialLease } from './presence.ts';
@@ -36,7 +36,7 @@ export interface Enqueue {
 
 /** D3: returns the visitor's ticket, which may be their active one (D3.4). */
 export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; created: boolean } {
-  const criteria = criteriaOf(command);
+  const criteria = criteriaOf(board, command);
   const known = board.visitors.get(command.visitorId);
   const active = known === undefined ? undefined : activeTicket(known, command.siteId);
   if (active !== undefined) {
@@ -50,9 +50,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
   const candidates = candidatesOf(board, command);
   refuseFullAddress(board, command);
   const applicant = { medium: command.medium, visitorTeams: command.facts.teams, narrowedTo: command.narrowedTo };
-  const queues = resolve(board, candidates, applicant, (index) =>
-    command.queueIds === null ? '' : `/queue_ids/${index}`,
-  );
+  const queues = resolve(board, candidates, applicant, command.queueIds === null ? ofRequest : ofQueue);
   const visitor = getOrAddVisitor(board, command.visitorId, command.facts.leaseUntil);
   const ticket = newTicket({
     id: command.id,
@@ -64,7 +62,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
     enqueuedAt: board.now,
     criteria,
     visitorTeams: command.facts.teams,
-    narrowedTo: command.narrowedTo,
+    narrowedTo: command.narrowedTo.length === 0 ? none : command.narrowedTo,
     engagement: null,
     neverTo: null,
     preferred: command.facts.lastOperatorId,
@@ -84,7 +82,15 @@ export function enterQueues(board: Board, ticket: Ticket, queues: readonly Queue
   scheduleLeaseDeadlines(board, ticket.visitor);
 }
 
-function criteriaOf({ medium, queueIds, narrowedTo }: Enqueue): string {
+/** The common case is a ticket for one queue and any operator. All such tickets of a queue share one text. */
+function criteriaOf(board: Board, command: Enqueue): string {
+  const { medium, queueIds, narrowedTo } = command;
+  const [id] = queueIds ?? none;
+  const queue = id === undefined || queueIds?.length !== 1 || narrowedTo.length > 0 ? undefined : board.queues.get(id);
+  return queue === undefined ? describeCriteria(command) : (queue.criteria[medium] ??= describeCriteria(command));
+}
+
+function describeCriteria({ medium, queueIds, narrowedTo }: Enqueue): string {
   return `${medium} ${queueIds === null ? '*' : sorted(queueIds)} ${sorted(narrowedTo)}`;
 }
 
@@ -105,15 +111,28 @@ export function refuseEngaged(visitor: Visitor, siteId: SiteId): void {
   );
 }
 
-function candidatesOf(board: Board, { siteId, queueIds }: Enqueue): Queue[] {
+function candidatesOf(board: Board, { siteId, queueIds }: Enqueue): readonly Queue[] {
   if (queueIds === null) return [...board.queues.values()].filter((queue) => queue.settings.siteId === siteId);
-  const candidates: Queue[] = [];
-  const violations: Violation[] = [];
-  for (const [index, id] of queueIds.entries()) {
+  let candidates: Queue[] = [];
+  for (const id of queueIds) {
     const queue = board.queues.get(id);
-    if (queue?.settings.siteId === siteId) candidates.push(queue);
-    else violations.push({ attribute: `/queue_ids/${index}`, detail: 'is not a queue of the site' });
+    if (queue?.settings.siteId === siteId) candidates = appended(candidates, queue);
   }
-  if (violations.length > 0) throw invalid(violations);
+  if (candidates.length < queueIds.length) throw notQueuesOfSite(board, siteId, queueIds);
   return candidates;
+}
+
+function notQueuesOfSite(board: Board, siteId: SiteId, queueIds: readonly QueueId[]): Error {
+  const isMissing = (id: QueueId): boolean => board.queues.get(id)?.settings.siteId !== siteId;
+  const detail = 'is not a queue of the site';
+  return invalid(queueIds.flatMap((id, index) => (isMissing(id) ? [{ attribute: ofQueue(index), detail }] : [])));
+}
+
+/** Which field a violation is about: the queue with this index, or the whole request if it names no queues. */
+function ofQueue(index: number): string {
+  return `/queue_ids/${index}`;
+}
+
+function ofRequest(): string {
+  return '';
 }

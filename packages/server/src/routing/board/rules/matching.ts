@@ -7,6 +7,7 @@ import { OrderedSet } from '../structures/ordered-set.ts';
 import { belongs, staffFor } from '../structures/pools.ts';
 import { makeOffer } from './requests.ts';
 import type { Operator, QueueEntry, Pool, Ticket } from '../structures/state.ts';
+import type { TicketLine } from '../structures/ticket-line.ts';
 
 /**
  * D4: while a waiting ticket can be offered to an operator, offers the oldest such ticket to the best operator for it. Before
@@ -79,11 +80,7 @@ function offerToBest(board: Board, ticket: Ticket): void {
 /** D4.1: the oldest waiting ticket that the operator could be offered now. */
 function oldestFor(board: Board, operator: Operator): Ticket | undefined {
   if (!operator.free) return undefined;
-  let oldest: Ticket | undefined;
-  if (operator.held.size > 0)
-    oldest = operator.held.firstWhere(
-      (ticket) => canTake(operator, ticket.medium) && !isExcluded(board, ticket, operator),
-    );
+  let oldest = operator.held.size > 0 ? oldestHeldFor(board, operator) : undefined;
   for (const medium of media) {
     if (!canTake(operator, medium)) continue;
     for (const { waiting } of operator.pools) {
@@ -94,9 +91,16 @@ function oldestFor(board: Board, operator: Operator): Ticket | undefined {
   return oldest;
 }
 
-function headFor(board: Board, line: OrderedSet<Ticket>, operator: Operator): Ticket | undefined {
+function oldestHeldFor(board: Board, operator: Operator): Ticket | undefined {
+  return operator.held.firstWhere((ticket) => canTake(operator, ticket.medium) && !isExcluded(board, ticket, operator));
+}
+
+function headFor(board: Board, line: TicketLine<Ticket>, operator: Operator): Ticket | undefined {
   const first = line.first();
-  if (first === undefined || !isExcluded(board, first, operator)) return first;
+  return first !== undefined && isExcluded(board, first, operator) ? firstNotExcluded(board, line, operator) : first;
+}
+
+function firstNotExcluded(board: Board, line: TicketLine<Ticket>, operator: Operator): Ticket | undefined {
   return line.firstWhere((ticket) => !isExcluded(board, ticket, operator));
 }
 
@@ -133,7 +137,14 @@ function heldOperator(board: Board, ticket: Ticket, { pool }: QueueEntry): Opera
   return canTake(operator, ticket.medium) && !isExcluded(board, ticket, operator) ? operator : null;
 }
 
-function bestFreeOperator(board: Board, ticket: Ticket, { queue, pool }: QueueEntry): Operator | null {
+function bestFreeOperator(board: Board, ticket: Ticket, entry: QueueEntry): Operator | null {
+  const hasExclusions = ticket.neverTo !== null || ticket.refusals !== null;
+  if (!hasExclusions && !entry.queue.settings.rankingEnabled) return entry.pool.free.best(ticket.medium, null);
+  return bestRankedOrFree(board, ticket, entry);
+}
+
+/** Most tickets have no exclusions and most queues no ranking, so this function alone creates closures. */
+function bestRankedOrFree(board: Board, ticket: Ticket, { queue, pool }: QueueEntry): Operator | null {
   const hasExclusions = ticket.neverTo !== null || ticket.refusals !== null;
   const excluded = hasExclusions ? (operator: Operator) => isExcluded(board, ticket, operator) : null;
   if (queue.settings.rankingEnabled) {

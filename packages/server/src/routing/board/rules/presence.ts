@@ -167,19 +167,22 @@ export function renewPresence(board: Board, { operatorIds, visitorIds, leaseMs }
  * the visitor came back.
  */
 export function scheduleLeaseDeadlines(board: Board, visitor: Visitor): void {
-  const { leaseUntil: until, tickets, requests, engagements } = visitor;
-  const counts =
-    until !== null &&
-    (tickets.some((ticket) => ticket.enqueuedAt < until) ||
-      requests.some((request) => request.createdAt < until && !isLasting(request)) ||
-      engagements.some((engagement) => engagement.startedAt < until && !engagement.byPhone));
-  if (!counts) {
+  const { leaseUntil: until } = visitor;
+  if (until === null || !hasAnythingBefore(visitor, until)) {
     board.deadlines.clear(visitor.leaseDeadline);
     board.deadlines.clear(visitor.graceDeadline);
     return;
   }
   board.deadlines.set((visitor.leaseDeadline ??= newDeadline('visitor_lease', visitor.id)), until);
   board.deadlines.set((visitor.graceDeadline ??= newDeadline('visitor_grace', visitor.id)), until + graceMs);
+}
+
+function hasAnythingBefore({ tickets, requests, engagements }: Visitor, until: number): boolean {
+  return (
+    tickets.some((ticket) => ticket.enqueuedAt < until) ||
+    requests.some((request) => request.createdAt < until && !isLasting(request)) ||
+    engagements.some((engagement) => engagement.startedAt < until && !engagement.byPhone)
+  );
 }
 
 /** Ends the tickets and direct requests of a visitor whose lease has ended. Lasting requests stay: they are on the visitor's phone. */

@@ -4,8 +4,9 @@ import type { RequestId, SiteId } from '../../../platform/ids.ts';
 import { countOpen } from './addresses.ts';
 import { including, releaseVisitor, siteOf, without, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
+import { noCode } from '../structures/id-map.ts';
 import { removeFromLine } from '../structures/lines.ts';
-import { reorderOperator } from './staffing.ts';
+import { joinFreeLists, leaveFreeLists } from './staffing.ts';
 import {
   isLasting,
   type Engagement,
@@ -38,6 +39,7 @@ interface NewRequest {
 export function openRequest(board: Board, fields: NewRequest): Request {
   const request: Request = {
     id: fields.id,
+    code: noCode,
     kind: fields.kind,
     origin: fields.origin,
     siteId: fields.siteId,
@@ -66,7 +68,7 @@ export function openRequest(board: Board, fields: NewRequest): Request {
 
 /** Adds a pending request to the board: sets its deadline, and occupies its operator unless it is lasting. */
 export function addRequest(board: Board, request: Request): void {
-  board.requests.set(request.id, request);
+  board.requests.add(request);
   request.visitor.requests = including(request.visitor.requests, request);
   countOpen(board, request, 1);
   request.operator.requests = including(request.operator.requests, request);
@@ -76,7 +78,7 @@ export function addRequest(board: Board, request: Request): void {
 
 /** Removes a request from the board; `occupied` keeps its operator occupied for the engagement that it becomes. */
 export function removeRequest(board: Board, request: Request, then: 'free' | 'occupied'): void {
-  board.requests.delete(request.id);
+  board.requests.delete(request);
   request.visitor.requests = without(request.visitor.requests, request);
   countOpen(board, request, -1);
   request.operator.requests = without(request.operator.requests, request);
@@ -85,10 +87,10 @@ export function removeRequest(board: Board, request: Request, then: 'free' | 'oc
 }
 
 export function occupy(board: Board, operator: Operator, medium: Medium, by: 1 | -1): void {
-  reorderOperator(board, operator, () => {
-    if (medium === 'text') operator.texts += by;
-    else operator.exclusives += by;
-  });
+  leaveFreeLists(operator);
+  if (medium === 'text') operator.texts += by;
+  else operator.exclusives += by;
+  joinFreeLists(board, operator);
 }
 
 /** D4.5: an offer is a request to the operator that a queue has found. */

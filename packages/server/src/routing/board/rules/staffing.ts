@@ -5,7 +5,6 @@ import { none, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
 import { canTakeAnything, compareOperators, FreeOperatorSets } from '../structures/free-operators.ts';
 import { enqueueInLine, removeFromLine } from '../structures/lines.ts';
-import { OrderedSet } from '../structures/ordered-set.ts';
 import { belongs, countStaff } from '../structures/pools.ts';
 import { getOrAddPool, poolForTicket } from '../structures/board-pools.ts';
 import type {
@@ -17,18 +16,21 @@ import type {
   QueueSettings,
   Ticket,
 } from '../structures/state.ts';
+import { TicketLine } from '../structures/ticket-line.ts';
 
 /** D5.3: how long an engagement outlives the presence of one of its sides. */
 export const graceMs = 30_000;
 
-/** Applies a change of an operator's load, presence or idle time, and re-sorts them in the free lists. */
-export function reorderOperator(board: Board, operator: Operator, change: () => void): void {
-  if (operator.free) {
-    for (const pool of operator.pools) pool.free.delete(operator);
-    for (const queue of operator.ranked) queue.ranked.delete(operator);
-    operator.free = false;
-  }
-  change();
+/** Removes an operator from the free lists, which must be done before their load, presence or idle time changes. */
+export function leaveFreeLists(operator: Operator): void {
+  if (!operator.free) return;
+  for (const pool of operator.pools) pool.free.delete(operator);
+  for (const queue of operator.ranked) queue.ranked.delete(operator);
+  operator.free = false;
+}
+
+/** Adds an operator with free capacity to the free lists again, after the change. */
+export function joinFreeLists(board: Board, operator: Operator): void {
   if (!operator.present || !canTakeAnything(operator)) return;
   for (const pool of operator.pools) pool.free.add(operator);
   for (const queue of operator.ranked) queue.ranked.add(operator);
@@ -38,11 +40,11 @@ export function reorderOperator(board: Board, operator: Operator, change: () => 
 
 /** Applies a change of an operator's presence, media or pools, and updates the staff counts. */
 function updateStaffing(board: Board, operator: Operator, change: () => void): void {
-  reorderOperator(board, operator, () => {
-    if (operator.present) for (const pool of operator.pools) leaveStaff(board, pool, operator);
-    change();
-    if (operator.present) for (const pool of operator.pools) joinStaff(board, pool, operator);
-  });
+  leaveFreeLists(operator);
+  if (operator.present) for (const pool of operator.pools) leaveStaff(board, pool, operator);
+  change();
+  if (operator.present) for (const pool of operator.pools) joinStaff(board, pool, operator);
+  joinFreeLists(board, operator);
 }
 
 function joinStaff(board: Board, pool: Pool, operator: Operator): void {
@@ -86,11 +88,16 @@ export function setPresent(board: Board, operator: Operator): void {
 export function putOperator(board: Board, settings: OperatorSettings, lastEngagedAt: number): Operator {
   const operator = board.operators.get(settings.id) ?? newOperator(settings);
   applySettings(board, operator, settings);
-  reorderOperator(board, operator, () => {
-    operator.lastEngagedAt = Math.max(operator.lastEngagedAt, lastEngagedAt);
-  });
+  noteEngaged(board, operator, Math.max(operator.lastEngagedAt, lastEngagedAt));
   moveTicketsPreferring(board, settings.id);
   return operator;
+}
+
+/** D4.2: records the start of the operator's latest engagement, and re-sorts them in the free lists. */
+export function noteEngaged(board: Board, operator: Operator, at: number): void {
+  leaveFreeLists(operator);
+  operator.lastEngagedAt = at;
+  joinFreeLists(board, operator);
 }
 
 /** Replaces the settings of an operator, and updates their pools and lists. */
@@ -109,6 +116,7 @@ export function applySettings(board: Board, operator: Operator, settings: Operat
 }
 
 function assignPools(board: Board, operator: Operator): void {
+  operator.teams = null;
   operator.pools = [...board.pools.values()].filter((pool) => belongs(pool, operator.settings));
   operator.ranked = [...board.queues.values()].filter((queue) => ranks(queue, operator));
 }
@@ -127,9 +135,10 @@ function newOperator(settings: OperatorSettings): Operator {
     leaseDeadline: newDeadline('operator_lease', settings.id),
     graceDeadline: newDeadline('operator_grace', settings.id),
     pools: [],
+    teams: null,
     ranked: [],
     free: false,
-    held: new OrderedSet((a, b) => a.seq - b.seq),
+    held: new TicketLine(),
     requests: none,
     engagements: none,
     dirtyIn: null,
@@ -186,7 +195,8 @@ function newQueue(board: Board, settings: QueueSettings, memory: QueueMemory, po
     ranked: new FreeOperatorSets(compareOperators),
     visitors: 0,
     changedIn: null,
-    line: new OrderedSet((a, b) => a.seq - b.seq),
+    line: new TicketLine(),
+    criteria: {},
   };
   board.queues.set(settings.id, queue);
   return queue;

@@ -3,6 +3,7 @@ import { countOpen } from './addresses.ts';
 import { including, none, releaseVisitor, without, type Board } from '../board.ts';
 import type { Visit } from '../structures/changes.ts';
 import { expiresAt, joinExpiry, leaveExpiry } from '../structures/expiry.ts';
+import { noCode } from '../structures/id-map.ts';
 import { leaveQueue, enqueueInLine, removeFromLine } from '../structures/lines.ts';
 import { reroute } from './reroute.ts';
 import type { Operator, Ticket } from '../structures/state.ts';
@@ -13,7 +14,7 @@ const refusalMs = 60_000;
 /** The fields of a ticket that its creator sets. */
 type NewTicket = Omit<
   Ticket,
-  | 'state' | 'changedIn' | 'dirtyIn' | 'endedAt' | 'engagementId' | 'matchedBy' | 'entries' | 'request' | 'inPools' | 'heldBy' | 'refusals'
+  | 'code' | 'state' | 'changedIn' | 'dirtyIn' | 'endedAt' | 'engagementId' | 'matchedBy' | 'entries' | 'request' | 'heldBy' | 'refusals'
   | 'expires' | 'refusalDeadline' | 'affinityDeadline'
 >; // prettier-ignore
 
@@ -21,6 +22,7 @@ export function newTicket(given: NewTicket): Ticket {
   // Copied field by field, because a spread would be the most expensive part of creating a ticket.
   return {
     id: given.id,
+    code: noCode,
     seq: given.seq,
     kind: given.kind,
     siteId: given.siteId,
@@ -45,7 +47,6 @@ export function newTicket(given: NewTicket): Ticket {
     refusals: null,
     entries: none,
     request: null,
-    inPools: none,
     heldBy: null,
     expires: false,
     refusalDeadline: null,
@@ -55,7 +56,7 @@ export function newTicket(given: NewTicket): Ticket {
 
 /** Adds a ticket to the board. Its queue entries must exist. */
 export function addTicket(board: Board, ticket: Ticket): void {
-  board.tickets.set(ticket.id, ticket);
+  board.tickets.add(ticket);
   ticket.visitor.tickets = including(ticket.visitor.tickets, ticket);
   countOpen(board, ticket, 1);
   joinExpiry(board, ticket);
@@ -65,7 +66,7 @@ export function addTicket(board: Board, ticket: Ticket): void {
 /** Removes a ticket from the board. Its queue entries stay. */
 export function removeTicket(board: Board, ticket: Ticket): void {
   if (ticket.state === 'waiting') removeFromLine(board, ticket);
-  board.tickets.delete(ticket.id);
+  board.tickets.delete(ticket);
   ticket.visitor.tickets = without(ticket.visitor.tickets, ticket);
   countOpen(board, ticket, -1);
   leaveExpiry(board, ticket);

@@ -1,10 +1,12 @@
 import type { Medium } from '@usher/contract/media';
 import { Refusal } from '../../../platform/errors.ts';
+import type { EventFields } from '../../../events/catalogue.ts';
 import type { CallId, EngagementId, SubEngagementId } from '../../../platform/ids.ts';
 import { notOnBoard, isParty, type Party } from './answering.ts';
 import type { Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';
 import { appendEvent } from './engagements.ts';
+import type { EngagementEvent } from '../structures/engagement-event.ts';
 import { higherMedium } from '../structures/media.ts';
 import { occupy } from './requests.ts';
 import type { Engagement } from '../structures/state.ts';
@@ -107,13 +109,27 @@ function announce(board: Board, engagement: Engagement, content: string, undeliv
     attachment: null,
     at: board.now,
   });
-  appendEvent(board, engagement, 'engagement.chat.system_message', {
+  const subject = { id, content, undelivered };
+  appendEvent(board, engagement, 'engagement.chat.system_message', { subject, fieldsOf: announcementFields });
+}
+
+interface Announcement {
+  readonly id: string;
+  readonly content: string;
+  readonly undelivered: boolean;
+}
+
+function announcementFields(
+  event: EngagementEvent<'engagement.chat.system_message', Announcement>,
+): EventFields<'engagement.chat.system_message'> {
+  const { engagement, subEngagementId, subject, at } = event;
+  return {
     message: {
-      timestamp: new Date(board.now).toISOString(),
-      id,
-      engagement_id: engagementId,
+      timestamp: new Date(at).toISOString(),
+      id: subject.id,
+      engagement_id: engagement.id,
       sub_engagement_id: subEngagementId,
-      content,
+      content: subject.content,
       status: 'sent',
       sender: { type: 'system' },
       target: 'operator',
@@ -121,6 +137,6 @@ function announce(board: Board, engagement: Engagement, content: string, undeliv
       attachment: null,
       metadata: null,
     },
-    undelivered_messages: undelivered,
-  });
+    undelivered_messages: subject.undelivered,
+  };
 }

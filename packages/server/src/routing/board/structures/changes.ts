@@ -123,6 +123,12 @@ export function noChanges(): Changes {
   };
 }
 
+/** Removes the marks of changes that were written. */
+export function unmark(changes: Changes): void {
+  for (const list of [changes.tickets, changes.requests, changes.engagements, changes.calls, changes.queues])
+    list.unmark(changes);
+}
+
 export function isEmpty(changes: Changes): boolean {
   return (
     changes.tickets.size === 0 &&

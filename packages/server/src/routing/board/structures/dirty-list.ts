@@ -57,8 +57,16 @@ export class DirtyList<Item extends { dirtyIn: object | null }> {
   }
 }
 
+/** An object that is written when it changes. */
+interface Changing {
+  /** The change list that contains the object. */
+  changedIn: object | null;
+  /** The changes that created the object; `null` or absent if it was loaded, or was written since. */
+  createdIn?: object | null;
+}
+
 /** Objects that have changed, each once, in the order of their first change. Marks its items like `DirtyList`. */
-export class ChangeList<Item extends { changedIn: object | null }> {
+export class ChangeList<Item extends Changing> {
   readonly #items: Item[] = [];
 
   get size(): number {
@@ -69,6 +77,17 @@ export class ChangeList<Item extends { changedIn: object | null }> {
     if (item.changedIn === this) return;
     item.changedIn = this;
     this.#items.push(item);
+  }
+
+  /**
+   * Removes the marks of `changes`, which this list is part of. A mark refers to the changes, and the changes refer to objects
+   * with older marks: marks that stayed would keep every object in memory that was ever on the board.
+   */
+  unmark(changes: object): void {
+    for (const item of this.#items) {
+      if (item.changedIn === this) item.changedIn = null;
+      if (item.createdIn === changes) item.createdIn = null;
+    }
   }
 
   [Symbol.iterator](): ArrayIterator<Item> {

@@ -2,9 +2,7 @@ import type { SiteId } from '../../../platform/ids.ts';
 import { siteOf, type Board } from '../board.ts';
 import { newDeadline } from './deadlines.ts';
 import type { ExpiryLine, Ticket } from './state.ts';
-
-/** A line drops its ended tickets when they outnumber the active ones by more than this. */
-const maxEndedSurplus = 1_000;
+import { TicketLine } from './ticket-line.ts';
 
 export function expiresAt(board: Board, { enqueuedAt, siteId }: Ticket): number {
   return enqueuedAt + siteOf(board, siteId).ticketTimeoutMs;
@@ -13,52 +11,38 @@ export function expiresAt(board: Board, { enqueuedAt, siteId }: Ticket): number 
 export function joinExpiry(board: Board, ticket: Ticket): void {
   if (ticket.expires) return;
   const line = lineOf(board, ticket.siteId);
-  let at = line.tickets.length;
-  // A new ticket belongs at the end. One that was reloaded after a change by another process belongs further ahead.
-  while (at > line.head && (line.tickets[at - 1]?.seq ?? 0) > ticket.seq) at -= 1;
-  if (at === line.tickets.length) line.tickets.push(ticket);
-  else line.tickets.splice(at, 0, ticket);
-  line.active += 1;
+  line.tickets.add(ticket);
   ticket.expires = true;
-  if (at === line.head) scheduleNextExpiry(board, line);
+  if (line.tickets.first() === ticket) scheduleNextExpiry(board, line);
 }
 
 export function leaveExpiry(board: Board, ticket: Ticket): void {
   if (!ticket.expires) return;
   const line = lineOf(board, ticket.siteId);
+  const wasFirst = line.tickets.first() === ticket;
+  line.tickets.delete(ticket);
   ticket.expires = false;
-  line.active -= 1;
-  if (line.tickets[line.head] === ticket) scheduleNextExpiry(board, line);
-  if (line.tickets.length - line.active > line.active + maxEndedSurplus) {
-    line.tickets = line.tickets.filter((each) => each.expires);
-    line.head = 0;
-  }
+  if (wasFirst) scheduleNextExpiry(board, line);
 }
 
 function lineOf(board: Board, siteId: SiteId): ExpiryLine {
   const known = board.expiries.get(siteId);
   if (known !== undefined) return known;
-  const line: ExpiryLine = { tickets: [], head: 0, active: 0, deadline: newDeadline('ticket', siteId) };
+  const line: ExpiryLine = { tickets: new TicketLine(), deadline: newDeadline('ticket', siteId) };
   board.expiries.set(siteId, line);
   return line;
 }
 
-function scheduleNextExpiry(board: Board, line: ExpiryLine): void {
-  let first = line.tickets[line.head];
-  while (first !== undefined && !first.expires) {
-    line.head += 1;
-    first = line.tickets[line.head];
-  }
-  board.deadlines.set(line.deadline, first === undefined ? null : expiresAt(board, first));
+function scheduleNextExpiry(board: Board, { tickets, deadline }: ExpiryLine): void {
+  const first = tickets.first();
+  board.deadlines.set(deadline, first === undefined ? null : expiresAt(board, first));
 }
 
 /** Removes the tickets that had expired by then, and returns them in order. */
 export function takeExpired(board: Board, siteId: SiteId, by: number): Ticket[] {
   const line = lineOf(board, siteId);
   const expired: Ticket[] = [];
-  for (let index = line.head; index < line.tickets.length; index += 1) {
-    const ticket = line.tickets[index];
-    if (ticket === undefined || !ticket.expires) continue;
+  for (const ticket of line.tickets) {
     if (expiresAt(board, ticket) > by) break;
     expired.push(ticket);
   }

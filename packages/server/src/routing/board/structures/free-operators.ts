@@ -1,5 +1,5 @@
 import type { Medium } from '@usher/contract/media';
-import { takes } from './media.ts';
+import { takes, type MediaSet } from './media.ts';
 import { OrderedSet } from './ordered-set.ts';
 import type { FreeOperators, Operator } from './state.ts';
 
@@ -38,34 +38,52 @@ export function hasRoomFor(operator: Operator, medium: Medium): boolean {
  */
 export class FreeOperatorSets implements FreeOperators {
   readonly #compare: (a: Operator, b: Operator) => number;
-  readonly #sets: (OrderedSet<Operator> | undefined)[] = [];
+  /** By `keyOf`; undefined until the first operator of the kind. */
+  readonly #byKey: (OrderedSet<Operator> | undefined)[] = [];
+  /** The sets that there are, without the gaps of `#byKey`. */
+  readonly #sets: FreeSet[] = [];
 
   constructor(compare: (a: Operator, b: Operator) => number) {
     this.#compare = compare;
   }
 
   add(operator: Operator): void {
-    (this.#sets[indexOf(operator)] ??= new OrderedSet(this.#compare)).add(operator);
+    (this.#byKey[keyOf(operator)] ?? this.#addSet(operator)).add(operator);
   }
 
   delete(operator: Operator): void {
-    this.#sets[indexOf(operator)]?.delete(operator);
+    this.#byKey[keyOf(operator)]?.delete(operator);
   }
 
   best(medium: Medium, excluded: ((operator: Operator) => boolean) | null): Operator | null {
     let best: Operator | null = null;
-    const step = medium === 'text' ? 1 : 2;
-    for (let index = 2; index < this.#sets.length; index += step) {
-      const operators = this.#sets[index];
-      if (operators === undefined || !takes(index >> 1, medium)) continue;
+    for (const { media, busy, operators } of this.#sets) {
+      if (operators.size === 0 || !takes(media, medium) || (busy && medium !== 'text')) continue;
       const head = excluded === null ? operators.first() : operators.firstWhere((operator) => !excluded(operator));
       if (head !== undefined && (best === null || this.#compare(head, best) < 0)) best = head;
     }
     return best;
   }
+
+  #addSet(operator: Operator): OrderedSet<Operator> {
+    const operators = new OrderedSet(this.#compare);
+    this.#byKey[keyOf(operator)] = operators;
+    this.#sets.push({ media: operator.settings.media, busy: isBusy(operator), operators });
+    return operators;
+  }
 }
 
-/** The sets of idle operators have even indexes. */
-function indexOf(operator: Operator): number {
-  return 2 * operator.settings.media + Number(loadOf(operator) > 0);
+/** Free operators who take these media. Busy ones have room for text only (D4.4). */
+interface FreeSet {
+  readonly media: MediaSet;
+  readonly busy: boolean;
+  readonly operators: OrderedSet<Operator>;
+}
+
+function isBusy(operator: Operator): boolean {
+  return loadOf(operator) > 0;
+}
+
+function keyOf(operator: Operator): number {
+  return 2 * operator.settings.media + Number(isBusy(operator));
 }

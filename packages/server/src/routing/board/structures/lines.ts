@@ -1,9 +1,9 @@
-import { including, none, without, type Board } from '../board.ts';
+import { including, without, type Board } from '../board.ts';
 import type { Visit } from './changes.ts';
 import { belongs } from './pools.ts';
 import { newDeadline } from './deadlines.ts';
 import { poolForTicket } from './board-pools.ts';
-import type { QueueEntry, Queue, Ticket } from './state.ts';
+import type { Pool, QueueEntry, Queue, Ticket } from './state.ts';
 
 /**
  * Tickets in their queues. A ticket has an entry in each of its queues. While it waits, it is also in the line of each of
@@ -50,12 +50,17 @@ export function enqueueInLine(board: Board, ticket: Ticket): void {
     entry.held = until !== null;
     entry.queue.line.add(ticket);
     if (until !== null) heldUntil = Math.min(heldUntil, until);
-    else if (!ticket.inPools.includes(entry.pool)) ticket.inPools = including(ticket.inPools, entry.pool);
+    else if (ticket.entries.length === 1 || firstInPool(ticket, entry.pool) === entry)
+      entry.pool.waiting[ticket.medium].add(ticket);
   }
-  for (const pool of ticket.inPools) pool.waiting[ticket.medium].add(ticket);
   if (ticket.preferred !== null && ticket.entries.some(hasAffinity)) linkToPreferred(board, ticket, heldUntil);
   if (ticket.refusals !== null) dropExpiredRefusals(board, ticket);
   board.dirty.tickets.add(ticket);
+}
+
+/** The first entry by which the ticket waits in the pool: queues may share a pool, in whose line the ticket is once. */
+function firstInPool({ entries }: Ticket, pool: Pool): QueueEntry | undefined {
+  return entries.find((entry) => entry.pool === pool && !entry.held);
 }
 
 /** D4.3: until when the queue holds the ticket for the operator who last engaged the visitor; `null`: no hold. */
@@ -86,9 +91,10 @@ function linkToPreferred(board: Board, ticket: Ticket, heldUntil: number): void 
 
 /** Removes a ticket from every line, because it is offered, ends, or is about to be re-added. */
 export function removeFromLine(board: Board, ticket: Ticket): void {
-  for (const { queue } of ticket.entries) queue.line.delete(ticket);
-  for (const pool of ticket.inPools) pool.waiting[ticket.medium].delete(ticket);
-  ticket.inPools = none;
+  for (const { queue, pool, held } of ticket.entries) {
+    queue.line.delete(ticket);
+    if (!held) pool.waiting[ticket.medium].delete(ticket);
+  }
   ticket.heldBy?.held.delete(ticket);
   ticket.heldBy = null;
   if (ticket.preferred !== null) {

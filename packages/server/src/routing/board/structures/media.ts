@@ -13,6 +13,11 @@ export function mediaList(set: MediaSet): Medium[] {
   return media.filter((medium) => takes(set, medium));
 }
 
+/** The set of one medium. */
+export function setOf(medium: Medium): MediaSet {
+  return bits[medium];
+}
+
 export function takes(set: MediaSet, medium: Medium): boolean {
   return (set & bits[medium]) !== 0;
 }

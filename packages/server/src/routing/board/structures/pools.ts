@@ -1,16 +1,15 @@
 import { perMedium, type Medium } from '@usher/contract/media';
 import type { SiteId, TeamId } from '../../../platform/ids.ts';
 import { compareOperators, FreeOperatorSets } from './free-operators.ts';
-import { mediaSets, takes, type MediaSet } from './media.ts';
-import { OrderedSet } from './ordered-set.ts';
-import type { Operator, OperatorSettings, Pool, Ticket } from './state.ts';
+import { mediaSets, setOf, type MediaSet } from './media.ts';
+import type { Operator, OperatorSettings, Pool } from './state.ts';
+import { TicketLine } from './ticket-line.ts';
 
 export function poolKey(siteId: SiteId, teams: readonly TeamId[], narrowedTo: readonly TeamId[]): string {
   return `${siteId} ${[...teams].toSorted().join()} ${[...narrowedTo].toSorted().join()}`;
 }
 
 export function newPool(siteId: SiteId, teams: readonly TeamId[], narrowedTo: readonly TeamId[]): Pool {
-  const line = (): OrderedSet<Ticket> => new OrderedSet<Ticket>((a, b) => a.seq - b.seq);
   return {
     key: poolKey(siteId, teams, narrowedTo),
     siteId,
@@ -19,8 +18,9 @@ export function newPool(siteId: SiteId, teams: readonly TeamId[], narrowedTo: re
     queues: new Set(),
     entryCount: 0,
     staff: Array.from({ length: mediaSets }, () => 0),
+    staffTaking: Array.from({ length: mediaSets }, () => 0),
     free: new FreeOperatorSets(compareOperators),
-    waiting: perMedium(line),
+    waiting: perMedium(() => new TicketLine()),
   };
 }
 
@@ -34,22 +34,19 @@ export function belongs(pool: Pool, { sites }: OperatorSettings): boolean {
 
 /** The number of present operators who take at least one of the media (D2.1). */
 export function staffOf(pool: Pool, media: MediaSet): number {
-  let count = 0;
-  for (let set = 1; set < mediaSets; set += 1) if ((set & media) !== 0) count += pool.staff[set] ?? 0;
-  return count;
+  return pool.staffTaking[media] ?? 0;
 }
 
 /** The number of present operators who take the medium. */
 export function staffFor(pool: Pool, medium: Medium): number {
-  let count = 0;
-  for (let set = 1; set < mediaSets; set += 1) if (takes(set, medium)) count += pool.staff[set] ?? 0;
-  return count;
+  return staffOf(pool, setOf(medium));
 }
 
 /** Adds a present operator to the staff counts, or removes them. */
-export function countStaff(pool: Pool, operator: Operator, by: 1 | -1): void {
-  const set = operator.settings.media;
-  pool.staff[set] = (pool.staff[set] ?? 0) + by;
+export function countStaff({ staff, staffTaking }: Pool, operator: Operator, by: 1 | -1): void {
+  const taken = operator.settings.media;
+  staff[taken] = (staff[taken] ?? 0) + by;
+  for (let set = 1; set < mediaSets; set += 1) if ((set & taken) !== 0) staffTaking[set] = (staffTaking[set] ?? 0) + by;
 }
 
 export function isIdlePool(pool: Pool): boolean {

@@ -16,7 +16,7 @@ import type { CapacityPolicy, StatusIgnoringCapacity } from '../../../queues/sta
 import type { CompiledHours } from '../../../schedules/hours.ts';
 import type { Deadline } from './deadlines.ts';
 import type { MediaSet } from './media.ts';
-import type { OrderedSet } from './ordered-set.ts';
+import type { TicketLine } from './ticket-line.ts';
 
 /**
  * The types of the board's state. Instants are epoch milliseconds. A ticket, request or engagement that ends is reported in
@@ -80,7 +80,9 @@ export interface Queue {
   /** The number of visitors in the queue: waiting or offered (D2.2). */
   visitors: number;
   /** Waiting tickets, oldest first. */
-  readonly line: OrderedSet<Ticket>;
+  readonly line: TicketLine<Ticket>;
+  /** The criteria of tickets for this queue alone, by medium: one text for all of them. */
+  readonly criteria: Partial<Record<Medium, string>>;
 }
 
 /** Operators with free capacity, best first. */
@@ -108,9 +110,11 @@ export interface Pool {
   entryCount: number;
   /** The number of present operators, indexed by the set of media they take. */
   readonly staff: number[];
+  /** The number of present operators who take at least one medium of a set, indexed by the set. */
+  readonly staffTaking: number[];
   readonly free: FreeOperators;
   /** Waiting tickets that may be offered to any operator of the pool, oldest first. */
-  readonly waiting: Readonly<Record<Medium, OrderedSet<Ticket>>>;
+  readonly waiting: Readonly<Record<Medium, TicketLine<Ticket>>>;
 }
 
 /** The configuration of an operator, and the presence they last set. */
@@ -138,12 +142,14 @@ export interface Operator {
   readonly leaseDeadline: Deadline;
   readonly graceDeadline: Deadline;
   pools: Pool[];
+  /** The operator's teams on the site on which they were last engaged: one list for all their engagements there. */
+  teams: { readonly siteId: SiteId; readonly list: readonly TeamId[] } | null;
   /** Queues in which the operator is ranked. */
   ranked: Queue[];
   /** Whether the operator is in the free lists of their pools. */
   free: boolean;
   /** Tickets that a queue holds for this operator (D4.3), oldest first. */
-  readonly held: OrderedSet<Ticket>;
+  readonly held: TicketLine<Ticket>;
   requests: readonly Request[];
   engagements: readonly Engagement[];
   dirtyIn: object | null;
@@ -151,9 +157,9 @@ export interface Operator {
 
 /** An object that is written when it changes. */
 interface Stored {
-  /** The change list that contains the object, and the changes that created it; `null` if it was loaded. */
+  /** The change list that contains the object, and the changes that created it; `null` once these were written. */
   changedIn: object | null;
-  readonly createdIn: object | null;
+  createdIn: object | null;
 }
 
 /** A ticket's entry in one queue. */
@@ -162,12 +168,16 @@ export interface QueueEntry {
   /** The operators who may serve the ticket in this queue: its staff, narrowed to the teams the ticket names. */
   readonly pool: Pool;
   readonly enteredAt: number;
-  /** Whether the queue holds the ticket for the operator who last engaged the visitor (D4.3). */
+  /**
+   * Whether the queue holds the ticket for the operator who last engaged the visitor (D4.3). A waiting ticket is in the line of
+   * the pool unless it is held.
+   */
   held: boolean;
 }
 
 export interface Ticket extends Stored {
   readonly id: TicketId;
+  code: number;
   dirtyIn: object | null;
   state: TicketState;
   /** When the ticket stopped being waiting or offered. */
@@ -197,8 +207,6 @@ export interface Ticket extends Stored {
   refusals: Map<OperatorId, number> | null;
   entries: readonly QueueEntry[];
   request: Request | null;
-  /** The pools in whose lines the ticket waits; empty unless it is waiting. */
-  inPools: readonly Pool[];
   /** The operator it is held for (D4.3). */
   heldBy: Operator | null;
   /** Passed on to the offers of the ticket. */
@@ -233,6 +241,7 @@ export function isLasting({ kind, notes }: Pick<Request, 'kind' | 'notes'>): boo
 
 export interface Request extends Stored {
   readonly id: RequestId;
+  code: number;
   state: RequestState;
   failReason: FailReason | null;
   failMessage: string | null;
@@ -260,6 +269,7 @@ export interface Request extends Stored {
 /** D5.3. */
 export interface Engagement extends Stored {
   readonly id: EngagementId;
+  code: number;
   endedAt: number | null;
   endReason: EndReason | null;
   readonly requestId: RequestId;
@@ -302,6 +312,7 @@ export interface Call extends Stored {
 /** A visitor with a ticket, request or engagement. There may be 100,000 of them, so the object is small. */
 export interface Visitor {
   readonly id: VisitorId;
+  code: number;
   /** When the presence lease ends; `null`: the visitor never set one. */
   leaseUntil: number | null;
   /** Created with the first lease. */
@@ -317,10 +328,6 @@ export interface Visitor {
  * order of enqueueing. Only the first ticket needs a deadline, and most tickets never become the first.
  */
 export interface ExpiryLine {
-  tickets: Ticket[];
-  /** Every ticket before this index has ended. */
-  head: number;
-  /** The number of tickets that have not ended. */
-  active: number;
+  readonly tickets: TicketLine<Ticket>;
   readonly deadline: Deadline;
 }

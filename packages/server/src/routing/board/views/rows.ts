@@ -16,11 +16,12 @@ import { including, none, releaseVisitor, getOrAddVisitor, type Board } from '..
 import { newDeadline } from '../structures/deadlines.ts';
 import { addEngagement, removeEngagement } from '../rules/engagements.ts';
 import { resetExpiry } from '../structures/expiry.ts';
+import { noCode } from '../structures/id-map.ts';
 import { removeFromLine } from '../structures/lines.ts';
 import { poolForTicket } from '../structures/board-pools.ts';
 import { scheduleLeaseDeadlines } from '../rules/presence.ts';
 import { addRequest, removeRequest } from '../rules/requests.ts';
-import { reorderOperator } from '../rules/staffing.ts';
+import { noteEngaged } from '../rules/staffing.ts';
 import type {
   Engagement,
   Operator,
@@ -115,10 +116,7 @@ function callOf({ id: engagementId, call }: StoredEngagement): Engagement['call'
 /** D4.2: an engagement that began in another process counts for the idle time of its operator, even if it has ended. */
 function noteStart(board: Board, { operator_id, sub_started_at }: StoredEngagement): void {
   const operator = board.operators.get(operator_id);
-  if (operator === undefined || operator.lastEngagedAt >= sub_started_at) return;
-  reorderOperator(board, operator, () => {
-    operator.lastEngagedAt = sub_started_at;
-  });
+  if (operator !== undefined && operator.lastEngagedAt < sub_started_at) noteEngaged(board, operator, sub_started_at);
 }
 
 function newEngagement(
@@ -139,6 +137,7 @@ function newEngagement(
 ): Engagement {
   return {
     id: row.id,
+    code: noCode,
     endedAt: null,
     endReason: null,
     requestId: row.request_id,
@@ -292,6 +291,7 @@ function addPendingRequest(board: Board, row: StoredRequest): void {
   const engagement = row.kind === 'transfer' ? engagementOn(board, row.engagement_id) : null;
   const request: Request = {
     id: row.id,
+    code: noCode,
     kind: row.kind,
     origin: row.origin,
     state: 'pending',

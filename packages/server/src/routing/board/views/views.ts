@@ -33,10 +33,8 @@ export interface TicketView {
 export function viewTicket(ticket: Ticket): TicketView {
   let position: number | null = null;
   let estimate: number | null = ticket.state === 'offered' ? 0 : null;
-  const queueIds: QueueId[] = [];
   for (const entry of ticket.entries) {
-    queueIds.push(entry.queue.settings.id);
-    if (ticket.state !== 'waiting') continue;
+    if (ticket.state !== 'waiting') break;
     const inQueue = entry.queue.line.rank(ticket) + 1;
     const wait = estimateWait(ticket, entry, inQueue);
     if (position === null || inQueue < position) position = inQueue;
@@ -48,13 +46,17 @@ export function viewTicket(ticket: Ticket): TicketView {
     siteId: ticket.siteId,
     visitorId: ticket.visitor.id,
     medium: ticket.medium,
-    queueIds,
+    queueIds: ticket.entries.map(queueIdOf),
     position,
     estimatedWaitMs: estimate,
     engagementId: ticket.engagementId ?? ticket.engagement?.id ?? null,
     requestId: ticket.request?.id ?? null,
     enqueuedAt: ticket.enqueuedAt,
   };
+}
+
+function queueIdOf({ queue }: QueueEntry): QueueId {
+  return queue.settings.id;
 }
 
 /** The position times the recent pace of the queue; `null` if no operator is present or nobody has left the queue yet. */
