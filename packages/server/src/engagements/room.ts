@@ -13,6 +13,7 @@ import { fileRoutes } from './files/routes.ts';
 import { sweepFiles } from './files/sweep.ts';
 import { iceServerRoutes } from './ice-servers/routes.ts';
 import { mediaUpgradeRoutes } from './media-upgrades/routes.ts';
+import { Messages } from './messages/messages.ts';
 import { messageRoutes } from './messages/routes.ts';
 import { sendSystemMessage, systemMessageRoutes } from './messages/system-message.ts';
 import { requestRoutes } from './requests/routes.ts';
@@ -58,6 +59,8 @@ export function openEngagements(
   const { sql } = database;
   const fileStore = new FileDisk(config.dataDir, log, diskSpace);
   const files = startFileService({ sql, fileStore, scanner: config.scanner, hints, log, metrics, lookup });
+  const batches = database.connect(pools.batches);
+  const messages = new Messages({ sql: batches, hints, log });
   const sms = openSms(platform, needs);
   const authentications = startAuthentications(platform, needs);
   return {
@@ -66,7 +69,7 @@ export function openEngagements(
       requestRoutes(app, { turns, attacher, addressOf });
       engagementRoutes(app, turns);
       transferRoutes(app, turns, attacher);
-      messageRoutes(app, () => config.publicUrl || listeningUrl(app.server.address(), config));
+      messageRoutes(app, messages, () => config.publicUrl || listeningUrl(app.server.address(), config));
       systemMessageRoutes(app);
       typingRoutes(app, hints);
       mediaUpgradeRoutes(app, turns);
@@ -97,6 +100,8 @@ export function openEngagements(
       await authentications.stop();
       await sms?.stop();
       await files.stop();
+      await messages.stop();
+      await batches.end({ timeout: 1 });
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../platform/database.ts';
+import { piece, type Piece, type Sql } from '../platform/database.ts';
 import type { AccountId, EngagementId } from '../platform/ids.ts';
 import type { Party } from '../routing/board/rules/answering.ts';
 
@@ -35,6 +35,35 @@ function isSideOf(sql: Sql, by: Party, lock: Piece) {
                     WHERE a.operator_id = e.operator_id AND a.site_id = e.site_id
                           ${lock})`;
 }
+
+/** What a statement for many writes knows of the caller of one: the columns that `takesPartIfUnlocked` reads. */
+export interface PartyColumns {
+  readonly party: Party['kind'];
+  readonly party_id: string;
+  readonly only_on: readonly string[] | null;
+}
+
+export function partyColumns(by: Party): PartyColumns {
+  const onlyOn = by.kind === 'operator' ? by.onlyOn : undefined;
+  return { party: by.kind, party_id: by.id, only_on: onlyOn === undefined ? null : [...onlyOn] };
+}
+
+/**
+ * Like `takesPartUntilCommit`, for a statement with many writes `w`: false also if the assignment is being removed, because such a
+ * statement must not wait. The caller of that write is then asked about by a statement of its own.
+ */
+export const takesPartIfUnlocked = piece(
+  (sql) => sql`e.ended_at IS NULL
+       AND CASE w.party
+             WHEN 'visitor' THEN e.visitor_id = w.party_id
+             ELSE e.operator_id = w.party_id AND (w.only_on IS NULL OR e.site_id = ANY(w.only_on))
+                  AND EXISTS (SELECT 1
+                                FROM operator_assignments a
+                                JOIN operators o ON o.id = a.operator_id AND o.enabled
+                               WHERE a.operator_id = e.operator_id AND a.site_id = e.site_id
+                                 FOR KEY SHARE OF a SKIP LOCKED)
+           END`,
+);
 
 interface EngagedRow {
   readonly subEngagementId: string;

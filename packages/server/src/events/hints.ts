@@ -7,7 +7,7 @@ import type { About } from './append.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route commits nothing that a reader of the log looks for, whatever its method is: no hint is sent. */
+    /** The route commits nothing that a reader of the log looks for, or sends its own hints: none is sent with its response. */
     changesNothing?: true;
   }
 }

@@ -3,7 +3,7 @@ import { payloadSql } from '../../events/payload-sql.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
 import { piece, type Sql } from '../../platform/database.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
-import { smsOfMessage } from '../sms/sms-of-message.ts';
+import { smsOfMessages } from '../sms/sms-of-message.ts';
 import { takesPartUntilCommit } from '../taking-part.ts';
 import { arrangeAttachment, type MessageRow } from './message.ts';
 
@@ -84,10 +84,14 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
              FROM engaged
            RETURNING ${columns(sql)}),
          ${appendSent[from.kind](sql)}
-         ${from.kind === 'operator' ? sql`, texted AS (${smsOfMessage(sql)})` : noCondition(sql)}
+         ${from.kind === 'operator' ? texted(sql) : noCondition(sql)}
     SELECT * FROM sent`;
   return row ?? null;
 }
+
+const texted = piece(
+  (sql) => sql`, texted AS (${smsOfMessages(sql, sql`(SELECT sent.*, request_id FROM sent, engaged) AS m`)})`,
+);
 
 function json(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
