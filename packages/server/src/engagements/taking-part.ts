@@ -36,33 +36,45 @@ function isSideOf(sql: Sql, by: Party, lock: Piece) {
                           ${lock})`;
 }
 
-/** What a statement for many writes knows of the caller of one: the columns that `takesPartIfUnlocked` reads. */
-export interface PartyColumns {
-  readonly party: Party['kind'];
-  readonly party_id: string;
-  readonly only_on: readonly string[] | null;
-}
-
-export function partyColumns(by: Party): PartyColumns {
+/** The caller of one write of a batch, in the columns that `lockTogether` reads. */
+export function partyColumns(by: Party) {
   const onlyOn = by.kind === 'operator' ? by.onlyOn : undefined;
   return { party: by.kind, party_id: by.id, only_on: onlyOn === undefined ? null : [...onlyOn] };
 }
 
 /**
- * Like `takesPartUntilCommit`, for a statement with many writes `w`: false also if the assignment is being removed, because such a
- * statement must not wait. The caller of that write is then asked about by a statement of its own.
+ * The CTE `engaged` of a statement that writes to many engagements: the writes (JSON with account_id, engagement_id, the columns of
+ * the party, and `columns`) whose caller takes part, with their engagements, whose rows are locked until the transaction ends.
+ *
+ * It never waits: a write whose engagement is locked, or whose operator is just being removed from the site, is left out, like one
+ * that is refused. The statement for a single write then waits and decides. Therefore such statements cannot deadlock, whatever order
+ * they and turns lock engagements in. A row that has changed since the statement began is locked, checked and read as it is now.
  */
-export const takesPartIfUnlocked = piece(
+export function lockTogether(sql: Sql, writes: readonly object[], columns: Piece): Piece {
+  return sql`
+         engaged AS (
+           SELECT w.*, e.*
+             FROM json_to_recordset(${JSON.stringify(writes)}::text::json) AS w (
+                    account_id uuid, engagement_id uuid, party text, party_id uuid, only_on uuid[], ${columns})
+            CROSS JOIN LATERAL (
+                    SELECT site_id, visitor_id, operator_id, ticket_id, request_id, sub_engagement_id, heard_by
+                      FROM engagements e
+                     WHERE id = w.engagement_id AND account_id = w.account_id AND ${takesPartIfUnlocked(sql)}
+                       FOR NO KEY UPDATE SKIP LOCKED) AS e)`;
+}
+
+/** Like `takesPartUntilCommit`, for the write `w`; false also if the assignment is locked by its removal. */
+const takesPartIfUnlocked = piece(
   (sql) => sql`e.ended_at IS NULL
-       AND CASE w.party
-             WHEN 'visitor' THEN e.visitor_id = w.party_id
-             ELSE e.operator_id = w.party_id AND (w.only_on IS NULL OR e.site_id = ANY(w.only_on))
-                  AND EXISTS (SELECT 1
-                                FROM operator_assignments a
-                                JOIN operators o ON o.id = a.operator_id AND o.enabled
-                               WHERE a.operator_id = e.operator_id AND a.site_id = e.site_id
-                                 FOR KEY SHARE OF a SKIP LOCKED)
-           END`,
+              AND CASE w.party
+                    WHEN 'visitor' THEN e.visitor_id = w.party_id
+                    ELSE e.operator_id = w.party_id AND (w.only_on IS NULL OR e.site_id = ANY(w.only_on))
+                         AND EXISTS (SELECT 1
+                                       FROM operator_assignments a
+                                       JOIN operators o ON o.id = a.operator_id AND o.enabled
+                                      WHERE a.operator_id = e.operator_id AND a.site_id = e.site_id
+                                        FOR KEY SHARE OF a SKIP LOCKED)
+                  END`,
 );
 
 interface EngagedRow {

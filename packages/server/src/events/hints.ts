@@ -12,8 +12,14 @@ declare module 'fastify' {
   }
 }
 
-/** The first hint is sent at once; those that follow within this time are sent together. */
-const batchMs = 20;
+/**
+ * The first hint is sent at once; those that follow within a pause are sent together. The pause is short, because a reader in another
+ * process waits for it, and long while there are many hints, because each statement costs every process something.
+ */
+const shortPauseMs = 4;
+const longPauseMs = 20;
+/** More hints than this in one statement's time make the next pause long. */
+const fewHints = 5;
 /** One statement sends up to this many hints, and as many whispers. */
 const batchSize = 500;
 
@@ -45,8 +51,10 @@ export class Hints {
   readonly #whisperListeners: ((accountId: AccountId, whisper: Whisper) => void)[] = [];
   readonly #pendingAccounts = new Set<AccountId>();
   #pendingWhispers: string[] = [];
-  #timer: NodeJS.Timeout | null = null;
-  #sending = false;
+  /** Hints since the last statement. */
+  #hints = 0;
+  #pause: NodeJS.Timeout | null = null;
+  #isSending = false;
 
   constructor(sql: Sql, changes: RowChanges, log: Log) {
     this.#sql = sql;
@@ -74,6 +82,7 @@ export class Hints {
   notify(accountId: AccountId): void {
     this.#callListeners(accountId, 'here');
     this.#pendingAccounts.add(accountId);
+    this.#hints += 1;
     this.#sendSoon();
   }
 
@@ -87,7 +96,7 @@ export class Hints {
   }
 
   stop(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#pause !== null) clearTimeout(this.#pause);
   }
 
   #callListeners(accountId: AccountId, source: HintSource): void {
@@ -98,16 +107,19 @@ export class Hints {
     for (const listener of this.#whisperListeners) listener(accountId, whisper);
   }
 
+  /** Sends what is pending, unless a statement or a pause is under way: then it is sent at the end of both. */
   #sendSoon(): void {
-    if (this.#timer !== null) return;
-    this.#timer = setTimeout(() => this.#onTimer(), batchMs).unref();
-    // One statement at a time: two could send whispers out of order.
-    if (!this.#sending) void this.#send();
-  }
-
-  #onTimer(): void {
-    this.#timer = null;
-    if (this.#pendingAccounts.size > 0 || this.#pendingWhispers.length > 0) this.#sendSoon();
+    if (this.#isSending || this.#pause !== null) return;
+    if (this.#pendingAccounts.size === 0 && this.#pendingWhispers.length === 0) return;
+    this.#isSending = true;
+    const pauseMs = this.#hints > fewHints ? longPauseMs : shortPauseMs;
+    this.#hints = 0;
+    this.#pause = setTimeout(() => {
+      this.#pause = null;
+      this.#sendSoon();
+    }, pauseMs).unref();
+    // Hints of the requests that are answered together go into one statement.
+    setImmediate(() => void this.#send());
   }
 
   async #send(): Promise<void> {
@@ -115,14 +127,15 @@ export class Hints {
     for (const account of accounts) this.#pendingAccounts.delete(account);
     const notes = [...accounts.map((id) => `told:${id} ${this.#name}`), ...this.#pendingWhispers.splice(0, batchSize)];
     const sql = this.#sql;
-    this.#sending = true;
+    // One statement at a time: two could send whispers out of order.
     try {
       await sql`SELECT pg_notify('usher_changes', note) FROM unnest(${notes}::text[]) AS note`;
     } catch (error) {
       if (!isDatabaseUnavailable(error))
         this.#log.warn({ err: error }, 'could not notify other processes of new events');
     } finally {
-      this.#sending = false;
+      this.#isSending = false;
+      this.#sendSoon();
     }
   }
 }

@@ -4,7 +4,7 @@ import { piece, type Sql } from '../../platform/database.ts';
 import type { EngagementId } from '../../platform/ids.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
 import { smsOfMessages } from '../sms/sms-of-message.ts';
-import { partyColumns, takesPartIfUnlocked } from '../taking-part.ts';
+import { lockTogether, partyColumns } from '../taking-part.ts';
 import { arrangeAttachment, type MessageRow } from './message.ts';
 import type { NewMessage } from './store.ts';
 
@@ -65,27 +65,17 @@ const texted = piece(
  * Writes chat messages and their events in one statement, at most one message per engagement. Those that are not in the result were
  * not written: the engagement is locked by another transaction, the message is refused, or its id exists. `putMessage` decides which.
  *
- *   engaged  locks the rows of the engagements that nobody else has locked. All other parts depend on these locks, so the order of
- *            events and the counts are exact. A row that has changed since the statement began is locked and read as it is now.
+ *   engaged  locks the engagements (`lockTogether`). All other parts depend on these locks, so the order of events and the counts
+ *            are exact. Others insert messages only under the same locks, so the statement waits for nobody.
  *   sent     skips an id that exists, also if it was committed after the statement began: the unique index is asked.
  *   counted  raises the count of the target's undelivered messages, for stored messages only.
- *
- * The statement waits for no row: others insert messages only under the same locks. So batches and turns cannot deadlock, whatever
- * order they lock engagements in.
  */
 export async function putMessages(
   sql: Sql,
   messages: readonly BatchedMessage[],
 ): Promise<ReadonlyMap<EngagementId, MessageRow>> {
   const rows = await sql<StoredRow[]>`
-    WITH engaged AS (
-           SELECT w.*, e.sub_engagement_id
-             FROM json_to_recordset(${JSON.stringify(messages.map(inputRow))}::text::json) AS w (
-                    account_id uuid, engagement_id uuid, id uuid, party text, party_id uuid, only_on uuid[], target text,
-                    content text, attachment text, metadata text)
-             JOIN engagements e ON e.id = w.engagement_id AND e.account_id = w.account_id
-            WHERE ${takesPartIfUnlocked(sql)}
-              FOR NO KEY UPDATE OF e SKIP LOCKED),
+    WITH ${lockTogether(sql, messages.map(inputRow), messageColumns(sql))},
          sent AS (
            INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target,
                                       type, content, attachment, metadata, status, created_at)
@@ -93,13 +83,14 @@ export async function putMessages(
                   metadata::json, 'sent', date_trunc('milliseconds', clock_timestamp())
              FROM engaged
            ON CONFLICT (engagement_id, id) DO NOTHING
-           RETURNING account_id, engagement_id, sub_engagement_id, id, sender_type, target, content, attachment, created_at),
+           RETURNING account_id, engagement_id, sub_engagement_id, id, sender_type, target, type, content, attachment, created_at),
          counted AS (
            UPDATE engagements e
               SET undelivered_to_visitor = undelivered_to_visitor + (s.target = 'visitor')::integer,
                   undelivered_to_operator = undelivered_to_operator + (s.target = 'operator')::integer
              FROM sent s
-            WHERE e.id = s.engagement_id
+            -- All of them are chat messages. The condition makes the planner expect few rows, and read engagements by their keys.
+            WHERE e.id = s.engagement_id AND s.type = 'chat'
            RETURNING s.*, e.site_id, e.visitor_id, e.operator_id, e.ticket_id, e.request_id, e.heard_by,
                      gen_random_uuid() AS event_id,
                      CASE s.target WHEN 'visitor' THEN undelivered_to_visitor ELSE undelivered_to_operator END > 1 AS undelivered),
@@ -120,6 +111,8 @@ interface StoredRow {
   readonly subEngagementId: MessageRow['sub_engagement_id'];
   readonly at: Date;
 }
+
+const messageColumns = piece((sql) => sql`id uuid, target text, content text, attachment text, metadata text`);
 
 const targetOf = { visitor: 'operator', operator: 'visitor' } as const;
 
