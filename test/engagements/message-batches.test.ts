@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import {
+  appendIndications,
+  appendVisitorEventBatch,
+} from '../../packages/server/src/engagements/event-batches-store.ts';
 import type { ChatMessage } from '../../packages/server/src/engagements/messages/batch-store.ts';
 import { Messages } from '../../packages/server/src/engagements/messages/messages.ts';
 import { Hints } from '../../packages/server/src/events/hints.ts';
@@ -129,6 +133,67 @@ test('what is refused in a batch is refused alone', async () => {
   assert.deepEqual(await storedIn(good), all(1));
   assert.deepEqual(await storedIn(taken), all(1));
   for (const chat of [ended, foreign, other]) assert.deepEqual(await storedIn(chat), all(0));
+});
+
+test('acknowledgements of a batch are one transaction, and what is refused is refused alone', async () => {
+  const chats = await openEngagements(server, 4);
+  const batch = await Promise.all(chats.map(async (chat) => messageIn(chat, 'Hello')));
+  assert.deepEqual(await send(batch), Array(4).fill('stored'));
+  const [first, ended] = chats;
+  assert.ok(first && ended);
+  await end(ended);
+  const stranger = { kind: 'operator', id: ended.operator.id as Id<'operator'> } as const;
+  const acknowledged = await Promise.all(
+    batch.map(async ({ accountId, engagementId, id }, n) => {
+      const by = { kind: 'operator', id: chats[n]?.operator.id as Id<'operator'> } as const;
+      return messages.acknowledge(sql, { accountId, engagementId, id, by: n === 3 ? stranger : by });
+    }),
+  );
+  assert.deepEqual(
+    acknowledged.map((message) => message?.status),
+    ['delivered', undefined, 'delivered', undefined],
+  );
+  const undelivered = await Promise.all(chats.map(async (chat) => (await storedIn(chat)).undelivered));
+  assert.deepEqual(undelivered, [0, 1, 0, 1]);
+  const ids = chats.map(({ id }) => id);
+  const events = await sql`
+    SELECT xid FROM events WHERE engagement_id = ANY(${ids}) AND type = 'engagement.chat.message_status'`;
+  assert.equal(events.length, 2);
+  assert.equal(new Set(events.map(({ xid }) => xid)).size, 1);
+  assert.equal(ofType(await eventsOf(server, first.own), 'engagement.chat.message_status').length, 2);
+});
+
+test('typing indicators and visitor events of a batch are appended together, without those that are refused', async () => {
+  const chats = await openEngagements(server, 4);
+  const [first, , , ended] = chats;
+  assert.ok(first && ended);
+  await end(ended);
+  const writes = await Promise.all(
+    chats.map(async (chat, n) => {
+      const { accountId, engagementId, from } = await messageIn(chat, '');
+      const operator = { kind: 'operator', id: chat.operator.id as Id<'operator'> } as const;
+      return { accountId, engagementId, by: n === 1 ? operator : from, at: new Date() };
+    }),
+  );
+  const appended = writes.slice(0, 3).map(({ engagementId }) => engagementId);
+  const indications = writes.map((write, n) => ({ ...write, typing: n === 0 }));
+  assert.deepEqual([...(await appendIndications(pool, indications)).keys()], appended);
+  const happened = writes.map((write) => ({ ...write, id: newId<Id<'visitor_event'>>(), content: 'cart_opened' }));
+  const recorded = await appendVisitorEventBatch(pool, happened);
+  assert.deepEqual([...recorded.keys()], appended);
+  assert.equal(recorded.get(first.id as EngagementId)?.operatorId, first.operator.id);
+  const events = await eventsOf(server, first.own);
+  const typing = events.filter(({ event_type }) => event_type.includes('typing'));
+  assert.deepEqual(
+    typing.map(({ event_type: type, typing_indicator: { sender, typing: isTyping } }) => [type, sender.id, isTyping]),
+    chats.slice(0, 3).map(({ visitor, operator }, n) => {
+      const side = n === 1 ? 'operator' : 'visitor';
+      return [`engagement.chat.typing_indicator.${side}`, (n === 1 ? operator : visitor).id, n === 0];
+    }),
+  );
+  const clocks = typing.map(({ typing_indicator: { clock } }) => clock);
+  assert.deepEqual(clocks, [clocks[0], clocks[0] + 1, clocks[0] + 2]);
+  assert.equal(ofType(events, 'engagement.event').length, 3);
 });
 
 test('an id that is committed while a batch is under way is stored and counted once', async () => {

@@ -49,6 +49,8 @@ export function partyColumns(by: Party) {
  * It never waits: a write whose engagement is locked, or whose operator is just being removed from the site, is left out, like one
  * that is refused. The statement for a single write then waits and decides. Therefore such statements cannot deadlock, whatever order
  * they and turns lock engagements in. A row that has changed since the statement began is locked, checked and read as it is now.
+ *
+ * Each engagement is read by its key: a subquery that locks is not joined in another order, whatever the statistics say.
  */
 export function lockTogether(sql: Sql, writes: readonly object[], columns: Piece): Piece {
   return sql`
@@ -60,7 +62,9 @@ export function lockTogether(sql: Sql, writes: readonly object[], columns: Piece
                     SELECT site_id, visitor_id, operator_id, ticket_id, request_id, sub_engagement_id, heard_by
                       FROM engagements e
                      WHERE id = w.engagement_id AND account_id = w.account_id AND ${takesPartIfUnlocked(sql)}
-                       FOR NO KEY UPDATE SKIP LOCKED) AS e)`;
+                       FOR NO KEY UPDATE SKIP LOCKED) AS e
+            -- Always true. It makes the planner expect few rows, so that what follows is also read by keys.
+            WHERE w.party IN ('visitor', 'operator'))`;
 }
 
 /** Like `takesPartUntilCommit`, for the write `w`; false also if the assignment is locked by its removal. */

@@ -6,7 +6,7 @@ import type { Party } from '../../routing/board/rules/answering.ts';
 import { smsOfMessages } from '../sms/sms-of-message.ts';
 import { lockTogether, partyColumns } from '../taking-part.ts';
 import { arrangeAttachment, type MessageRow } from './message.ts';
-import type { NewMessage } from './store.ts';
+import { columns, type Acknowledgement, type NewMessage } from './store.ts';
 
 /** A message of one of the two sides. */
 export interface ChatMessage extends NewMessage {
@@ -24,38 +24,41 @@ export function isBatched(message: ChatMessage): message is BatchedMessage {
   return message.chosen === null && message.files === null;
 }
 
-const type = 'engagement.chat.message';
+/** Fields of a message's events, mapped to columns of the statements below. */
+const messageFields = {
+  id: 'id',
+  engagement_id: 'engagement_id',
+  sub_engagement_id: 'sub_engagement_id',
+  content: 'content',
+  sender: { type: 'sender_type' },
+  target: 'target',
+};
 
-const payload = payloadSql(
-  type,
-  { id: 'event_id', at: 'created_at' },
-  {
-    message: {
-      timestamp: 'created_at',
-      id: 'id',
-      engagement_id: 'engagement_id',
-      sub_engagement_id: 'sub_engagement_id',
-      content: 'content',
-      sender: { type: 'sender_type' },
-      attachment: 'attachment',
-      target: 'target',
-    },
-    undelivered_messages: 'undelivered',
-  },
-);
-
-const appendSent = piece((sql) =>
-  appendEvents(
-    sql,
-    sql.unsafe(`
+/** The part of a statement that appends an event for each row of `from`. */
+function appending(from: string, { type, at, payload }: Record<'type' | 'at' | 'payload', string>) {
+  return piece((sql) =>
+    appendEvents(
+      sql,
+      sql.unsafe(`
            SELECT account_id, event_id AS id, '${type}' AS type, site_id, ticket_id, request_id, engagement_id, visitor_id,
-                  operator_id, created_at AS occurred_at, ${payload} AS payload
-             FROM counted`),
-    sql.unsafe(`
-           (SELECT engagement_id AS attached_to, heard_by, sender_type AS sender FROM counted WHERE heard_by <> '{}') AS h
+                  operator_id, ${at} AS occurred_at, ${payload} AS payload
+             FROM ${from} WHERE type = 'chat'`),
+      sql.unsafe(`
+           (SELECT engagement_id AS attached_to, heard_by, sender_type AS sender FROM ${from} WHERE heard_by <> '{}') AS h
                ON h.attached_to = t.engagement_id`),
-  ),
-);
+    ),
+  );
+}
+
+function appendingSent() {
+  const type = 'engagement.chat.message';
+  const message = { ...messageFields, timestamp: 'created_at', attachment: 'attachment' };
+  const at = 'created_at';
+  const payload = payloadSql(type, { id: 'event_id', at }, { message, undelivered_messages: 'undelivered' });
+  return appending('counted', { type, at, payload });
+}
+
+const appendSent = appendingSent();
 
 const texted = piece(
   (sql) => sql`texted AS (${smsOfMessages(sql, sql`(SELECT * FROM counted WHERE target = 'visitor') AS m`)})`,
@@ -89,8 +92,7 @@ export async function putMessages(
               SET undelivered_to_visitor = undelivered_to_visitor + (s.target = 'visitor')::integer,
                   undelivered_to_operator = undelivered_to_operator + (s.target = 'operator')::integer
              FROM sent s
-            -- All of them are chat messages. The condition makes the planner expect few rows, and read engagements by their keys.
-            WHERE e.id = s.engagement_id AND s.type = 'chat'
+            WHERE e.id = s.engagement_id
            RETURNING s.*, e.site_id, e.visitor_id, e.operator_id, e.ticket_id, e.request_id, e.heard_by,
                      gen_random_uuid() AS event_id,
                      CASE s.target WHEN 'visitor' THEN undelivered_to_visitor ELSE undelivered_to_operator END > 1 AS undelivered),
@@ -150,4 +152,57 @@ function storedMessage(
     created_at: at,
     updated_at: at,
   };
+}
+
+/** An acknowledgement by the side that the message was sent to. */
+export interface BatchedAcknowledgement extends Acknowledgement {
+  readonly by: Party;
+}
+
+/** Files are in the message's event, not in its status event. */
+function appendingStatus() {
+  const type = 'engagement.chat.message_status';
+  const attachment = "CASE WHEN attachment ->> 'type' <> 'files' THEN attachment END";
+  const message = { ...messageFields, timestamp: 'timestamp', attachment };
+  const at = 'updated_at';
+  return appending('delivered', { type, at, payload: payloadSql(type, { id: 'event_id', at }, { message }) });
+}
+
+const appendDelivered = appendingStatus();
+
+/**
+ * Marks messages as delivered and appends their status events in one statement, at most one message per engagement. Those that are
+ * not in the result were not marked: `acknowledgeMessage` decides why. Delivering a system message appends no event.
+ */
+export async function acknowledgeMessages(
+  sql: Sql,
+  acknowledgements: readonly BatchedAcknowledgement[],
+): Promise<ReadonlyMap<EngagementId, MessageRow>> {
+  const rows = await sql<MessageRow[]>`
+    WITH ${lockTogether(sql, acknowledgements.map(acknowledgementRow), acknowledgementColumns(sql))},
+         delivered AS (
+           UPDATE chat_messages
+              SET status = 'delivered', delivered_at = date_trunc('milliseconds', clock_timestamp())
+             FROM (SELECT engagement_id AS engaged_id, message_id, party, site_id, visitor_id, operator_id, ticket_id, request_id,
+                          heard_by, gen_random_uuid() AS event_id
+                     FROM engaged) AS w
+            WHERE engagement_id = engaged_id AND id = message_id AND target = party AND status = 'sent'
+           RETURNING ${columns(sql)}, sender_type, site_id, visitor_id, operator_id, ticket_id, request_id, heard_by, event_id),
+         counted AS (
+           UPDATE engagements e
+              SET undelivered_to_visitor = undelivered_to_visitor - (d.target = 'visitor')::integer,
+                  undelivered_to_operator = undelivered_to_operator - (d.target = 'operator')::integer
+             FROM delivered d
+            WHERE e.id = d.engagement_id AND d.type = 'chat'),
+         ${appendDelivered(sql)}
+    SELECT account_id, id, engagement_id, sub_engagement_id, timestamp, content, status, sender, target, type, attachment, metadata,
+           created_at, updated_at
+      FROM delivered`;
+  return new Map(rows.map((row) => [row.engagement_id, row]));
+}
+
+const acknowledgementColumns = piece((sql) => sql`message_id uuid`);
+
+function acknowledgementRow({ accountId, engagementId, id, by }: BatchedAcknowledgement) {
+  return { account_id: accountId, engagement_id: engagementId, ...partyColumns(by), message_id: id };
 }

@@ -14,7 +14,7 @@ import { permitParticipant } from '../permission.ts';
 import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import { messageInput, messageOutput, transcriptMessageOutput, type MessageInput, type MessageRow } from './message.ts';
 import type { Messages } from './messages.ts';
-import { acknowledgeMessage, findMessage, transcript, type TranscriptRow } from './store.ts';
+import { findMessage, transcript, type TranscriptRow } from './store.ts';
 
 const tags = ['Messages'];
 const access = { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' } as const;
@@ -45,7 +45,7 @@ export function messageRoutes(app: App, messages: Messages, ownUrl: () => string
   app.patch(
     '/engagements/:engagement_id/chat_messages/:message_id',
     {
-      config: { access, audit: 'own work' },
+      config: { access, changesNothing: true, audit: 'own work' },
       schema: {
         tags,
         summary: 'Acknowledge a message, as the side it was sent to',
@@ -54,7 +54,7 @@ export function messageRoutes(app: App, messages: Messages, ownUrl: () => string
         response: { 200: messageOutput },
       },
     },
-    async (request) => acknowledge(request, request.params),
+    async (request) => acknowledge(request, request.params, messages),
   );
 
   app.get(
@@ -211,11 +211,12 @@ function isSame(stored: MessageRow, { content, attachment = null, metadata = nul
 async function acknowledge(
   request: FastifyRequest,
   { engagement_id, message_id: id }: MessageParams,
+  messages: Messages,
 ): Promise<MessageRow> {
   const { sql } = request;
   const ids = { accountId: accountOf(request), engagementId: engagement_id, id };
   const by = partyOf(request.caller);
-  const acknowledged = await acknowledgeMessage(sql, { ...ids, by });
+  const acknowledged = await messages.acknowledge(sql, { ...ids, by });
   permitParticipant(request);
   if (acknowledged !== null) return acknowledged;
   const engagement = await permittedEngagement(request, engagement_id);

@@ -9,7 +9,8 @@ import { arrangeAttachment, type MessageRow } from './message.ts';
 
 type Side = Party['kind'];
 
-const columns = piece(
+/** A message as it is shown. */
+export const columns = piece(
   (sql) => sql`
   account_id, id, engagement_id, sub_engagement_id, created_at AS timestamp, content, status,
   json_build_object('type', sender_type, 'id', sender_id) AS sender, target, type, attachment, metadata, created_at,
@@ -194,7 +195,7 @@ const appendSent = {
 };
 const appendDelivered = { visitor: appendingStatus('visitor'), operator: appendingStatus('operator') };
 
-interface Acknowledgement {
+export interface Acknowledgement {
   readonly accountId: AccountId;
   readonly engagementId: EngagementId;
   readonly id: string;
