@@ -23,8 +23,10 @@ interface WriteBatchesOptions<Write extends EngagementWrite, Stored> {
 
 /** Writes per statement. Statements compare the rows of a batch with each other, which is cheap for so few. */
 const maxBatchSize = 64;
-/** Batches under way at once: while PostgreSQL flushes one commit, it executes the next batch. */
+/** Batches under way at once. A second one begins when it is large, or when the first is slow: a statement costs as much as ten rows. */
 const maxBatchesAtOnce = 2;
+const largeBatchSize = maxBatchSize / 2;
+const slowBatchMs = 10;
 /** Beyond this many waiting writes, further ones are rejected as unavailable (503). */
 const maxWaiting = 20_000;
 /** A write that has waited longer than this is rejected as unavailable, as a statement is that waits for a connection. */
@@ -66,6 +68,7 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
   #unsettled = 0;
   #batches = 0;
   #isScheduled = false;
+  #slowBatch: NodeJS.Timeout | null = null;
   #whenSettled: (() => void) | null = null;
 
   constructor(options: WriteBatchesOptions<Write, Stored>) {
@@ -96,6 +99,10 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
   /** Requests that were read from the network together go into the same batch. */
   #schedule(): void {
     if (this.#isScheduled || this.#batches >= maxBatchesAtOnce || this.#ready.length === 0) return;
+    if (this.#batches > 0 && this.#ready.length < largeBatchSize) {
+      this.#slowBatch ??= setTimeout(() => this.#start(), slowBatchMs).unref();
+      return;
+    }
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -104,6 +111,8 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
   }
 
   #start(): void {
+    if (this.#slowBatch !== null) clearTimeout(this.#slowBatch);
+    this.#slowBatch = null;
     while (this.#batches < maxBatchesAtOnce && this.#ready.length > 0) {
       const batch = this.#ready.splice(0, maxBatchSize).filter((pending) => !this.#rejectIfLate(pending));
       if (batch.length > 0) void this.#run(batch);
