@@ -114,7 +114,7 @@ function openBatches({ database, log }: Platform, hints: Hints) {
   const typing: TypingBatches = new WriteBatches({
     log,
     subject: 'typing indicators',
-    onCommitted: (accountId) => hints.notify(accountId),
+    onCommitted: (accountId, writes) => hints.notify(accountId, writes),
     writeBatch: async (indications) => appendIndications(sql, indications),
   });
   const visitorEvents: VisitorEventBatches = new WriteBatches({

@@ -14,8 +14,8 @@ interface WriteBatchesOptions<Write extends EngagementWrite, Stored> {
    * a row, and must skip a write that is refused or stored already.
    */
   readonly writeBatch: (writes: readonly Write[]) => Promise<ReadonlyMap<EngagementId, Stored>>;
-  /** Called after a commit, once for each account of the batch. */
-  readonly onCommitted: (accountId: AccountId) => void;
+  /** Called after a commit, once for each account of the batch, with the number of its writes. */
+  readonly onCommitted: (accountId: AccountId, writes: number) => void;
   readonly log: Log;
   /** What is written, for the log: 'messages', for example. */
   readonly subject: string;
@@ -139,18 +139,18 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
   }
 
   #conclude(batch: readonly PendingWrite<Write, Stored>[], stored: ReadonlyMap<EngagementId, Stored>): void {
-    const accounts = new Set<AccountId>();
+    const written = new Map<AccountId, number>();
     for (const pending of batch) {
       const { accountId, engagementId } = pending.write;
       const own = stored.get(engagementId);
       if (own === undefined) void this.#writeSingly(pending);
       else {
-        accounts.add(accountId);
+        written.set(accountId, (written.get(accountId) ?? 0) + 1);
         pending.resolve(own);
         this.#settle(pending);
       }
     }
-    for (const accountId of accounts) this.#options.onCommitted(accountId);
+    for (const [accountId, writes] of written) this.#options.onCommitted(accountId, writes);
   }
 
   /** After a fault of ours, nothing was stored. Each write is made alone, so that only the faulty one fails. */
@@ -170,7 +170,7 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
     try {
       const stored = await pending.singly();
       pending.resolve(stored);
-      if (stored !== null) this.#options.onCommitted(pending.write.accountId);
+      if (stored !== null) this.#options.onCommitted(pending.write.accountId, 1);
     } catch (error) {
       pending.reject(error);
     }

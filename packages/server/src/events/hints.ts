@@ -14,12 +14,12 @@ declare module 'fastify' {
 
 /**
  * The first hint is sent at once; those that follow within a pause are sent together. The pause is short, because a reader in another
- * process waits for it, and long while there are many hints, because each statement costs every process something.
+ * process waits for it, and long while much is committed, because each statement costs every process something.
  */
 const shortPauseMs = 4;
 const longPauseMs = 20;
-/** More hints than this in one statement's time make the next pause long. */
-const fewHints = 5;
+/** More changes than this since the last statement make the next pause long. */
+const fewChanges = 5;
 /** One statement sends up to this many hints, and as many whispers. */
 const batchSize = 500;
 
@@ -51,8 +51,8 @@ export class Hints {
   readonly #whisperListeners: ((accountId: AccountId, whisper: Whisper) => void)[] = [];
   readonly #pendingAccounts = new Set<AccountId>();
   #pendingWhispers: string[] = [];
-  /** Hints since the last statement. */
-  #hints = 0;
+  /** Committed since the last statement. */
+  #changes = 0;
   #pause: NodeJS.Timeout | null = null;
   #isSending = false;
 
@@ -78,11 +78,11 @@ export class Hints {
     this.#whisperListeners.push(listener);
   }
 
-  /** Call this after the commit. */
-  notify(accountId: AccountId): void {
+  /** Call this after the commit of so many changes. */
+  notify(accountId: AccountId, changes = 1): void {
     this.#callListeners(accountId, 'here');
     this.#pendingAccounts.add(accountId);
-    this.#hints += 1;
+    this.#changes += changes;
     this.#sendSoon();
   }
 
@@ -112,8 +112,8 @@ export class Hints {
     if (this.#isSending || this.#pause !== null) return;
     if (this.#pendingAccounts.size === 0 && this.#pendingWhispers.length === 0) return;
     this.#isSending = true;
-    const pauseMs = this.#hints > fewHints ? longPauseMs : shortPauseMs;
-    this.#hints = 0;
+    const pauseMs = this.#changes > fewChanges ? longPauseMs : shortPauseMs;
+    this.#changes = 0;
     this.#pause = setTimeout(() => {
       this.#pause = null;
       this.#sendSoon();

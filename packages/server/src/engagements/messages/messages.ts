@@ -32,7 +32,7 @@ export class Messages {
 
   constructor({ sql, hints, log }: MessagesOptions) {
     this.#hints = hints;
-    const onCommitted = (accountId: AccountId): void => hints.notify(accountId);
+    const onCommitted = (accountId: AccountId, writes: number): void => hints.notify(accountId, writes);
     this.#messages = new WriteBatches({
       writeBatch: async (messages) => putMessages(sql, messages),
       onCommitted,
