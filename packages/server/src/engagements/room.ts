@@ -1,3 +1,4 @@
+import type { Hints } from '../events/hints.ts';
 import type { Events } from '../events/room.ts';
 import type { Identity } from '../identity/room.ts';
 import { GuardedFetcher } from '../platform/guarded-fetcher.ts';
@@ -6,6 +7,7 @@ import type { Platform, Room } from '../platform/room.ts';
 import { listeningUrl } from '../platform/server-url.ts';
 import type { Routing } from '../routing/room.ts';
 import { callRoutes } from './calls/routes.ts';
+import { appendIndications, appendVisitorEventBatch } from './event-batches-store.ts';
 import { FileDisk } from './files/disk.ts';
 import { startFileService } from './files/file-service.ts';
 import type { FileStore } from './files/file-store.ts';
@@ -13,6 +15,7 @@ import { fileRoutes } from './files/routes.ts';
 import { sweepFiles } from './files/sweep.ts';
 import { iceServerRoutes } from './ice-servers/routes.ts';
 import { mediaUpgradeRoutes } from './media-upgrades/routes.ts';
+import { Messages } from './messages/messages.ts';
 import { messageRoutes } from './messages/routes.ts';
 import { sendSystemMessage, systemMessageRoutes } from './messages/system-message.ts';
 import { requestRoutes } from './requests/routes.ts';
@@ -24,12 +27,13 @@ import { twilioCarrier } from './sms/carriers/twilio.ts';
 import { smsRoutes } from './sms/routes.ts';
 import { startSms, type SmsService } from './sms/service.ts';
 import { transferRoutes } from './transfers/routes.ts';
-import { typingRoutes } from './typing/routes.ts';
+import { typingRoutes, type TypingBatches } from './typing/routes.ts';
 import { Authentications } from './visitor-authentication/authentications.ts';
 import { providerRoutes } from './visitor-authentication/providers/routes.ts';
 import { authenticationRequestRoutes } from './visitor-authentication/requests/routes.ts';
 import { dropOldAuthentications } from './visitor-authentication/requests/store.ts';
-import { visitorEventRoutes } from './visitor-events.ts';
+import { visitorEventRoutes, type VisitorEventBatches } from './visitor-events.ts';
+import { WriteBatches } from './write-batches.ts';
 
 export interface Engagements {
   readonly fileStore: FileStore;
@@ -58,6 +62,7 @@ export function openEngagements(
   const { sql } = database;
   const fileStore = new FileDisk(config.dataDir, log, diskSpace);
   const files = startFileService({ sql, fileStore, scanner: config.scanner, hints, log, metrics, lookup });
+  const batches = openBatches(platform, hints);
   const sms = openSms(platform, dependencies);
   const authentications = startAuthentications(platform, dependencies);
   return {
@@ -66,14 +71,14 @@ export function openEngagements(
       requestRoutes(app, { turns, attacher, addressOf });
       engagementRoutes(app, turns);
       transferRoutes(app, turns, attacher);
-      messageRoutes(app, () => config.publicUrl || listeningUrl(app.server.address(), config));
+      messageRoutes(app, batches.messages, () => config.publicUrl || listeningUrl(app.server.address(), config));
       systemMessageRoutes(app);
-      typingRoutes(app, hints);
+      typingRoutes(app, hints, batches.typing);
       mediaUpgradeRoutes(app, turns);
       callRoutes(app, turns);
       signalRoutes(app, lookups);
       iceServerRoutes(app, config.ice);
-      visitorEventRoutes(app);
+      visitorEventRoutes(app, batches.visitorEvents);
     },
     later: {
       afterFeed(app) {
@@ -97,6 +102,35 @@ export function openEngagements(
       await authentications.stop();
       await sms?.stop();
       await files.stop();
+      await batches.stop();
+    },
+  };
+}
+
+/** Opens what writes to engagements in batches, over connections of its own. */
+function openBatches({ database, log }: Platform, hints: Hints) {
+  const sql = database.connect(pools.batches);
+  const messages = new Messages({ sql, hints, log });
+  const typing: TypingBatches = new WriteBatches({
+    log,
+    subject: 'typing indicators',
+    onCommitted: (accountId, writes) => hints.notify(accountId, writes),
+    writeBatch: async (indications) => appendIndications(sql, indications),
+  });
+  const visitorEvents: VisitorEventBatches = new WriteBatches({
+    log,
+    subject: 'visitor events',
+    // The hint is sent with the response, as for a request with an Idempotency-Key, which commits after its handler.
+    onCommitted: () => undefined,
+    writeBatch: async (events) => appendVisitorEventBatch(sql, events),
+  });
+  return {
+    messages,
+    typing,
+    visitorEvents,
+    async stop(): Promise<void> {
+      await Promise.all([messages.stop(), typing.stop(), visitorEvents.stop()]);
+      await sql.end({ timeout: 1 });
     },
   };
 }

@@ -7,13 +7,19 @@ import type { About } from './append.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route commits nothing that a reader of the log looks for, whatever its method is: no hint is sent. */
+    /** The route commits nothing that a reader of the log looks for, or sends its own hints: none is sent with its response. */
     changesNothing?: true;
   }
 }
 
-/** The first hint is sent at once; those that follow within this time are sent together. */
-const batchMs = 20;
+/**
+ * The first hint is sent at once; those that follow within a pause are sent together. The pause is short, because a reader in another
+ * process waits for it, and long while much is committed, because each statement costs every process something.
+ */
+const shortPauseMs = 4;
+const longPauseMs = 20;
+/** More changes than this since the last statement make the next pause long. */
+const fewChanges = 5;
 /** One statement sends up to this many hints, and as many whispers. */
 const batchSize = 500;
 
@@ -45,8 +51,10 @@ export class Hints {
   readonly #whisperListeners: ((accountId: AccountId, whisper: Whisper) => void)[] = [];
   readonly #pendingAccounts = new Set<AccountId>();
   #pendingWhispers: string[] = [];
-  #timer: NodeJS.Timeout | null = null;
-  #sending = false;
+  /** Committed since the last statement. */
+  #changes = 0;
+  #pause: NodeJS.Timeout | null = null;
+  #isSending = false;
 
   constructor(sql: Sql, changes: RowChanges, log: Log) {
     this.#sql = sql;
@@ -70,10 +78,11 @@ export class Hints {
     this.#whisperListeners.push(listener);
   }
 
-  /** Call this after the commit. */
-  notify(accountId: AccountId): void {
+  /** Call this after the commit of so many changes. */
+  notify(accountId: AccountId, changes = 1): void {
     this.#callListeners(accountId, 'here');
     this.#pendingAccounts.add(accountId);
+    this.#changes += changes;
     this.#sendSoon();
   }
 
@@ -87,7 +96,7 @@ export class Hints {
   }
 
   stop(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#pause !== null) clearTimeout(this.#pause);
   }
 
   #callListeners(accountId: AccountId, source: HintSource): void {
@@ -98,16 +107,19 @@ export class Hints {
     for (const listener of this.#whisperListeners) listener(accountId, whisper);
   }
 
+  /** Sends what is pending, unless a statement or a pause is under way: then it is sent at the end of both. */
   #sendSoon(): void {
-    if (this.#timer !== null) return;
-    this.#timer = setTimeout(() => this.#onTimer(), batchMs).unref();
-    // One statement at a time: two could send whispers out of order.
-    if (!this.#sending) void this.#send();
-  }
-
-  #onTimer(): void {
-    this.#timer = null;
-    if (this.#pendingAccounts.size > 0 || this.#pendingWhispers.length > 0) this.#sendSoon();
+    if (this.#isSending || this.#pause !== null) return;
+    if (this.#pendingAccounts.size === 0 && this.#pendingWhispers.length === 0) return;
+    this.#isSending = true;
+    const pauseMs = this.#changes > fewChanges ? longPauseMs : shortPauseMs;
+    this.#changes = 0;
+    this.#pause = setTimeout(() => {
+      this.#pause = null;
+      this.#sendSoon();
+    }, pauseMs).unref();
+    // Hints of the requests that are answered together go into one statement.
+    setImmediate(() => void this.#send());
   }
 
   async #send(): Promise<void> {
@@ -115,14 +127,15 @@ export class Hints {
     for (const account of accounts) this.#pendingAccounts.delete(account);
     const notes = [...accounts.map((id) => `told:${id} ${this.#name}`), ...this.#pendingWhispers.splice(0, batchSize)];
     const sql = this.#sql;
-    this.#sending = true;
+    // One statement at a time: two could send whispers out of order.
     try {
       await sql`SELECT pg_notify('usher_changes', note) FROM unnest(${notes}::text[]) AS note`;
     } catch (error) {
       if (!isDatabaseUnavailable(error))
         this.#log.warn({ err: error }, 'could not notify other processes of new events');
     } finally {
-      this.#sending = false;
+      this.#isSending = false;
+      this.#sendSoon();
     }
   }
 }

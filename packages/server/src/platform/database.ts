@@ -229,7 +229,8 @@ function fenced(sql: Sql, isOver: () => boolean): Sql {
   });
 }
 
-function isPool(sql: Sql): sql is PoolSql {
+/** Whether statements run outside of a transaction of the caller. */
+export function isPool(sql: Sql): sql is PoolSql {
   return 'begin' in sql;
 }
 

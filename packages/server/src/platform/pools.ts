@@ -42,8 +42,10 @@ export const pools = {
    * For lookups that a request needs during a transaction, over connections that no transaction holds. They are few and short:
    * a lookup reads one indexed row. While the database is unavailable, a lookup fails at once instead of after a pause.
    */
-  lookups: { max: 4, idle_timeout: 60, connect_timeout: 2, backoff: () => 0 },
+  lookups: { max: 3, idle_timeout: 60, connect_timeout: 2, backoff: () => 0 },
   turns: { max: 4, connection: byKeys },
+  /** For batches of messages and other writes to engagements, which wait for no lock. */
+  batches: { max: 2, connection: byKeys },
   /** One connection for the loop of the dispatcher, the others for leases and webhooks. */
   dispatcher: { max: 3, connection: byKeys },
   /** An index on the account finds its new events, so planning each query again gains nothing. */
@@ -54,7 +56,7 @@ export const pools = {
    */
   statistics: { max: 2, idle_timeout: 60, prepare: false, connection: { work_mem: '64MB' } },
   /** For preparing, sending and receiving SMS. No task holds one connection while it waits for another. */
-  sms: { max: 3, idle_timeout: 60 },
+  sms: { max: 2, idle_timeout: 60 },
   /** Switches an embedded database to read-only and back. A checkpoint on a slow disk may take long. */
   writeSwitch: { max: 1, idle_timeout: 30, fetch_types: false, connection: { statement_timeout: 60_000 } },
 } satisfies Record<string, PoolOptions>;

@@ -13,7 +13,8 @@ import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
 import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import { messageInput, messageOutput, transcriptMessageOutput, type MessageInput, type MessageRow } from './message.ts';
-import { acknowledgeMessage, findMessage, putMessage, transcript, type TranscriptRow } from './store.ts';
+import type { Messages } from './messages.ts';
+import { findMessage, transcript, type TranscriptRow } from './store.ts';
 
 const tags = ['Messages'];
 const access = { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' } as const;
@@ -25,11 +26,11 @@ const messageParams = Type.Object({ engagement_id: uuid<'engagement'>(), message
  * `ownUrl` is the base of file URLs; it is known once the server listens. The Host header of the sender is not used: readers of
  * the message send their token to the URL, and a sender could name any host.
  */
-export function messageRoutes(app: App, ownUrl: () => string): void {
+export function messageRoutes(app: App, messages: Messages, ownUrl: () => string): void {
   app.put(
     '/engagements/:engagement_id/chat_messages/:message_id',
     {
-      config: { access, audit: 'own work' },
+      config: { access, changesNothing: true, audit: 'own work' },
       schema: {
         tags,
         summary: 'Send a message under an id (UUID v4) that the sender chooses. Sending it again has no effect',
@@ -38,13 +39,13 @@ export function messageRoutes(app: App, ownUrl: () => string): void {
         response: { 200: messageOutput },
       },
     },
-    async (request) => send(request, request.params, request.body, ownUrl),
+    async (request) => send(request, request.params, request.body, { messages, ownUrl }),
   );
 
   app.patch(
     '/engagements/:engagement_id/chat_messages/:message_id',
     {
-      config: { access, audit: 'own work' },
+      config: { access, changesNothing: true, audit: 'own work' },
       schema: {
         tags,
         summary: 'Acknowledge a message, as the side it was sent to',
@@ -53,7 +54,7 @@ export function messageRoutes(app: App, ownUrl: () => string): void {
         response: { 200: messageOutput },
       },
     },
-    async (request) => acknowledge(request, request.params),
+    async (request) => acknowledge(request, request.params, messages),
   );
 
   app.get(
@@ -93,7 +94,7 @@ function showMessage({ account_id: _account, seq: _seq, sender_name: name, ...me
 
 interface MessageParams {
   readonly engagement_id: EngagementId;
-  readonly message_id: string;
+  readonly message_id: MessageRow['id'];
 }
 
 const otherSide = { visitor: 'operator', operator: 'visitor' } as const;
@@ -109,7 +110,7 @@ async function send(
   request: FastifyRequest,
   params: MessageParams,
   input: MessageInput,
-  ownUrl: () => string,
+  { messages, ownUrl }: { readonly messages: Messages; readonly ownUrl: () => string },
 ): Promise<MessageRow> {
   const { engagement_id: engagementId, message_id: id } = params;
   if (!versionFour.test(id)) throw invalid([{ attribute: '/message_id', detail: 'must be a UUID v4' }]);
@@ -134,7 +135,7 @@ async function send(
         ? { ids: idsOf(attachment), url: `${ownUrl()}/engagements/${engagementId}/files/` }
         : null,
   } as const;
-  const sent = await putMessage(request.sql, message).catch((error: unknown) => {
+  const sent = await messages.send(request.sql, message).catch((error: unknown) => {
     if (violatedConstraint(error) === 'chat_messages_pkey') return null;
     throw error;
   });
@@ -210,11 +211,12 @@ function isSame(stored: MessageRow, { content, attachment = null, metadata = nul
 async function acknowledge(
   request: FastifyRequest,
   { engagement_id, message_id: id }: MessageParams,
+  messages: Messages,
 ): Promise<MessageRow> {
   const { sql } = request;
   const ids = { accountId: accountOf(request), engagementId: engagement_id, id };
   const by = partyOf(request.caller);
-  const acknowledged = await acknowledgeMessage(sql, { ...ids, by });
+  const acknowledged = await messages.acknowledge(sql, { ...ids, by });
   permitParticipant(request);
   if (acknowledged !== null) return acknowledged;
   const engagement = await permittedEngagement(request, engagement_id);

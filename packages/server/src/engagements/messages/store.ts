@@ -3,13 +3,14 @@ import { payloadSql } from '../../events/payload-sql.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
 import { piece, type Sql } from '../../platform/database.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
-import { smsOfMessage } from '../sms/sms-of-message.ts';
+import { smsOfMessages } from '../sms/sms-of-message.ts';
 import { takesPartUntilCommit } from '../taking-part.ts';
 import { arrangeAttachment, type MessageRow } from './message.ts';
 
 type Side = Party['kind'];
 
-const columns = piece(
+/** A message as it is shown. */
+export const columns = piece(
   (sql) => sql`
   account_id, id, engagement_id, sub_engagement_id, created_at AS timestamp, content, status,
   json_build_object('type', sender_type, 'id', sender_id) AS sender, target, type, attachment, metadata, created_at,
@@ -84,10 +85,14 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
              FROM engaged
            RETURNING ${columns(sql)}),
          ${appendSent[from.kind](sql)}
-         ${from.kind === 'operator' ? sql`, texted AS (${smsOfMessage(sql)})` : noCondition(sql)}
+         ${from.kind === 'operator' ? texted(sql) : noCondition(sql)}
     SELECT * FROM sent`;
   return row ?? null;
 }
+
+const texted = piece(
+  (sql) => sql`, texted AS (${smsOfMessages(sql, sql`(SELECT sent.*, request_id FROM sent, engaged) AS m`)})`,
+);
 
 function json(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
@@ -190,7 +195,7 @@ const appendSent = {
 };
 const appendDelivered = { visitor: appendingStatus('visitor'), operator: appendingStatus('operator') };
 
-interface Acknowledgement {
+export interface Acknowledgement {
   readonly accountId: AccountId;
   readonly engagementId: EngagementId;
   readonly id: string;

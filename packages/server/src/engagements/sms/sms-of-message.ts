@@ -1,22 +1,22 @@
-import type { Sql } from '../../platform/database.ts';
+import { piece, type Piece, type Sql } from '../../platform/database.ts';
 import { maxSmsLength } from './sms.ts';
 
 /**
- * Queues an operator's message as SMS if the engagement began by SMS; otherwise inserts nothing. Part of the statement that writes the
- * message, which names the engagement `engaged` and the message `sent`. Only the text is sent, split into several SMS if it is long.
- * A trigger of the database notifies the outbox.
+ * Queues the operators' messages `m` as SMS if their engagements began by SMS; otherwise inserts nothing. Part of the statement that
+ * writes the messages; `m` has the columns request_id, engagement_id, id and content. Only the text is sent, split into several SMS
+ * if it is long. A trigger of the database notifies the outbox.
  */
-export function smsOfMessage(sql: Sql) {
+export function smsOfMessages(sql: Sql, m: Piece): Piece {
   return sql`
            INSERT INTO sms_messages (id, account_id, site_id, request_id, engagement_id, chat_message_id, direction,
                                      from_number, to_number, body, state, due_at)
-           SELECT gen_random_uuid(), t.account_id, t.site_id, t.request_id, sent.engagement_id, sent.id, 'outbound',
-                  t.from_number, t.to_number, substr(sent.content, part * ${maxSmsLength}::integer + 1, ${maxSmsLength}::integer),
-                  'queued', now()
-             FROM engaged
-             JOIN sms_threads t ON t.request_id = engaged.request_id
-            CROSS JOIN sent
-            CROSS JOIN generate_series(0, (length(sent.content) - 1) / ${maxSmsLength}::integer) AS part
-            WHERE sent.content <> ''
+           SELECT gen_random_uuid(), t.account_id, t.site_id, t.request_id, m.engagement_id, m.id, 'outbound',
+                  t.from_number, t.to_number, substr(m.content, part * ${length(sql)} + 1, ${length(sql)}), 'queued', now()
+             FROM ${m}
+             JOIN sms_threads t ON t.request_id = m.request_id
+            CROSS JOIN generate_series(0, (length(m.content) - 1) / ${length(sql)}) AS part
+            WHERE m.content <> ''
             ORDER BY part`;
 }
+
+const length = piece((sql) => sql.unsafe(String(maxSmsLength)));

@@ -10,15 +10,19 @@ import type { App } from '../../platform/http.ts';
 import { newId, type EngagementId } from '../../platform/ids.ts';
 import { body, uuid } from '../../platform/schema.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
+import type { Indication } from '../event-batches-store.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
 import { refuseTransient } from '../permitted-engagement.ts';
 import { lockEngaged } from '../taking-part.ts';
+import type { WriteBatches } from '../write-batches.ts';
 import { startIndication, nextClock, type NewIndication, type TypingType } from './store.ts';
 
 const notTyping = 'nobody can type in it';
 
-export function typingRoutes(app: App, hints: Hints): void {
+export type TypingBatches = WriteBatches<Indication, true>;
+
+export function typingRoutes(app: App, hints: Hints, batches: TypingBatches): void {
   app.put(
     '/engagements/:engagement_id/typing_indicator',
     {
@@ -36,7 +40,7 @@ export function typingRoutes(app: App, hints: Hints): void {
       },
     },
     async (request, reply) => {
-      await indicate(request, hints, request.params.engagement_id, request.body.typing);
+      await indicate(request, { hints, batches }, request.params.engagement_id, request.body.typing);
       reply.code(204);
     },
   );
@@ -44,7 +48,7 @@ export function typingRoutes(app: App, hints: Hints): void {
 
 async function indicate(
   request: FastifyRequest,
-  hints: Hints,
+  { hints, batches }: { readonly hints: Hints; readonly batches: TypingBatches },
   engagementId: EngagementId,
   typing: boolean,
 ): Promise<void> {
@@ -57,9 +61,9 @@ async function indicate(
   permitParticipant(request);
   // The live feed shows the indicator now or never. It is stored only if a webhook subscribes to it.
   if (engaged.hasSubscriber) {
-    if (!(await appendIndication(request.sql, indication, typing)))
-      return refuseTransient(request, engagementId, notTyping);
-    hints.notify(accountId);
+    const singly = async (): Promise<true | null> => appendIndication(request.sql, indication, typing);
+    const appended = await batches.write({ accountId, engagementId, by, typing, at: new Date() }, singly);
+    if (appended === null) return refuseTransient(request, engagementId, notTyping);
   } else {
     const { hasSubscriber: _, clock, subEngagementId, ...about } = engaged;
     const fields = typingFields({ engagementId, subEngagementId, by, typing, clock });
@@ -93,10 +97,10 @@ async function appendIndication(
   pool: Sql,
   { accountId, engagementId, by, type }: NewIndication,
   typing: boolean,
-): Promise<boolean> {
+): Promise<true | null> {
   return inTransaction(pool, async (sql) => {
     const engaged = await lockEngaged(sql, accountId, engagementId, by);
-    if (engaged === null) return false;
+    if (engaged === null) return null;
     const { subEngagementId, ...about } = engaged;
     const clock = await nextClock(sql);
     const fields = typingFields({ engagementId, subEngagementId, by, typing, clock });
