@@ -25,7 +25,7 @@ export const growthFeeds: Entry = {
         name: `statements of a process whose feeds watch ${sites.toLocaleString('en')} sites`,
         unit: 'statements/s',
         measure: async () => statementsPerSecond(usher, seconds),
-        // What a process sends without any feed: it looks for what is due, and shows that it is there.
+        // A process looks for what is due, and shows that it is there. Reading each site once would be hundreds of statements.
         atMost: 30,
       },
     ];

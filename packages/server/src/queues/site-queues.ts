@@ -43,7 +43,7 @@ interface QueueClock {
   onStep(stepped: () => void): void;
 }
 
-/** The limit of the cache: queues of sites that no feed watches, of about 2 KB each. */
+/** The limit of the cache: queues of sites that no feed watches. Each takes a few kilobytes. */
 const maxQueues = 100_000;
 
 /** Counts older than this are read again in full. PostgreSQL cannot have given out 2^31 transaction ids meanwhile. */
