@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { test } from 'node:test';
+import { escapeForeign, shiftMappings } from '../../scripts/ascii.ts';
+import type * as Built from '../../scripts/built.mjs';
+import { serverBuild } from '../../scripts/built.mjs';
+import { temporaryDirectory } from '../support/process.ts';
+
+/** The build of the server. That it runs is shown by every test that starts processes. */
+
+test('the build is used as long as the sources are those that it was made from', async () => {
+  const directory = temporaryDirectory();
+  try {
+    const clone = directory.path;
+    const source = join(clone, 'packages/server/src/main.ts');
+    mkdirSync(join(clone, 'packages/server/src'), { recursive: true });
+    cpSync('scripts/built.mjs', join(clone, 'scripts/built.mjs'));
+    const url = pathToFileURL(join(clone, 'scripts/built.mjs')).href;
+    let asked = 0;
+    const inClone = async (): Promise<typeof Built> => import(`${url}?${(asked += 1)}`);
+    const fromSources = join(clone, 'packages/server/bin/usher.mjs');
+
+    writeFileSync(source, '1;');
+    const { serverBuild: folderOf, serverEntry, serverProgram } = await inClone();
+    assert.equal(serverProgram(), fromSources);
+    mkdirSync(folderOf(), { recursive: true });
+    writeFileSync(join(folderOf(), serverEntry), '');
+    assert.equal(serverProgram(), join(folderOf(), serverEntry));
+    assert.equal((await inClone()).serverProgram(), join(folderOf(), serverEntry));
+
+    writeFileSync(source, '2;');
+    assert.equal((await inClone()).serverProgram(), fromSources);
+    writeFileSync(source, '1;');
+    assert.equal((await inClone()).serverProgram(), join(folderOf(), serverEntry));
+  } finally {
+    directory.remove();
+  }
+});
+
+test('a script in ASCII means the same, and its source map leads to the same places', () => {
+  const code = 'a("–…");b(`é🙂`);\nc("ü");d();';
+  // Columns 0, 8 of the first line and 0, 7 of the second, each the start of its own line of the source.
+  const mappings = 'AAAA,QACA;AACA,OACA';
+  const escaped = escapeForeign(code);
+  assert.equal(escaped, 'a("\\u2013\\u2026");b(`\\u00e9\\ud83d\\ude42`);\nc("\\u00fc");d();');
+  const map = new SourceMap({
+    version: 3,
+    file: 'out.js',
+    sources: ['in.ts'],
+    sourcesContent: [],
+    names: [],
+    sourceRoot: '',
+    mappings: shiftMappings(mappings, code),
+  });
+  const lines = escaped.split('\n');
+  const lineAt = (line: number, call: string): unknown => {
+    const entry = map.findEntry(line, lines[line]?.indexOf(call) ?? -1);
+    return 'originalLine' in entry ? [entry.originalLine, entry.generatedColumn] : null;
+  };
+  assert.deepEqual(lineAt(0, 'a('), [0, 0]);
+  assert.deepEqual(lineAt(0, 'b('), [1, 18]);
+  assert.deepEqual(lineAt(1, 'c('), [2, 0]);
+  assert.deepEqual(lineAt(1, 'd('), [3, 12]);
+  for (const unsafe of ['/\\–/', 'String.raw`–`']) assert.throws(() => escapeForeign(unsafe), /cannot be written/);
+});
+
+test(
+  'the source maps of the build lead to the sources',
+  { skip: !existsSync(serverBuild()) && 'there is no build of these sources: npm run build' },
+  () => {
+    const texts = [
+      'Usher cannot continue and stops; restart it',
+      'the embedded database exited and could not be restarted',
+    ];
+    const found = readdirSync(serverBuild()).filter((name) => name.startsWith('serve-') && name.endsWith('.js'));
+    assert.equal(found.length, 1);
+    const file = join(serverBuild(), found[0] ?? '');
+    const code = readFileSync(file, 'utf8').split('\n');
+    const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+    const original = 'packages/server/src/cli/serve.ts';
+    const source = readFileSync(original, 'utf8').split('\n');
+    for (const text of texts) {
+      const line = code.findIndex((each) => each.includes(text));
+      const entry = map.findEntry(line, code[line]?.indexOf(text) ?? -1);
+      assert.ok('originalSource' in entry);
+      assert.equal(resolve(serverBuild(), entry.originalSource), resolve(original));
+      assert.ok(source[entry.originalLine]?.includes(text), `${text}: line ${entry.originalLine}`);
+    }
+  },
+);
