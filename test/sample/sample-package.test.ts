@@ -25,7 +25,7 @@ test('a process loads the sample package only when sample data is requested or r
   const loads = (node: UsherProcess, what: RegExp): boolean => what.test(node.errors);
   // From sources, or from a build.
   const sampleModules = /^loads \S+\/(?:packages\/sample\/|sample-[^/]+\.js$)/m;
-  assert.equal(loads(first, /^loads \S+\/(?:sample\/routes\.ts|serve-[^/]+\.js)$/m), true, 'modules are not printed');
+  assert.equal(loads(first, /^loads \S+\/(?:sample\/routes\.ts|app-[^/]+\.js)$/m), true, 'modules are not printed');
   const server = cluster.reach(first);
   const who = await makeAccount(server);
   assert.equal((await sample(server, who, 'GET')).state, 'none');
