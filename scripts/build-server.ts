@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import { basename, join } from 'node:path';
 import { build } from 'vite';
 import { escapeForeign, shiftMappings } from './ascii.ts';
-import { serverBuild, serverBuilds, serverEntry } from './built.mjs';
+import { serverBuild, serverBuilds } from './built.mjs';
 
 /**
  * Bundles the server with its dependencies: a start then reads a few files instead of 1,400, and strips no types. Done by `npm start`,
@@ -20,15 +20,18 @@ await build({
   logLevel: 'warn',
   // The driver is patched while it is loaded (platform/postgres.ts).
   ssr: { noExternal: true, external: ['postgres'] },
+  resolve: { alias: [{ find: /^undici$/, replacement: join(import.meta.dirname, 'undici-parts.mjs') }] },
   build: {
-    ssr: 'packages/server/src/cli/bundled.ts',
+    ssr: true,
     outDir: draft,
     target: 'esnext',
     sourcemap: true,
     reportCompressedSize: false,
     rolldownOptions: {
+      // What is started by its name: a worker would be another one.
+      input: { usher: 'packages/server/src/cli/bundled.ts' },
       output: {
-        entryFileNames: serverEntry,
+        entryFileNames: '[name].js',
         // The test that the package of sample data is loaded only when it is used knows its chunks by their names.
         chunkFileNames: ({ moduleIds }) => `${moduleIds.some(isOfSample) ? 'sample-' : ''}[name]-[hash].js`,
         // Names are kept: Fastify shows those of plugins, and errors show those of classes.

@@ -29,6 +29,7 @@ const serverSources = [
   'package-lock.json',
   'scripts/build-server.ts',
   'scripts/ascii.ts',
+  'scripts/undici-parts.mjs',
 ];
 
 /** Every build of the server has its own folder, named by what it was built from. */

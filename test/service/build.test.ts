@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { SourceMap } from 'node:module';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import * as undici from 'undici';
 import { escapeForeign, shiftMappings } from '../../scripts/ascii.ts';
 import type * as Built from '../../scripts/built.mjs';
 import { serverBuild } from '../../scripts/built.mjs';
+import * as parts from '../../scripts/undici-parts.mjs';
 import { temporaryDirectory } from '../support/process.ts';
 
 /** The build of the server. That it runs is shown by every test that starts processes. */
@@ -91,3 +95,33 @@ test(
     }
   },
 );
+
+test('the parts of undici in the build send the same requests as the whole', async () => {
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => (body += text));
+    request.on('end', () => response.end(JSON.stringify({ method: request.method, url: request.url, body })));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const url = `http://127.0.0.1:${address.port}/a%20b?c=%C3%A9&d`;
+  const ask = async ({ Agent, request, fetch }: typeof parts): Promise<unknown[]> => {
+    const dispatcher = new Agent();
+    const answers = [
+      await (await request(url, { dispatcher })).body.json(),
+      await (await request(new URL(url), { dispatcher, body: 'x' })).body.json(),
+      await (await request(url, { dispatcher, method: 'POST', body: 'y', headers: { a: 'b' } })).body.json(),
+      await (await fetch(url, { dispatcher, method: 'POST', body: 'z' })).json(),
+    ];
+    await dispatcher.close();
+    return answers;
+  };
+  try {
+    const answers = await ask(parts);
+    assert.deepEqual(answers, await ask(undici));
+    assert.deepEqual(answers[1], { method: 'PUT', url: '/a%20b?c=%C3%A9&d', body: 'x' });
+  } finally {
+    server.close();
+  }
+});
