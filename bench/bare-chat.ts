@@ -1,7 +1,7 @@
 import fastify from 'fastify';
 import { connect } from '../packages/server/src/platform/database.ts';
 
-/** The peer of messages: Fastify with one route that does nothing but the INSERT of a message, and answers it. */
+/** The peer for chat messages: Fastify with one route that inserts a message and returns its row. */
 export interface BareChat {
   readonly url: string;
   readonly poolSize: number;
@@ -11,7 +11,7 @@ export interface BareChat {
 process.once('message', (chat) => void serve(chat as BareChat));
 process.once('disconnect', () => process.exit());
 
-interface Sent {
+interface MessageRoute {
   readonly Params: { readonly engagement_id: string; readonly message_id: string };
   readonly Body: { readonly content: string };
 }
@@ -19,7 +19,7 @@ interface Sent {
 async function serve({ url, poolSize, accountId }: BareChat): Promise<void> {
   const sql = connect({ kind: 'url', url }, { max: poolSize });
   const app = fastify();
-  app.put<Sent>('/engagements/:engagement_id/chat_messages/:message_id', async ({ params, body }) => {
+  app.put<MessageRoute>('/engagements/:engagement_id/chat_messages/:message_id', async ({ params, body }) => {
     const { engagement_id, message_id } = params;
     const [row] = await sql`
       INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target, type,

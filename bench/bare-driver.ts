@@ -11,20 +11,21 @@ import {
 import type { Load } from './load.ts';
 
 /**
- * The peer of the authenticated create: the transaction of `POST /teams`, a team and its entry in the audit log, with nothing
- * around it. Told where the database is, it answers when it is ready; asked again, it creates teams and says how many a second.
+ * The peer for the authenticated create: the transaction of `POST /teams` alone, which inserts a team and its audit entry.
+ * The first IPC message names the database and is answered with `ready`; each later message starts a load and is answered with
+ * its teams per second.
  */
 export interface BareDatabase {
   readonly url: string;
   readonly poolSize: number;
   readonly siteId: string;
-  /** The API key of the operator in whose name it creates. */
+  /** The API key of the operator who is recorded as the creator. */
   readonly keyId: string;
   readonly name: string;
 }
 
-/** How many lanes create, and for how long, or how many teams all of them together. */
-export interface BareCreates extends Partial<Load> {
+/** How many connections create teams, and either for how long or how many teams in total. */
+export interface CreateLoad extends Partial<Load> {
   readonly connections: number;
   readonly amount?: number;
 }
@@ -36,7 +37,7 @@ async function open({ url, poolSize, siteId, keyId, name }: BareDatabase): Promi
   const sql = connect({ kind: 'url', url }, { max: poolSize });
   const [owner] = await sql<{ account_id: AccountId; operator_id: OperatorId }[]>`
     SELECT o.account_id, o.id AS operator_id FROM api_keys k JOIN operators o ON o.id = k.operator_id WHERE k.id = ${keyId}`;
-  if (owner === undefined) throw new Error('the key is not there');
+  if (owner === undefined) throw new Error(`no API key has the id ${keyId}`);
   const { account_id, operator_id: operatorId } = owner;
   const site_id = siteId as SiteId;
   const create = async (): Promise<void> =>
@@ -57,12 +58,12 @@ async function open({ url, poolSize, siteId, keyId, name }: BareDatabase): Promi
       });
     });
   await create();
-  process.on('message', (creates) => void createMany(creates as BareCreates, create));
+  process.on('message', (creates) => void createMany(creates as CreateLoad, create));
   process.send?.('ready');
 }
 
 async function createMany(
-  { connections, seconds = Infinity, amount = Infinity }: BareCreates,
+  { connections, seconds = Infinity, amount = Infinity }: CreateLoad,
   create: () => Promise<void>,
 ): Promise<void> {
   const began = performance.now();

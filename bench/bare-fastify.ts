@@ -1,15 +1,15 @@
 import fastify from 'fastify';
 
-/** The peer of reads: Fastify with routes that have nothing but their answer. */
-export interface BareAnswer {
+/** The peer for reads: Fastify with routes that only send a fixed response. */
+export interface BareResponse {
   readonly contentType: string;
   readonly body: string;
 }
 
-process.once('message', (answer) => void serve(answer as BareAnswer));
+process.once('message', (answer) => void serve(answer as BareResponse));
 process.once('disconnect', () => process.exit());
 
-async function serve({ contentType, body }: BareAnswer): Promise<void> {
+async function serve({ contentType, body }: BareResponse): Promise<void> {
   const app = fastify();
   for (const route of ['/sites/:site_id', '/queues']) {
     app.get(route, (_request, reply) => {

@@ -1,6 +1,6 @@
 import type { BareChat } from './bare-chat.ts';
-import { messageMs, openChats, speakFor, transcriptOf, visitorOf, type Chat, type Speaker } from './chat-load.ts';
-import { startCounting, statementsDuring } from './counting.ts';
+import { messageMs, openChats, sendFor, transcriptOf, visitorOf, type Chat, type Sender } from './chat-load.ts';
+import { startCountingUsher, statementsPerRow } from './counting.ts';
 import { withDatabase } from './databases.ts';
 import type { Comparison, Entry, Limit } from './harness.ts';
 import { assertInOrder } from './in-order.ts';
@@ -11,12 +11,12 @@ import type { Session, Usher } from './usher.ts';
 const poolSize = 10;
 
 interface ChatSize {
-  /** How many talk at once, and for how long. */
+  /** How many chats run at the same time, and for how long. */
   readonly chatters: number;
   readonly seconds: number;
-  /** How long the long conversation is. */
+  /** The number of messages in the long conversation. */
   readonly messages: number;
-  /** How many messages are timed one by one. */
+  /** How many messages are timed one after the other. */
   readonly timed: number;
 }
 
@@ -25,29 +25,29 @@ const sizes: Readonly<Record<Size, ChatSize>> = {
   short: { chatters: 4, seconds: 0.5, messages: 500, timed: 15 },
 };
 
-interface Talk extends ChatSize {
+interface ChatLoad extends ChatSize {
   readonly usher: Usher;
   readonly session: Session;
   readonly chats: readonly Chat[];
 }
 
-/** What a message costs: over HTTP with its event, against the INSERT of a row. */
+/** The cost of a message over HTTP with its event, compared with the INSERT of its row. */
 export const chat: Entry = {
   name: 'chat',
   async prepare(lab) {
     const size = sizes[lab.size];
-    const { usher, session, siteId } = await startCounting(lab);
+    const { usher, session, siteId } = await startCountingUsher(lab);
     const { chats } = await openChats(session, siteId, size.chatters + 2);
-    const [short, long, ...talking] = chats;
+    const [short, long, ...measured] = chats;
     if (short === undefined || long === undefined) throw new Error('there are no chats');
-    await lengthen(usher, long, size.messages);
-    const talk: Talk = { ...size, usher, session, chats: talking };
-    return [await againstInsert(lab.scope, talk), statementsPerMessage(talk), grows(talk, { short, long })];
+    await addMessages(usher, long, size.messages);
+    const load: ChatLoad = { ...size, usher, session, chats: measured };
+    return [await compareWithInsert(lab.scope, load), statementsPerMessage(load), messageGrowth(load, { short, long })];
   },
 };
 
-async function againstInsert(scope: AsyncDisposableStack, talk: Talk): Promise<Comparison> {
-  const { usher, session, chats, seconds } = talk;
+async function compareWithInsert(scope: AsyncDisposableStack, load: ChatLoad): Promise<Comparison> {
+  const { usher, session, chats, seconds } = load;
   const peer = startPeer(scope, new URL('./bare-chat.ts', import.meta.url));
   const database: BareChat = { url: usher.databaseUrl, poolSize, accountId: chats[0]?.id ?? '' };
   const url = await ask<string>(peer, { ...database });
@@ -55,37 +55,37 @@ async function againstInsert(scope: AsyncDisposableStack, talk: Talk): Promise<C
     name: 'messages over HTTP, a webhook subscribed, against a bare route with the INSERT alone',
     unit: 'messages/s',
     async ours() {
-      const { rate } = await speakFor(usher.url, chats.map(visitorOf), { seconds });
+      const { rate } = await sendFor(usher.url, chats.map(visitorOf), { seconds });
       for (const each of chats) assertInOrder('the transcript', await transcriptOf(session, each));
       return rate;
     },
-    peer: async () => (await speakFor(url, chats.map(elsewhere), { seconds })).rate,
+    peer: async () => (await sendFor(url, chats.map(peerSender), { seconds })).rate,
     atLeast: 0.5,
   };
 }
 
-/** The bare route writes under ids of its own, so that neither's engagements grow by the other's messages. */
-function elsewhere(chat: Chat): Speaker {
+/** The bare route uses other engagement ids, so that its messages do not lengthen the engagements of Usher. */
+function peerSender(chat: Chat): Sender {
   const engagementId = chat.id.replace(/^./, (digit) => (Number.parseInt(digit, 16) ^ 1).toString(16));
   return { ...visitorOf(chat), engagementId };
 }
 
-function statementsPerMessage({ usher, chats, seconds }: Talk): Limit {
+function statementsPerMessage({ usher, chats, seconds }: ChatLoad): Limit {
   return {
     name: 'SQL statements for a message at full load',
     unit: 'statements',
     measure: async () =>
-      statementsDuring(usher, async () => speakFor(usher.url, chats.map(visitorOf), { seconds }), {
+      statementsPerRow(usher, async () => sendFor(usher.url, chats.map(visitorOf), { seconds }), {
         count: 'chat_messages',
         seconds,
       }),
-    // Hints to other processes are statements too, gathered into few.
+    // One for the message; the rest are hints to other processes, which are batched.
     atMost: 1.05,
   };
 }
 
-function grows(
-  { usher, messages, timed }: Talk,
+function messageGrowth(
+  { usher, messages, timed }: ChatLoad,
   { short, long }: { readonly short: Chat; readonly long: Chat },
 ): Limit {
   return {
@@ -100,8 +100,8 @@ function grows(
   };
 }
 
-/** As if so many had been sent. */
-async function lengthen({ databaseUrl }: Usher, { id }: Chat, count: number): Promise<void> {
+/** Inserts messages as if they had been sent. */
+async function addMessages({ databaseUrl }: Usher, { id }: Chat, count: number): Promise<void> {
   await withDatabase(databaseUrl, async (sql) => {
     await sql`
       INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target, type,

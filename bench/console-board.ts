@@ -13,7 +13,7 @@ import { benchKey, firstSite, signIn, type Session, type Usher } from './usher.t
 interface BoardLoad {
   readonly queues: number;
   readonly waiting: number;
-  /** Those who come and go while it is measured. */
+  /** Visitors who leave and rejoin their queues during the measurement. */
   readonly movers: number;
   readonly seconds: number;
 }
@@ -24,13 +24,13 @@ const sizes: Readonly<Record<Size, BoardLoad>> = {
 };
 const changesPerSecond = 10;
 
-/** A board of many queues in a real browser: how soon it is of use, and whether it stays smooth while much changes. */
+/** A board with many queues in a real browser: the time until it is usable, and how smooth it stays under changes. */
 export const consoleBoard: Entry = {
   name: 'console-board',
   async prepare(lab) {
     const { scope } = lab;
     const size = sizes[lab.size];
-    const { usher, siteId, visitors } = await fill(lab, size);
+    const { usher, siteId, visitors } = await startWithBoard(lab, size);
     const session = await signIn(usher);
     const browser = scope.use(await openBrowser());
     const open = async () => openConsole({ browser, server: usher, key: benchKey, path: '/board' });
@@ -41,7 +41,7 @@ export const consoleBoard: Entry = {
         atMost: 1_500,
         async measure() {
           const { page, context } = await open();
-          const took = await page.evaluate<number>(rowsShown);
+          const took = await page.evaluate<number>(timeToFirstRow);
           await context.close();
           return took;
         },
@@ -49,16 +49,18 @@ export const consoleBoard: Entry = {
       {
         unit: 'ms',
         limits: [
-          // Two frames of a screen at 60 Hz, as a browser rounds them.
+          // Two frames at 60 Hz, as browsers round them.
           { name: `frame, p95, at ${changesPerSecond} changes a second`, atMost: 33.5 },
           { name: 'mean frame of the slowest second', atMost: 1_000 / 30 },
           { name: 'longest task', atMost: 200 },
         ],
         async measure() {
           const { page, context } = await open();
-          await page.evaluate(rowsShown);
+          await page.evaluate(timeToFirstRow);
           await page.getByText(`of ${size.queues}`).waitFor();
-          const figures = await frames(page, async () => change(session, { siteId, visitors, seconds: size.seconds }));
+          const figures = await measureFrames(page, async () =>
+            moveVisitors(session, { siteId, visitors, seconds: size.seconds }),
+          );
           await context.close();
           return figures;
         },
@@ -67,8 +69,8 @@ export const consoleBoard: Entry = {
   },
 };
 
-/** In the page: when the first row was there, from the beginning of the navigation. */
-const rowsShown = `new Promise((resolve) => {
+/** Runs in the page: milliseconds from the start of the navigation to the first row. */
+const timeToFirstRow = `new Promise((resolve) => {
   const look = () => document.querySelector('[role=table] [role=row][data-id]') === null
     ? requestAnimationFrame(look) : requestAnimationFrame(() => resolve(performance.now()));
   look();
@@ -79,8 +81,8 @@ interface Visitor {
   readonly queueId: string;
 }
 
-/** Queues by SQL, and everybody in them after the example of one; those who will come and go, by the API. */
-async function fill(
+/** Inserts queues and waiting visitors by SQL, as copies of one ticket made by the API; the movers are made by the API. */
+async function startWithBoard(
   lab: Lab,
   { queues, waiting, movers }: BoardLoad,
 ): Promise<{ usher: Usher; siteId: string; visitors: Visitor[] }> {
@@ -116,12 +118,12 @@ async function fill(
     await sql`ANALYZE`;
     return made;
   });
-  // What it had in memory is not what there is now.
+  // The restart drops the board in memory, which does not have the inserted rows.
   const usher = await first.restart();
   return { usher, siteId, visitors: await makeVisitors(usher, siteId, rows.slice(0, movers)) };
 }
 
-/** One in each of the queues. */
+/** Makes one visitor in each of the queues. */
 async function makeVisitors(usher: Usher, siteId: string, rows: readonly { id: string }[]): Promise<Visitor[]> {
   const session = await signIn(usher);
   const token = (session.headers['authorization'] ?? '').replace('Bearer ', '');
@@ -139,15 +141,15 @@ async function makeVisitors(usher: Usher, siteId: string, rows: readonly { id: s
 }
 
 async function enqueue(client: RawClient, siteId: string, { token, queueId }: Visitor): Promise<string> {
-  const wanted = { site_id: siteId, media: 'text', queue_id: queueId };
-  const { id } = await client.json<{ id: string }>(201, 'POST', '/queue_tickets', token, wanted);
+  const ticketInput = { site_id: siteId, media: 'text', queue_id: queueId };
+  const { id } = await client.json<{ id: string }>(201, 'POST', '/queue_tickets', token, ticketInput);
   return id;
 }
 
-let next = 0;
+let moves = 0;
 
-/** One leaves and comes back, in turn with the next, at an even pace. */
-async function change(
+/** At a steady rate, one visitor after the other leaves their queue and rejoins it. */
+async function moveVisitors(
   { url }: Session,
   {
     siteId,
@@ -158,12 +160,12 @@ async function change(
   const client = new RawClient(url);
   const began = performance.now();
   for (let n = 0; n < (changesPerSecond * seconds) / 2; n += 1) {
-    const visitor = visitors[next % visitors.length];
-    next += 1;
-    if (visitor === undefined) throw new Error('there is nobody');
-    const wanted = { site_id: siteId, media: 'text', queue_id: visitor.queueId };
-    // The same again is answered with the ticket there is.
-    const { id } = await client.json<{ id: string }>(200, 'POST', '/queue_tickets', visitor.token, wanted);
+    const visitor = visitors[moves % visitors.length];
+    moves += 1;
+    if (visitor === undefined) throw new Error('there are no visitors to move');
+    const ticketInput = { site_id: siteId, media: 'text', queue_id: visitor.queueId };
+    // Repeating the request returns the open ticket.
+    const { id } = await client.json<{ id: string }>(200, 'POST', '/queue_tickets', visitor.token, ticketInput);
     await client.json(200, 'PATCH', `/queue_tickets/${id}`, visitor.token, { action: 'cancel' });
     await sleep(Math.max(0, began + ((n * 2 + 1) * 1_000) / changesPerSecond - performance.now()));
     await enqueue(client, siteId, visitor);
@@ -172,8 +174,8 @@ async function change(
   client.close();
 }
 
-/** The 95th percentile of frames, the mean frame of the slowest second, and the longest task, in milliseconds. */
-async function frames(page: Page, work: () => Promise<void>): Promise<number[]> {
+/** The 95th percentile of frame times, the mean frame of the slowest second, and the longest task, in milliseconds. */
+async function measureFrames(page: Page, work: () => Promise<void>): Promise<number[]> {
   await page.evaluate(`
     globalThis.frameTimes = [];
     globalThis.tasks = [0];

@@ -5,32 +5,32 @@ import type { Lab } from './lab.ts';
 import { temporaryFolder } from './processes.ts';
 import { firstSite, signIn, startUsher, type Session, type Usher } from './usher.ts';
 
-/** A server whose database counts statements. */
-export async function startCounting(lab: Lab): Promise<{ usher: Usher; session: Session; siteId: string }> {
+/** Starts a server whose database counts statements with pg_stat_statements. */
+export async function startCountingUsher(lab: Lab): Promise<{ usher: Usher; session: Session; siteId: string }> {
   const databases = await lab.startCountingDatabases();
-  const usher = await startUsher(lab.scope, temporaryFolder(lab.scope), await databases.ofUsher('counting'));
+  const usher = await startUsher(lab.scope, temporaryFolder(lab.scope), await databases.createForUsher('counting'));
   const session = await signIn(usher);
   return { usher, session, siteId: await firstSite(session) };
 }
 
-interface Counting {
+interface CountOptions {
   readonly count: 'engagements' | 'chat_messages';
   /** How long `load` takes. */
   readonly seconds: number;
 }
 
 /**
- * Statements for each row that comes into the table while `load` runs. Counted in the middle of it: neither its beginning nor
- * its end is full load.
+ * Statements for each row that `load` inserts into the table. They are counted in the middle half of the run, because its
+ * beginning and end are not under full load.
  */
-export async function statementsDuring(
+export async function statementsPerRow(
   { databaseUrl }: Usher,
   load: () => Promise<unknown>,
-  { count: table, seconds }: Counting,
+  { count: table, seconds }: CountOptions,
 ): Promise<number> {
   return withDatabase(databaseUrl, async (sql) => {
     const count = async (): Promise<{ statements: number; rows: number }> => {
-      const statements = await statementsSoFar(sql);
+      const statements = await countStatements(sql);
       const [row] = await sql<{ rows: number }[]>`SELECT count(*)::integer AS rows FROM ${sql(table)}`;
       return { statements, rows: row?.rows ?? Number.NaN };
     };
@@ -45,24 +45,24 @@ export async function statementsDuring(
   });
 }
 
-/** In this database, by everybody, ours among them. */
-export async function statementsSoFar(sql: Sql): Promise<number> {
+/** All statements that were executed in this database so far, including those of the benchmark. */
+export async function countStatements(sql: Sql): Promise<number> {
   await sql`CREATE EXTENSION IF NOT EXISTS pg_stat_statements`;
   const [row] = await sql<{ statements: number }[]>`
     SELECT coalesce(sum(calls), 0)::integer AS statements
       FROM pg_stat_statements
      WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-  if (row === undefined) throw new Error('a sum is always answered');
+  if (row === undefined) throw new Error('an aggregate returned no row');
   return row.statements;
 }
 
 /**
- * The statements of the database that were executed at least so often while `work` ran, by PostgreSQL's number for them:
- * their texts, which have constants in them or not, do not compare.
+ * The statements that were executed at least `minCalls` times while `work` ran, by their `queryid`. Their texts cannot be
+ * compared, because some contain constants and others parameters.
  */
-export async function statementsOften(
+export async function frequentStatements(
   url: string,
-  least: number,
+  minCalls: number,
   work: () => Promise<unknown>,
 ): Promise<ReadonlyMap<string, string>> {
   return withDatabase(url, async (sql) => {
@@ -72,7 +72,7 @@ export async function statementsOften(
     const rows = await sql<{ id: string; query: string }[]>`
       SELECT queryid::text AS id, query
         FROM pg_stat_statements
-       WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND calls >= ${least}
+       WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND calls >= ${minCalls}
        ORDER BY queryid`;
     return new Map(rows.map(({ id, query }) => [id, query]));
   });

@@ -13,7 +13,7 @@ import { isolation } from './webhooks-isolation.ts';
 import { latency } from './webhooks-latency.ts';
 import { statements } from './webhooks-statements.ts';
 
-/** Everything there is to measure. `npm run bench` runs these in full, `npm test` in short. */
+/** All benchmarks. `npm run bench` runs them at full size, `npm test` at short size. */
 export const entries: readonly Entry[] = [
   api,
   hours,

@@ -11,9 +11,9 @@ import { openFloor } from './routing-load.ts';
 import { firstSite, signIn, startUsher, type Usher } from './usher.ts';
 
 interface FeedSize {
-  /** Feeds that are open at once. */
+  /** Feeds that are open at the same time. */
   readonly feeds: number;
-  /** After its first request a process still compiles and collects for a moment. */
+  /** How long a process gets to compile code and collect garbage before its memory is read. */
   readonly settleMs: number;
   readonly chatting: number;
   readonly perSecond: number;
@@ -25,9 +25,9 @@ const sizes: Readonly<Record<Size, FeedSize>> = {
   short: { feeds: 20, settleMs: 100, chatting: 3, perSecond: 50, seconds: 1 },
 };
 /** How long the last messages may take to arrive. */
-const arrivalPatienceMs = 10_000;
+const arrivalTimeoutMs = 10_000;
 
-/** What an open feed costs, and how long a message is under way to it. */
+/** The memory of an open feed, and the latency of a message on it. */
 export const feed: Entry = {
   name: 'feed',
   async prepare(lab) {
@@ -38,11 +38,11 @@ export const feed: Entry = {
     const siteId = await firstSite(session);
     const { chats } = await openChats(session, siteId, size.chatting);
     const other = await startUsher(scope, temporaryFolder(scope), usher.databaseUrl);
-    let crowd = await lab.startUsher();
-    const crowded = await signIn(crowd);
-    const floor = await openFloor(crowded, await firstSite(crowded), { operators: 0, visitors: size.feeds });
+    let feedServer = await lab.startUsher();
+    const feedSession = await signIn(feedServer);
+    const floor = await openFloor(feedSession, await firstSite(feedSession), { operators: 0, visitors: size.feeds });
     const tokens = floor.visitors.map(({ token }) => token);
-    const restart = async (): Promise<Usher> => (crowd = await crowd.restart());
+    const restart = async (): Promise<Usher> => (feedServer = await feedServer.restart());
     return [
       memory(restart, tokens, size),
       latency('one process', { chats, from: usher, to: usher }, size),
@@ -51,7 +51,7 @@ export const feed: Entry = {
   },
 };
 
-/** Open feeds against none, in a process that has just started: one that had feeds before keeps their memory for the next. */
+/** Memory with open feeds less memory without. The process is new each time: an older one reuses memory of closed feeds. */
 function memory(restart: () => Promise<Usher>, tokens: readonly string[], { feeds, settleMs }: FeedSize): Limit {
   return {
     name: `memory of an open feed, ${feeds} of them`,
@@ -72,38 +72,38 @@ function memory(restart: () => Promise<Usher>, tokens: readonly string[], { feed
   };
 }
 
-interface Route {
+interface LatencyPath {
   readonly chats: readonly Chat[];
-  /** Where messages are sent, and where the other side listens. */
+  /** The process that receives the messages, and the process that serves the feeds. */
   readonly from: Usher;
   readonly to: Usher;
 }
 
-function latency(name: string, { chats, from, to }: Route, { perSecond, seconds }: FeedSize): Limit {
+function latency(name: string, { chats, from, to }: LatencyPath, { perSecond, seconds }: FeedSize): Limit {
   return {
     name: `from sending a message to seeing it, ${name}, p99 at ${perSecond} a second`,
     unit: 'ms',
     async measure() {
-      const listening = chats.map(({ operatorToken }) => new FeedClient(to.url, operatorToken));
-      await Promise.all(listening.map(async (client) => client.opened));
+      const clients = chats.map(({ operatorToken }) => new FeedClient(to.url, operatorToken));
+      await Promise.all(clients.map(async (client) => client.opened));
       const count = perSecond * seconds;
-      const say = (): string => `sent at ${performance.now()}`;
-      await sendAtRate(from.url, chats, { count, perSecond, say });
-      await untilArrived(listening, count);
-      for (const client of listening) client.close();
-      const contents = listening.flatMap((client) => client.contents);
+      const nextText = (): string => `sent at ${performance.now()}`;
+      await sendAtRate(from.url, chats, { count, perSecond, nextText });
+      await waitForMessages(clients, count);
+      for (const client of clients) client.close();
+      const contents = clients.flatMap((client) => client.contents);
       assertInOrder('the feeds', contents);
-      const took = listening.flatMap((client) => client.took);
+      const took = clients.flatMap((client) => client.latenciesMs);
       return percentile(took, 0.99);
     },
     atMost: 50,
   };
 }
 
-/** Waits until the feeds together have brought so many messages. */
-export async function untilArrived(listening: readonly FeedClient[], count: number): Promise<void> {
-  const arrived = (): number => listening.reduce((sum, { took }) => sum + took.length, 0);
-  const deadline = performance.now() + arrivalPatienceMs;
+/** Waits until the feeds have received `count` messages in total. */
+export async function waitForMessages(clients: readonly FeedClient[], count: number): Promise<void> {
+  const arrived = (): number => clients.reduce((sum, { latenciesMs }) => sum + latenciesMs.length, 0);
+  const deadline = performance.now() + arrivalTimeoutMs;
   while (arrived() < count) {
     if (performance.now() > deadline) throw new Error(`${arrived()} of ${count} messages arrived`);
     await sleep(5);

@@ -6,16 +6,16 @@ test('the median is the middle value, or the mean of the middle two', () => {
   assert.equal(median([9, 1, 5]), 5);
   assert.equal(median([4, 1, 3, 2]), 2.5);
   assert.equal(median([7]), 7);
-  assert.throws(() => median([]), /no median/);
+  assert.throws(() => median([]), /median of an empty list/);
 });
 
-test('a comparison warms both up, lets them take turns and does not count the warm-up', async () => {
+test('a comparison warms up both sides, alternates who goes first and ignores the warm-up', async () => {
   const order: string[] = [];
   const side = (name: string, values: readonly number[]) => {
     const left = [...values];
     return async () => {
       order.push(name);
-      return left.shift() ?? assert.fail('asked once too often');
+      return left.shift() ?? assert.fail('measured more often than expected');
     };
   };
   const { x: outcome } = await run(
@@ -40,15 +40,19 @@ test('a comparison warms both up, lets them take turns and does not count the wa
   });
 });
 
-test('a limit is missed by the median, not by one round', async () => {
+test('a limit is missed when the median exceeds it, not when one round does', async () => {
   const values = [0, 1, 9, 2];
-  const limit = { name: 'x', unit: 's', measure: async () => values.shift() ?? assert.fail('asked once too often') };
+  const limit = {
+    name: 'x',
+    unit: 's',
+    measure: async () => values.shift() ?? assert.fail('measured more often than expected'),
+  };
   assert.equal((await run({ ...limit, atMost: 2 }, 3))['x']?.reached, true);
   values.push(0, 9, 1, 9);
   assert.equal((await run({ ...limit, atMost: 2 }, 3))['x']?.reached, false);
 });
 
-test('in a contest all take turns in each round, and each peer is told apart', async () => {
+test('in a contest all sides run in each round, and each peer gets its own outcome', async () => {
   const order: string[] = [];
   const rate = (name: string, value: number) => async () => {
     order.push(name);
@@ -74,14 +78,14 @@ test('in a contest all take turns in each round, and each peer is told apart', a
   assert.equal(outcomes['x, against q']?.reached, false);
 });
 
-test('figures of one load are told apart, each with its limit', async () => {
+test('each figure of a load is checked against its own limit', async () => {
   const rounds = [
     [9, 9],
     [1, 7],
     [3, 5],
     [2, 6],
   ];
-  const measure = async () => rounds.shift() ?? assert.fail('asked once too often');
+  const measure = async () => rounds.shift() ?? assert.fail('measured more often than expected');
   const limits = [
     { name: 'p50', atMost: 2 },
     { name: 'p99', atMost: 5 },
@@ -91,6 +95,6 @@ test('figures of one load are told apart, each with its limit', async () => {
   assert.deepEqual([p99?.ours, p99?.reached, p99?.rounds.ours], [6, false, [7, 5, 6]]);
 });
 
-test('fewer than three rounds are refused', async () => {
+test('a run with fewer than three rounds is rejected', async () => {
   await assert.rejects(run({ name: 'x', unit: 's', measure: async () => 1, atMost: 2 }, 2), /2 rounds/);
 });

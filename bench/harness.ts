@@ -1,16 +1,16 @@
 import type { Lab } from './lab.ts';
 
-/** Ours against a peer that does the same with nothing around it. Both answer a rate: more is better. */
+/** Compares Usher with a peer that does only the core of the same work. Both sides return a rate: higher is better. */
 export interface Comparison {
   readonly name: string;
   readonly unit: string;
   readonly ours: () => Promise<number>;
   readonly peer: () => Promise<number>;
-  /** The share of the peer's rate that ours must reach. */
+  /** The share of the peer's rate that Usher must reach. */
   readonly atLeast: number;
 }
 
-/** Ours against a fixed limit: less is better. */
+/** Compares Usher with a fixed limit: lower is better. */
 export interface Limit {
   readonly name: string;
   readonly unit: string;
@@ -18,7 +18,7 @@ export interface Limit {
   readonly atMost: number;
 }
 
-/** Ours against several peers, all of whom take their turn in each round. What came of it is told for each peer. */
+/** Compares Usher with several peers, all of which run in each round. There is one outcome for each peer. */
 export interface Contest {
   readonly name: string;
   readonly unit: string;
@@ -30,7 +30,7 @@ export interface Contest {
   }[];
 }
 
-/** Several figures of the same load, each with its limit; `measure` answers them in that order. */
+/** Several figures of the same load, each with its limit; `measure` returns them in the order of `limits`. */
 interface Limits {
   readonly unit: string;
   readonly limits: readonly { readonly name: string; readonly atMost: number }[];
@@ -39,40 +39,40 @@ interface Limits {
 
 export type Measure = Comparison | Limit | Contest | Limits;
 
-/** One thing to measure, in either size: see lab.ts. */
+/** A benchmark, which can run at full or short size: see lab.ts. */
 export interface Entry {
   readonly name: string;
   readonly prepare: (lab: Lab) => Promise<readonly Measure[]>;
 }
 
-/** What came of a measure: medians, and the rounds they were taken from. A limit has neither peer nor ratio. */
+/** The result of a measure: medians, and the rounds they were computed from. A limit has neither peer nor ratio. */
 export interface Outcome {
   readonly unit: string;
   readonly ours: number;
   readonly peer: number | null;
   readonly ratio: number | null;
-  /** Of a comparison the least ratio, of a limit the most of its unit. */
+  /** For a comparison the minimum ratio, for a limit the maximum value. */
   readonly target: number;
   readonly reached: boolean;
   readonly rounds: { readonly ours: readonly number[]; readonly peer: readonly number[] };
 }
 
-/** Odd, so that the median is a value that was measured. */
+/** Odd, so that the median is a measured value. */
 const defaultRounds = 5;
-const leastRounds = 3;
+const minRounds = 3;
 
-/** Each side once to warm up, then the rounds; what they gave is forgotten, but for the medians. By name. */
+/** Runs each side once to warm up, then the rounds. Returns the outcomes by name. */
 export async function run(measure: Measure, rounds = defaultRounds): Promise<Record<string, Outcome>> {
-  if (rounds < leastRounds) throw new Error(`a median of ${rounds} rounds says nothing; take ${leastRounds} or more`);
-  if ('peer' in measure) return { [measure.name]: await compare(measure, rounds) };
-  if ('peers' in measure) return contend(measure, rounds);
-  if ('limits' in measure) return holdAll(measure, rounds);
+  if (rounds < minRounds) throw new Error(`a median of ${rounds} rounds means nothing; run at least ${minRounds}`);
+  if ('peer' in measure) return { [measure.name]: await runComparison(measure, rounds) };
+  if ('peers' in measure) return runContest(measure, rounds);
+  if ('limits' in measure) return runLimits(measure, rounds);
   const { name, unit, atMost } = measure;
-  return holdAll({ unit, limits: [{ name, atMost }], measure: async () => [await measure.measure()] }, rounds);
+  return runLimits({ unit, limits: [{ name, atMost }], measure: async () => [await measure.measure()] }, rounds);
 }
 
-/** Each side once. Answers the figures by name, which say nothing: a load that is short is no measurement. */
-export async function tryOut(measure: Measure): Promise<Record<string, readonly number[]>> {
+/** Runs each side once and returns the figures by name. They only show that the measure works: one run measures nothing. */
+export async function runOnce(measure: Measure): Promise<Record<string, readonly number[]>> {
   if ('peer' in measure) return { [measure.name]: [await measure.ours(), await measure.peer()] };
   if ('peers' in measure) {
     const ours = await measure.ours();
@@ -89,8 +89,8 @@ export function nameOf(measure: Measure): string {
   return 'limits' in measure ? measure.limits.map(({ name }) => name).join('; ') : measure.name;
 }
 
-/** The two take turns at going first, so that a machine that grows slower or faster does so to both. */
-async function compare({ unit, ours, peer, atLeast }: Comparison, rounds: number): Promise<Outcome> {
+/** The sides alternate who goes first, so that a machine that becomes slower or faster affects both alike. */
+async function runComparison({ unit, ours, peer, atLeast }: Comparison, rounds: number): Promise<Outcome> {
   const measured = { ours: [] as number[], peer: [] as number[] };
   await ours();
   await peer();
@@ -103,17 +103,17 @@ async function compare({ unit, ours, peer, atLeast }: Comparison, rounds: number
       measured.ours.push(await ours());
     }
   }
-  return compared(unit, measured, atLeast);
+  return comparisonOutcome(unit, measured, atLeast);
 }
 
-function compared(unit: string, rounds: Outcome['rounds'], atLeast: number): Outcome {
+function comparisonOutcome(unit: string, rounds: Outcome['rounds'], atLeast: number): Outcome {
   const medians = { ours: median(rounds.ours), peer: median(rounds.peer) };
   const ratio = medians.ours / medians.peer;
   return { unit, ...medians, ratio, target: atLeast, reached: ratio >= atLeast, rounds };
 }
 
-/** Each round begins with the next of them, for the same reason. */
-async function contend({ name, unit, ours, peers }: Contest, rounds: number): Promise<Record<string, Outcome>> {
+/** Each round begins with the next side, so that a machine that becomes slower or faster affects all alike. */
+async function runContest({ name, unit, ours, peers }: Contest, rounds: number): Promise<Record<string, Outcome>> {
   const sides = [ours, ...peers.map(({ rate }) => rate)].map((rate) => ({ rate, measured: [] as number[] }));
   for (const { rate } of sides) await rate();
   for (let round = 0; round < rounds; round += 1) {
@@ -123,23 +123,23 @@ async function contend({ name, unit, ours, peers }: Contest, rounds: number): Pr
   const [mine = [], ...theirs] = sides.map(({ measured }) => measured);
   const outcomes = peers.map((peer, n) => {
     const measured = { ours: mine, peer: theirs[n] ?? [] };
-    return [`${name}, against ${peer.name}`, compared(unit, measured, peer.atLeast)] as const;
+    return [`${name}, against ${peer.name}`, comparisonOutcome(unit, measured, peer.atLeast)] as const;
   });
   return Object.fromEntries(outcomes);
 }
 
-async function holdAll({ unit, limits, measure }: Limits, rounds: number): Promise<Record<string, Outcome>> {
+async function runLimits({ unit, limits, measure }: Limits, rounds: number): Promise<Record<string, Outcome>> {
   const measured: (readonly number[])[] = [];
   await measure();
   while (measured.length < rounds) measured.push(await measure());
   const outcomes = limits.map(({ name, atMost }, n) => {
     const values = measured.map((figures) => figures[n] ?? Number.NaN);
-    return [name, held(unit, values, atMost)] as const;
+    return [name, limitOutcome(unit, values, atMost)] as const;
   });
   return Object.fromEntries(outcomes);
 }
 
-function held(unit: string, measured: readonly number[], atMost: number): Outcome {
+function limitOutcome(unit: string, measured: readonly number[], atMost: number): Outcome {
   const ours = median(measured);
   return {
     unit,
@@ -156,6 +156,6 @@ export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const above = sorted[Math.floor(sorted.length / 2)];
   const below = sorted[Math.ceil(sorted.length / 2) - 1];
-  if (above === undefined || below === undefined) throw new Error('nothing has no median');
+  if (above === undefined || below === undefined) throw new Error('cannot compute the median of an empty list');
   return (below + above) / 2;
 }

@@ -4,7 +4,7 @@ import type { Size } from './lab.ts';
 import type { HoursPolicy } from '../packages/server/src/schedules/business-hours.ts';
 import { type CompiledHours, compileHours, isOpen, nextChange } from '../packages/server/src/schedules/hours.ts';
 
-/** How many instants are asked about, and how often. */
+/** How many instants are evaluated, and how many times. */
 interface HoursSize {
   readonly instantCount: number;
   readonly rounds: number;
@@ -15,7 +15,7 @@ const sizes: Readonly<Record<Size, HoursSize>> = {
   short: { instantCount: 500, rounds: 2 },
 };
 
-/** What a call of `isOpen` and of `nextChange` takes on average, once the policies are compiled. Targets: 2 and 50. */
+/** The average time of a call of `isOpen` and of `nextChange` on compiled policies. */
 async function measureHours({
   instantCount,
   rounds,
@@ -24,26 +24,26 @@ async function measureHours({
   const instants = spreadInstants(instantCount);
   const average = (call: HoursCall): number => averageMicroseconds(call, { policies, instants, rounds });
   const isOpenMicroseconds = average(isOpen);
-  // The event loop gets a turn between the two, so that a harness around them stays responsive.
+  // Yields to the event loop between the two, so that a signal can interrupt the run.
   await new Promise((resolve) => setImmediate(resolve));
   return { isOpenMicroseconds, nextChangeMicroseconds: average(nextChange) };
 }
 
 type HoursCall = (hours: CompiledHours, instant: number) => unknown;
 
-interface Questions {
+interface HoursLoad {
   readonly policies: readonly CompiledHours[];
   readonly instants: readonly number[];
   readonly rounds: number;
 }
 
-function averageMicroseconds(call: HoursCall, { policies, instants, rounds }: Questions): number {
-  let answers = 0;
+function averageMicroseconds(call: HoursCall, { policies, instants, rounds }: HoursLoad): number {
+  let results = 0;
   const round = () => {
     let next = 0;
     for (const instant of instants) {
       const hours = policies[next % policies.length];
-      if (hours !== undefined && call(hours, instant) !== null) answers += 1;
+      if (hours !== undefined && call(hours, instant) !== null) results += 1;
       next += 1;
     }
   };
@@ -51,12 +51,12 @@ function averageMicroseconds(call: HoursCall, { policies, instants, rounds }: Qu
   const startedAt = performance.now();
   for (let done = 0; done < rounds; done += 1) round();
   const elapsedMs = performance.now() - startedAt;
-  // Uses what was answered, so that no call can be optimised away.
-  if (answers === 0) throw new Error('nothing was ever open or closed');
+  // Using the results keeps the compiler from removing the calls.
+  if (results === 0) throw new Error('no call returned a result');
   return (elapsedMs * 1_000) / (rounds * instants.length);
 }
 
-/** A pseudo-random sequence from 2020 to 2040, the same in each run, so that runs compare. */
+/** Pseudo-random instants from 2020 to 2040, the same in each run, so that runs can be compared. */
 function spreadInstants(count: number): number[] {
   const [from, to] = [Date.UTC(2020, 0, 1), Date.UTC(2040, 0, 1)];
   let state = 1;
@@ -87,7 +87,7 @@ function mixedPolicies(): HoursPolicy[] {
   ]);
 }
 
-/** Every 18th day from 2020 on. */
+/** Every 18th day, beginning with 2020-01-01. */
 function closedDays(count: number): { date: string }[] {
   const first = Temporal.PlainDate.from('2020-01-01');
   return Array.from({ length: count }, (_, index) => ({ date: first.add({ days: 18 * index }).toString() }));

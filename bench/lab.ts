@@ -2,24 +2,24 @@ import { startDatabases, type Databases } from './databases.ts';
 import { temporaryFolder } from './processes.ts';
 import { startUsher, type Usher } from './usher.ts';
 
-/** How large a load is: as it is measured, or just enough to show that an entry still runs. */
+/** The size of a load: `full` to measure, `short` only to check that an entry still runs. */
 export type Size = 'full' | 'short';
 
-/** What an entry measures with. Whatever it starts ends with the scope, however the run goes. */
+/** Starts what an entry needs. Everything that is started ends with the scope, even after a failure. */
 export interface Lab {
   readonly scope: AsyncDisposableStack;
   readonly size: Size;
-  /** A server as a user starts it, with a new database. */
+  /** Starts a server as a user would, with a new database. */
   startUsher(): Promise<Usher>;
-  /** A PostgreSQL to make databases in. */
+  /** Starts a PostgreSQL in which databases can be created. */
   startDatabases(): Promise<Databases>;
-  /** The same, which counts statements: see counting.ts. */
+  /** Starts a PostgreSQL that counts statements: see counting.ts. */
   startCountingDatabases(): Promise<Databases>;
 }
 
 const counting = { shared_preload_libraries: 'pg_stat_statements' };
 
-/** Everything is the entry's own, and the database of a server is the embedded one. */
+/** Shares nothing between entries; each server uses its embedded database. */
 export function fullLab(scope: AsyncDisposableStack): Lab {
   return {
     scope,
@@ -30,21 +30,21 @@ export function fullLab(scope: AsyncDisposableStack): Lab {
   };
 }
 
-/** A PostgreSQL for the short form of all entries: most of their time would be spent starting others. */
+/** One PostgreSQL for all short entries, which would otherwise spend most of their time starting their own. */
 export async function startSharedDatabases(scope: AsyncDisposableStack): Promise<Databases> {
   return startDatabases(scope, { ...counting, fsync: 'off', full_page_writes: 'off' });
 }
 
-let servers = 0;
+let serverCount = 0;
 
-/** Everything is as small as it can be, on a PostgreSQL that entries share. */
+/** Uses the smallest loads, on a PostgreSQL that all entries share. */
 export function shortLab(scope: AsyncDisposableStack, shared: Databases): Lab {
   return {
     scope,
     size: 'short',
     async startUsher() {
-      servers += 1;
-      return startUsher(scope, temporaryFolder(scope), await shared.ofUsher(`server_${servers}`));
+      serverCount += 1;
+      return startUsher(scope, temporaryFolder(scope), await shared.createForUsher(`server_${serverCount}`));
     },
     startDatabases: async () => shared,
     startCountingDatabases: async () => shared,

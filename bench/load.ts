@@ -2,7 +2,7 @@ import autocannon from 'autocannon';
 import type { Size } from './lab.ts';
 import type { Call, Session } from './usher.ts';
 
-/** How many connections ask, and for how long. */
+/** How many connections send requests, and for how long. */
 export interface Load {
   readonly connections: number;
   readonly seconds: number;
@@ -13,7 +13,7 @@ export const requestLoad: Readonly<Record<Size, Load>> = {
   short: { connections: 5, seconds: 0.3 },
 };
 
-/** Over kept-alive connections. An answer that is not a success may be a cheap one: a single one fails the run. */
+/** Sends requests over kept-alive connections. One error fails the run, because errors may be cheaper than successes. */
 export async function requestsPerSecond(
   session: Session,
   { method, path, body }: Call,
@@ -26,13 +26,13 @@ export async function requestsPerSecond(
     ...(body === undefined ? {} : { body }),
     connections,
     duration: seconds,
-    // A run ends with a sample; by default there is one a second.
+    // A run ends at a sample. The default of one sample a second would prolong short runs.
     sampleInt: 100,
   });
   const succeeded = result['2xx'];
   if (result.non2xx > 0 || result.errors > 0 || succeeded === 0) {
     throw new Error(
-      `${method} ${path}: ${succeeded} answers were 2xx, ${result.non2xx} were not, ${result.errors} did not come`,
+      `${method} ${path}: ${succeeded} responses were 2xx, ${result.non2xx} were not, ${result.errors} requests failed`,
     );
   }
   return succeeded / result.duration;

@@ -8,21 +8,21 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** A server gets this long to finish what it has; Usher itself needs 10 s at most. */
-const endPatienceMs = 15_000;
-const askPatienceMs = 60_000;
+/** How long a server gets to shut down; Usher needs at most 10 s. */
+const endTimeoutMs = 15_000;
+const askTimeoutMs = 60_000;
 
 interface Program {
-  /** Arguments to Node: the file and what follows it. */
+  /** Arguments to Node: the file and its arguments. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly stdio: StdioOptions;
 }
 
-/** A Node program in a process of its own, which ends with the scope at the latest. */
+/** Runs a Node program in a process that ends with the scope at the latest. */
 export function start(scope: AsyncDisposableStack, { args, env = {}, stdio }: Program): ChildProcess {
-  // After a Ctrl-C the measure under way goes on for a moment: nothing that it starts then would be ended.
-  if (scope.disposed) throw new Error('the run is over');
+  // After Ctrl-C the current measure continues for a moment, but the scope no longer ends what it starts.
+  if (scope.disposed) throw new Error('the run has ended');
   const names = ['PATH', 'TMPDIR', 'NODE_COMPILE_CACHE'];
   const inherited = Object.fromEntries(
     names.flatMap((name) => {
@@ -39,27 +39,27 @@ export function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Asks it to end, and makes it where it does not. Does nothing where it has ended. */
+/** Sends SIGTERM, and SIGKILL after a timeout. Does nothing if the process has ended. */
 export async function end(child: ChildProcess): Promise<void> {
   if (hasEnded(child) || child.pid === undefined) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
-  const force = setTimeout(() => child.kill('SIGKILL'), endPatienceMs);
+  const force = setTimeout(() => child.kill('SIGKILL'), endTimeoutMs);
   await ended;
   clearTimeout(force);
 }
 
-/** One of the peers beside this file; it is asked over its channel and ends when that closes. */
+/** Starts a peer from a file of this folder. It is driven over its IPC channel and ends when the channel closes. */
 export function startPeer(scope: AsyncDisposableStack, file: URL): ChildProcess {
   return start(scope, { args: [fileURLToPath(file)], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }
 
 export async function ask<Answer>(peer: ChildProcess, question: Serializable): Promise<Answer> {
-  const over = new AbortController();
-  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(askPatienceMs)]);
+  const done = new AbortController();
+  const signal = AbortSignal.any([done.signal, AbortSignal.timeout(askTimeoutMs)]);
   const failed = async (): Promise<never> => {
     await once(peer, 'exit', { signal });
-    throw new Error(`${peer.spawnargs.at(-1) ?? 'the peer'} ended before it answered`);
+    throw new Error(`${peer.spawnargs.at(-1) ?? 'the peer'} exited before it answered`);
   };
   try {
     const answered = once(peer, 'message', { signal });
@@ -67,18 +67,18 @@ export async function ask<Answer>(peer: ChildProcess, question: Serializable): P
     const [answer] = (await Promise.race([answered, failed()])) as [Answer];
     return answer;
   } finally {
-    over.abort();
+    done.abort();
   }
 }
 
-/** A folder that goes with the scope. Nothing may be running in it by then. */
+/** A folder that is deleted with the scope. Processes that use it must have ended by then. */
 export function temporaryFolder(scope: AsyncDisposableStack): string {
   const folder = mkdtempSync(join(tmpdir(), 'usher-bench-'));
   scope.defer(async () => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 
-/** A port that was free a moment ago. */
+/** A port that is free at the moment. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');

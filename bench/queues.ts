@@ -1,17 +1,17 @@
-import { againstBareRoute } from './api.ts';
+import { compareWithBareRoute } from './api.ts';
 import { withDatabase } from './databases.ts';
 import type { Entry } from './harness.ts';
 import type { Lab } from './lab.ts';
 import { requestLoad, requestsPerSecond } from './load.ts';
 import { call, firstSite, signIn, type Session } from './usher.ts';
 
-/** Queues of the site that is asked for, and sites of a small and of a large account. */
+/** The number of queues of the site that is read, and of sites in a small and in a large account. */
 const sizes = {
   full: { queuesOfSite: 100, few: 10, many: 10_000 },
   short: { queuesOfSite: 3, few: 2, many: 20 },
 };
 
-/** What a visitor's page asks for most: the queues of its site, with their status now. */
+/** The most frequent request of the widget: the queues of its site with their current status. */
 export const queues: Entry = {
   name: 'queues',
   async prepare(lab) {
@@ -20,20 +20,20 @@ export const queues: Entry = {
     const small = await startWithSites(lab, { sites: few, queuesOfSite });
     const large = await startWithSites(lab, { sites: many, queuesOfSite });
     return [
-      await againstBareRoute(lab, small.session, { name: `${queuesOfSite} queues of a site`, path: small.path }),
+      await compareWithBareRoute(lab, small.session, { name: `${queuesOfSite} queues of a site`, path: small.path }),
       {
         name: `${many} sites against ${few}`,
         unit: 'requests/s',
         ours: async () => requestsPerSecond(large.session, { method: 'GET', path: large.path, status: 200 }, load),
         peer: async () => requestsPerSecond(small.session, { method: 'GET', path: small.path, status: 200 }, load),
-        // As fast, within a factor of 1.3.
+        // The large account may be slower by a factor of at most 1.3.
         atLeast: 1 / 1.3,
       },
     ];
   },
 };
 
-/** A server whose first site has so many queues, among so many sites of its account that have one each. */
+/** Starts a server with `sites` sites in its account. The first has `queuesOfSite` queues, the others one each. */
 async function startWithSites(
   lab: Lab,
   { sites, queuesOfSite }: { readonly sites: number; readonly queuesOfSite: number },
@@ -57,6 +57,6 @@ async function startWithSites(
   const path = `/queues?site_ids[]=${siteId}`;
   const { body } = await call(session, { method: 'GET', path, status: 200 });
   const found = (JSON.parse(body) as { queues: unknown[] }).queues.length;
-  if (found !== queuesOfSite) throw new Error(`the site has ${found} queues and not ${queuesOfSite}`);
+  if (found !== queuesOfSite) throw new Error(`the site has ${found} queues instead of ${queuesOfSite}`);
   return { session, path };
 }

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * One kept-alive connection that sends a request and waits for its answer. The load generator shares two cores with the
- * server and its database: what it costs itself must be little.
+ * A kept-alive connection that sends one request at a time. It does only what the benchmarks need, because the load generator
+ * shares two cores with the server and its database.
  */
 export class RawClient {
   readonly #socket: Socket;
@@ -33,10 +33,10 @@ export class RawClient {
     });
   }
 
-  /** Sends it and takes the answer as JSON; any other status is a fault. */
+  /** Sends a request and parses the response as JSON. Throws if its status is not the expected one. */
   async json<T>(expected: number, ...request: Parameters<RawClient['send']>): Promise<T> {
     const { status, body } = await this.send(...request);
-    if (status !== expected) throw new Error(`${request[0]} ${request[1]} was answered ${status}: ${body}`);
+    if (status !== expected) throw new Error(`${request[0]} ${request[1]} returned ${status}: ${body}`);
     return JSON.parse(body) as T;
   }
 

@@ -6,7 +6,7 @@ import { findProgram } from '../test/support/programs.ts';
 import { end, hasEnded, temporaryFolder } from './processes.ts';
 
 const program = 'redis-server';
-const startPatienceMs = 10_000;
+const startTimeoutMs = 10_000;
 const pollMs = 10;
 
 export function hasRedis(): boolean {
@@ -18,7 +18,7 @@ export interface Redis {
   stop(): Promise<void>;
 }
 
-/** An empty one. It keeps what it is told as the guides of queues on it recommend: in a log, written out every second. */
+/** Starts an empty Redis. It persists as job queues recommend: with an append-only file that is synced every second. */
 export async function startRedis(scope: AsyncDisposableStack): Promise<Redis> {
   const folder = temporaryFolder(scope);
   const socket = join(folder, 'redis.sock');
@@ -34,7 +34,7 @@ export async function startRedis(scope: AsyncDisposableStack): Promise<Redis> {
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   scope.defer(async () => end(child));
-  const deadline = performance.now() + startPatienceMs;
+  const deadline = performance.now() + startTimeoutMs;
   while (!existsSync(socket)) {
     if (hasEnded(child) || performance.now() > deadline) throw new Error('Redis did not start');
     await sleep(pollMs);

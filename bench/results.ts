@@ -10,20 +10,20 @@ export interface Machine {
 
 export type Outcomes = Readonly<Record<string, Outcome>>;
 
-/** By entry; each names its machine, because entries may have been run on different ones. No dates: the history has them. */
+/** Results by entry. Each entry names the machine it ran on, because they may differ. Dates are in the Git history. */
 export type Results = Readonly<Record<string, { readonly machine: Machine; readonly measures: Outcomes }>>;
 
 export function thisMachine(): Machine {
   return { node: process.version, cores: availableParallelism(), cpu: cpus()[0]?.model ?? 'unknown' };
 }
 
-/** What was run replaces what there was of it; the rest stays. Sorted, so that a run changes only its own lines. */
+/** Replaces the entries that were run and keeps the others. Sorted, so that a run changes only its own lines. */
 export function merge(before: Results, ran: Results): Results {
   const all = Object.entries({ ...before, ...ran });
   return Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** More digits than these are noise, and would make every line differ. */
+/** More digits are noise and would change every line in each run. */
 const digits = 4;
 
 export function toJson(results: Results): string {
@@ -37,7 +37,7 @@ export async function readResults(file: URL): Promise<Results> {
     return JSON.parse(await readFile(file, 'utf8')) as Results;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
-    throw new Error('bench/results.json cannot be read; remove it, or restore it', { cause: error });
+    throw new Error('cannot read bench/results.json; restore or delete it', { cause: error });
   }
 }
 

@@ -14,27 +14,27 @@ import {
   type VisitorId,
 } from '../packages/server/src/platform/ids.ts';
 
-/** How large the account is that the board is of. */
+/** The size of the board's account. */
 export interface BoardSize {
   readonly operators: number;
   readonly queues: number;
   readonly waiting: number;
-  /** How many commands are measured together. */
+  /** How many commands one measurement applies. */
   readonly commands: number;
 }
 
 const teams = 50;
-/** As many commands as a turn under load gathers: then what changed is taken, as a turn does. */
+/** A turn under load applies about this many commands before it takes the changes. */
 const commandsInTurn = 100;
 const notes = { source: null, platform: 'web', mediaOptions: null, message: null, webhooks: [] };
 const now = Date.UTC(2027, 0, 4, 12);
 
-/** A floor on which every operator is engaged and so many visitors wait. */
+/** A board on which every operator is engaged and visitors wait. */
 interface Floor {
   readonly board: Board;
   readonly siteId: SiteId;
   readonly queues: readonly { readonly id: QueueId; readonly team: TeamId }[];
-  /** What each operator is engaged in. */
+  /** Each operator with their engagement. */
   readonly engagements: { operator: OperatorId; engagement: EngagementId }[];
 }
 
@@ -76,13 +76,13 @@ function openFloor({ operators, queues, waiting }: BoardSize): Floor {
   }
   for (let n = 0; n < operators; n += 1) {
     const sites = new Map([[siteId, new Set([teamOf(n), teamOf(n * 7 + 1)])]]);
-    const said = { enabled: true, available: true, media: 15, leaseUntil: null, maxEngagements: 1 };
-    putOperator(board, { id: newId<OperatorId>(), sites, ...said }, 0);
+    const presence = { enabled: true, available: true, media: 15, leaseUntil: null, maxEngagements: 1 };
+    putOperator(board, { id: newId<OperatorId>(), sites, ...presence }, 0);
   }
   const floor: Floor = { board, siteId, queues: made, engagements: [] };
   for (let n = 0; n < operators + waiting; n += 1) apply(board, arrival(floor, n), now);
   for (const request of Array.from(board.requests.values()))
-    take(floor, request.id, request.operator.settings.id, floor.engagements.length);
+    accept(floor, request.id, request.operator.settings.id, floor.engagements.length);
   takeChanges(board);
   return floor;
 }
@@ -104,20 +104,23 @@ function arrival({ siteId, queues }: Floor, n: number): Command<'enqueue'> {
   };
 }
 
-function take({ board, engagements }: Floor, requestId: RequestId, operator: OperatorId, at: number): void {
-  const accept = {
+function accept({ board, engagements }: Floor, requestId: RequestId, operator: OperatorId, at: number): void {
+  const command = {
     name: 'answer',
     requestId,
     action: 'accept',
     by: { kind: 'operator', id: operator },
     error: null,
   } as const;
-  const { engagementId } = apply(board, accept, now) ?? {};
-  if (!engagementId) throw new Error('an offer was not there to be accepted');
+  const { engagementId } = apply(board, command, now) ?? {};
+  if (!engagementId) throw new Error('the offer could not be accepted');
   engagements[at] = { operator, engagement: engagementId };
 }
 
-/** An operator ends, is offered the longest waiting and accepts; a visitor comes. Processor time for each command, in µs. */
+/**
+ * Processor time of a command, in µs. An operator ends an engagement, gets an offer for the longest waiting visitor and accepts;
+ * then a new visitor arrives.
+ */
 export function boardCommandMicros(size: BoardSize): () => number {
   const floor = openFloor(size);
   const { board, engagements } = floor;
@@ -129,12 +132,12 @@ export function boardCommandMicros(size: BoardSize): () => number {
       for (let n = 0; n < commandsInTurn; n += 3) {
         const at = (arrivals * 7_919) % engagements.length;
         const { operator, engagement } = engagements[at] ?? {};
-        if (operator === undefined || engagement === undefined) throw new Error('nobody is engaged');
+        if (operator === undefined || engagement === undefined) throw new Error('no operator is engaged');
         const by = { kind: 'operator', id: operator } as const;
         apply(board, { name: 'end', engagementId: engagement, by, error: false }, now);
         const [offer] = apply(board, { name: 'viewRequests', operatorId: operator }, now);
-        if (offer === undefined) throw new Error('somebody waits and the operator is free');
-        take(floor, offer.id, operator, at);
+        if (offer === undefined) throw new Error('a free operator got no offer although visitors wait');
+        accept(floor, offer.id, operator, at);
         apply(board, arrival(floor, (arrivals += 1)), now);
         commands += 4;
       }

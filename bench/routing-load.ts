@@ -26,7 +26,7 @@ async function post(
   return JSON.parse(answer.body) as Record<string, string>;
 }
 
-/** A queue, operators who are there, and visitors who will come. */
+/** Makes a queue, operators who serve it, and visitors. */
 export async function openFloor(
   session: Session,
   siteId: string,
@@ -39,14 +39,14 @@ export async function openFloor(
     routing_policy: { media: ['text'] },
     when_unstaffed: 'accept',
   });
-  const made: Person[] = [];
-  for (let n = 0; n < operators; n += 1) made.push(await makeOperator(session, siteId, n));
-  const guests: Person[] = [];
+  const madeOperators: Person[] = [];
+  for (let n = 0; n < operators; n += 1) madeOperators.push(await makeOperator(session, siteId, n));
+  const madeVisitors: Person[] = [];
   for (let n = 0; n < visitors; n += 1) {
     const { id = '', access_token: token = '' } = await post(session, '/visitors', 200, { site_id: siteId });
-    guests.push({ id, token });
+    madeVisitors.push({ id, token });
   }
-  return { session, siteId, queueId: queue['id'] ?? '', operators: made, visitors: guests };
+  return { session, siteId, queueId: queue['id'] ?? '', operators: madeOperators, visitors: madeVisitors };
 }
 
 async function makeOperator(session: Session, siteId: string, n: number): Promise<Person> {
@@ -68,21 +68,21 @@ interface Offer {
 }
 
 /**
- * Visitors come, operators take them, end the engagement and take the next: there are more visitors than operators, so
- * somebody always waits. Answers complete engagements a second.
+ * Visitors enqueue; each operator accepts an offer, ends the engagement and takes the next offer. There are more visitors than
+ * operators, so some visitors always wait. Returns complete engagements per second.
  */
 export async function engagementsPerSecond(floor: Floor, seconds: number): Promise<number> {
   const { url } = floor.session;
-  const over = new AbortController();
+  const stopping = new AbortController();
   const first = Promise.withResolvers<void>();
   let complete = 0;
   const waiting = new Map<string, () => void>();
   const visit = async ({ id, token }: Person): Promise<void> => {
     const client = new RawClient(url);
-    const wanted = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
-    while (!over.signal.aborted) {
+    const ticketInput = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
+    while (!stopping.signal.aborted) {
       const served = new Promise<void>((resolve) => waiting.set(id, resolve));
-      await client.json(201, 'POST', '/queue_tickets', token, wanted);
+      await client.json(201, 'POST', '/queue_tickets', token, ticketInput);
       await served;
     }
     client.close();
@@ -90,7 +90,7 @@ export async function engagementsPerSecond(floor: Floor, seconds: number): Promi
   const serve = async ({ id, token }: Person): Promise<void> => {
     const client = new RawClient(url);
     await client.json(200, 'PUT', `/operators/${id}/presence`, token, { available: true });
-    while (!over.signal.aborted) {
+    while (!stopping.signal.aborted) {
       const pending = await client.json<{ engagement_requests: Offer[] }>(
         200,
         'GET',
@@ -117,22 +117,22 @@ export async function engagementsPerSecond(floor: Floor, seconds: number): Promi
   const began = performance.now();
   const visits = floor.visitors.map(visit);
   const shifts = floor.operators.map(serve);
-  // A busy machine may take longer than that for the first engagement, and a rate of none says nothing.
+  // On a busy machine the first engagement may take longer than the run, and a rate of zero would mean nothing.
   await Promise.all([sleep(seconds * 1000), first.promise]);
-  over.abort();
+  stopping.abort();
   const rate = complete / ((performance.now() - began) / 1000);
   await Promise.all(shifts);
-  await leave(floor, waiting);
+  await cancelWaiting(floor, waiting);
   await Promise.all(visits);
   return rate;
 }
 
-/** Those still waiting go home. */
-async function leave(floor: Floor, waiting: ReadonlyMap<string, () => void>): Promise<void> {
+/** Cancels the tickets of all visitors who still wait. */
+async function cancelWaiting(floor: Floor, waiting: ReadonlyMap<string, () => void>): Promise<void> {
   const client = new RawClient(floor.session.url);
-  const wanted = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
+  const ticketInput = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
   for (const { id, token } of floor.visitors) {
-    const { body } = await client.send('POST', '/queue_tickets', token, wanted);
+    const { body } = await client.send('POST', '/queue_tickets', token, ticketInput);
     const ticket = JSON.parse(body) as { id: string };
     await client.send('PATCH', `/queue_tickets/${ticket.id}`, token, { action: 'cancel' });
     waiting.get(id)?.();

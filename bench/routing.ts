@@ -1,4 +1,4 @@
-import { startCounting, statementsDuring } from './counting.ts';
+import { startCountingUsher, statementsPerRow } from './counting.ts';
 import { withDatabase } from './databases.ts';
 import type { Comparison, Entry, Limit } from './harness.ts';
 import { median } from './harness.ts';
@@ -11,14 +11,14 @@ import { firstSite, signIn, startUsher, type Usher } from './usher.ts';
 
 interface RoutingSize {
   readonly board: BoardSize;
-  /** Who is there for the load over HTTP, and how long it lasts. */
+  /** People in the load over HTTP, and its duration. */
   readonly operators: number;
   readonly visitors: number;
   readonly seconds: number;
-  /** Offers that are timed, and operators who are offered them. */
+  /** Offers that are timed, and operators who receive them. */
   readonly offers: number;
   readonly desks: number;
-  /** A small and a large account: who waits, and who serves. */
+  /** People in a small account, and waiting visitors and operators in a large one. */
   readonly few: number;
   readonly manyWaiting: number;
   readonly manyOperators: number;
@@ -52,28 +52,31 @@ const sizes: Readonly<Record<Size, RoutingSize>> = {
     enqueues: 6,
   },
 };
-const inWords = (count: number): string => count.toLocaleString('en');
+const formatCount = (count: number): string => count.toLocaleString('en');
 
-/** From the pure rules to complete engagements over HTTP, and what a large account costs. */
+/** The routing rules alone, complete engagements over HTTP, and the cost of a large account. */
 export const routing: Entry = {
   name: 'routing',
   async prepare(lab) {
     const size = sizes[lab.size];
     const { few, manyWaiting, manyOperators, enqueues } = size;
-    const { usher, session, siteId } = await startCounting(lab);
+    const { usher, session, siteId } = await startCountingUsher(lab);
     const floor = await openFloor(session, siteId, size);
-    const small = await shared(lab, await startWithWaiting(lab, { waiting: few, staff: few, enqueues }));
-    const many = await shared(lab, await startWithWaiting(lab, { waiting: manyWaiting, staff: few, enqueues }));
+    const small = await withSecondProcess(lab, await startWithWaiting(lab, { waiting: few, staff: few, enqueues }));
+    const many = await withSecondProcess(
+      lab,
+      await startWithWaiting(lab, { waiting: manyWaiting, staff: few, enqueues }),
+    );
     const staffed = await startWithWaiting(lab, { waiting: few, staff: manyOperators, enqueues });
-    const waiting = `${inWords(manyWaiting)} waiting against ${few}`;
+    const waiting = `${formatCount(manyWaiting)} waiting against ${few}`;
     return [
       boardAlone(size.board),
       completeEngagements(floor, size),
       statementsPerCommand(usher, floor, size),
-      freeToOffer(floor, size),
-      grows(`an enqueue with ${waiting}`, many, small),
-      grows(`an enqueue with ${inWords(manyOperators)} operators against ${few}`, staffed, small),
-      catchesUp(`catching up with another process, ${waiting}`, many, small),
+      offerLatency(floor, size),
+      compareEnqueueRates(`an enqueue with ${waiting}`, many, small),
+      compareEnqueueRates(`an enqueue with ${formatCount(manyOperators)} operators against ${few}`, staffed, small),
+      compareCatchUpRates(`catching up with another process, ${waiting}`, many, small),
     ];
   },
 };
@@ -82,7 +85,7 @@ function boardAlone(board: BoardSize): Limit {
   const { operators, queues, waiting } = board;
   let measure: (() => number) | null = null;
   return {
-    name: `the board alone, one command (${inWords(operators)} operators, ${queues} queues, ${inWords(waiting)} waiting)`,
+    name: `the board alone, one command (${formatCount(operators)} operators, ${queues} queues, ${formatCount(waiting)} waiting)`,
     unit: 'µs',
     measure: async () => (measure ??= boardCommandMicros(board))(),
     // 200,000 commands a second.
@@ -106,16 +109,16 @@ function statementsPerCommand(usher: Usher, floor: Floor, { seconds }: RoutingSi
     unit: 'statements',
     async measure() {
       const load = async (): Promise<number> => engagementsPerSecond(floor, seconds);
-      const each = await statementsDuring(usher, load, { count: 'engagements', seconds });
-      // Enqueue, accept and end; what operators look at besides is not counted as a command.
+      const each = await statementsPerRow(usher, load, { count: 'engagements', seconds });
+      // Three commands: enqueue, accept and end. Reads by operators do not count as commands.
       return each / 3;
     },
     atMost: 0.3,
   };
 }
 
-/** An operator ends an engagement while others wait: when it is told so, the next offer is written. */
-function freeToOffer(floor: Floor, size: RoutingSize): Limit {
+/** An operator ends an engagement while visitors wait: the next offer is stored before the request is answered. */
+function offerLatency(floor: Floor, size: RoutingSize): Limit {
   return {
     name: 'from a free operator to the offer written, p99 at 100 a second',
     unit: 'ms',
@@ -127,9 +130,9 @@ function freeToOffer(floor: Floor, size: RoutingSize): Limit {
 async function p99OfOffers(floor: Floor, { offers, desks: count }: RoutingSize): Promise<number> {
   const { url } = floor.session;
   const line = new RawClient(url);
-  const wanted = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
+  const ticketInput = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
   const tokens = new Map(floor.visitors.map(({ id, token }) => [id, token]));
-  for (const { token } of floor.visitors) await line.json(201, 'POST', '/queue_tickets', token, wanted);
+  for (const { token } of floor.visitors) await line.json(201, 'POST', '/queue_tickets', token, ticketInput);
   const desks = floor.operators
     .slice(0, count)
     .map((operator) => ({ ...operator, client: new RawClient(url), free: true }));
@@ -142,7 +145,7 @@ async function p99OfOffers(floor: Floor, { offers, desks: count }: RoutingSize):
       200, 'GET', '/engagement_requests?state=pending', token,
     ); // prettier-ignore
     const [offer] = pending.engagement_requests;
-    if (offer === undefined) throw new Error('somebody waits and the operator is free');
+    if (offer === undefined) throw new Error('a free operator got no offer although visitors wait');
     const accept = { action: 'accept' };
     const { engagement_id } = await client.json<{ engagement_id: string }>(
       200, 'PATCH', `/engagement_requests/${offer.id}`, token, accept,
@@ -150,7 +153,7 @@ async function p99OfOffers(floor: Floor, { offers, desks: count }: RoutingSize):
     const began = performance.now();
     await client.json(200, 'PATCH', `/engagements/${engagement_id}`, token, { action: 'end' });
     took.push(performance.now() - began);
-    await client.json(201, 'POST', '/queue_tickets', tokens.get(offer.visitor_id) ?? '', wanted);
+    await client.json(201, 'POST', '/queue_tickets', tokens.get(offer.visitor_id) ?? '', ticketInput);
     desk.free = true;
   };
   const running: Promise<void>[] = [];
@@ -168,7 +171,7 @@ async function p99OfOffers(floor: Floor, { offers, desks: count }: RoutingSize):
     client.close();
   }
   for (const { token } of floor.visitors) {
-    const { id } = JSON.parse((await line.send('POST', '/queue_tickets', token, wanted)).body) as { id: string };
+    const { id } = JSON.parse((await line.send('POST', '/queue_tickets', token, ticketInput)).body) as { id: string };
     await line.json(200, 'PATCH', `/queue_tickets/${id}`, token, { action: 'cancel' });
   }
   line.close();
@@ -180,12 +183,12 @@ interface Account {
   readonly databaseUrl: string;
 }
 
-/** An account, and another process on the same database. */
+/** An account that a second process serves, too. */
 interface SharedAccount extends Account {
   readonly otherUrl: string;
 }
 
-/** A server in whose one queue so many wait already, for so many operators who are all busy elsewhere. */
+/** Starts a server with one queue in which visitors wait. Its operators take phone calls only, so they get no offers. */
 async function startWithWaiting(
   lab: Lab,
   { waiting, staff, enqueues }: { readonly waiting: number; readonly staff: number; readonly enqueues: number },
@@ -211,30 +214,30 @@ async function startWithWaiting(
       SELECT gen_random_uuid(), account_id, site_id, id, row_number() OVER (), 'visitor', 'text', 'waiting', '', '{}', '{}',
              ARRAY[${floor.queueId}::uuid], ARRAY[now()], '{"source":null,"platform":"web","webhooks":[]}', now(), now()
         FROM visitors WHERE name IS NULL AND site_id = ${siteId} AND NOT id = ANY(${floor.visitors.map(({ id }) => id)}::uuid[])`;
-    // As if another process had moved everything: the server reads it all anew.
+    // The server reloads the board, as after changes by another process.
     await sql`UPDATE accounts SET last_seq = ${waiting}, board_version = board_version + 1000`;
     await sql`ANALYZE`;
   });
   return { floor, databaseUrl: usher.databaseUrl };
 }
 
-async function shared({ scope }: Lab, account: Account): Promise<SharedAccount> {
+async function withSecondProcess({ scope }: Lab, account: Account): Promise<SharedAccount> {
   const other = await startUsher(scope, temporaryFolder(scope), account.databaseUrl);
   return { ...account, otherUrl: other.url };
 }
 
-/** The large account must be as fast as the small one, within a factor of 1.3. */
+/** The large account may be slower than the small one by a factor of at most 1.3. */
 const atLeast = 1 / 1.3;
 
-/** Rates of enqueueing one after the other, from medians. */
-function grows(name: string, large: Account, small: Account): Comparison {
+/** Compares the rates of enqueueing visitors one after the other, computed from medians. */
+function compareEnqueueRates(name: string, large: Account, small: Account): Comparison {
   const rate = async ({ floor }: Account): Promise<number> =>
     1000 / (await medianEnqueueMs(floor, [floor.session.url]));
   return { name, unit: 'enqueues/s', ours: async () => rate(large), peer: async () => rate(small), atLeast };
 }
 
-/** The same by two processes that take turns, so that each must catch up with what the other did: an enqueue and a cancel. */
-function catchesUp(name: string, large: SharedAccount, small: SharedAccount): Comparison {
+/** Enqueues at two processes in turn, so that each must first catch up with the enqueue and the cancel of the other. */
+function compareCatchUpRates(name: string, large: SharedAccount, small: SharedAccount): Comparison {
   const rate = async ({ floor, otherUrl }: SharedAccount): Promise<number> =>
     1000 / (await medianEnqueueMs(floor, [floor.session.url, otherUrl]));
   return { name, unit: 'enqueues/s', ours: async () => rate(large), peer: async () => rate(small), atLeast };
@@ -242,13 +245,13 @@ function catchesUp(name: string, large: SharedAccount, small: SharedAccount): Co
 
 async function medianEnqueueMs(floor: Floor, urls: readonly string[]): Promise<number> {
   const clients = urls.map((url) => new RawClient(url));
-  const wanted = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
+  const ticketInput = { site_id: floor.siteId, media: 'text', queue_id: floor.queueId };
   const took: number[] = [];
   for (const [n, { token }] of floor.visitors.entries()) {
     const client = clients[n % clients.length];
-    if (client === undefined) throw new Error('there is no server to ask');
+    if (client === undefined) throw new Error('there is no server to send requests to');
     const began = performance.now();
-    const { id } = await client.json<{ id: string }>(201, 'POST', '/queue_tickets', token, wanted);
+    const { id } = await client.json<{ id: string }>(201, 'POST', '/queue_tickets', token, ticketInput);
     took.push(performance.now() - began);
     await client.json(200, 'PATCH', `/queue_tickets/${id}`, token, { action: 'cancel' });
   }

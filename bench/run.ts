@@ -5,14 +5,14 @@ import { merge, readResults, thisMachine, writeResults, type Outcomes } from './
 import { table } from './table.ts';
 
 /**
- * `npm run bench -- [name…]`: measures the named entries, or all of them, and keeps what came of it in results.json. A name
- * also means the entries that begin with it and a dash.
+ * `npm run bench -- [name…]`: runs the named entries, or all of them, and stores the results in results.json. A name also
+ * selects the entries that begin with it and a dash.
  */
 const resultsFile = new URL('results.json', import.meta.url);
 
 class Interrupted extends Error {}
 
-/** Rejects when the run cannot go on: what was started is then ended in good order. */
+/** Rejects when the run must stop, so that the scope ends what the run started. */
 const interrupted = new Promise<never>((_resolve, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => reject(new Interrupted(signal)));
@@ -47,7 +47,7 @@ async function runAll(chosen: readonly Entry[]): Promise<number> {
       await runEntry(entry);
     } catch (error) {
       if (error instanceof Interrupted) return 130;
-      console.error(`${entry.name} could not be measured:`, error);
+      console.error(`${entry.name} failed:`, error);
       failed += 1;
     }
   }
@@ -55,12 +55,12 @@ async function runAll(chosen: readonly Entry[]): Promise<number> {
 }
 
 const names = process.argv.slice(2);
-const means = (name: string, entry: Entry): boolean => entry.name === name || entry.name.startsWith(`${name}-`);
-const unknown = names.find((name) => !entries.some((entry) => means(name, entry)));
+const matches = (name: string, entry: Entry): boolean => entry.name === name || entry.name.startsWith(`${name}-`);
+const unknown = names.find((name) => !entries.some((entry) => matches(name, entry)));
 if (unknown === undefined) {
-  const chosen = names.length === 0 ? entries : entries.filter((entry) => names.some((name) => means(name, entry)));
-  // Not left to the event loop: after an interruption the measure that was under way would go on.
+  const chosen = names.length === 0 ? entries : entries.filter((entry) => names.some((name) => matches(name, entry)));
+  // Exits explicitly: after an interruption the current measure would otherwise continue.
   process.exit(await runAll(chosen));
 }
-console.error(`There is no benchmark "${unknown}". There are: ${entries.map((entry) => entry.name).join(', ')}.`);
+console.error(`Unknown benchmark "${unknown}". Available: ${entries.map((entry) => entry.name).join(', ')}.`);
 process.exitCode = 2;

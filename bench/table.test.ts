@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { table } from './table.ts';
 
-test('columns line up, a limit stands where a peer would, and a miss is loud', () => {
+test('columns are aligned, a limit is in the column of the peer, and a miss is shown as NO', () => {
   const rounds = { ours: [], peer: [] };
   const text = table({
     'authenticated read': {

@@ -7,26 +7,26 @@ import { runningEmbeddedPostgres } from '../packages/server/src/platform/embedde
 import { urlOf } from '../test/support/cluster.ts';
 import { end, freePort, hasEnded, start } from './processes.ts';
 
-/** The real server, as a user starts it. */
+/** A server process, started as a user would start it. */
 export interface Usher {
   readonly url: string;
   readonly dataDir: string;
   readonly pid: number;
   readonly databaseUrl: string;
-  /** From spawning the process to the first `GET /readyz` that was answered 200. */
+  /** From spawning the process to the first 200 of `GET /readyz`. */
   readonly readySeconds: number;
   stop(): Promise<void>;
-  /** Stops the server if it runs, and starts another on the same data. */
+  /** Stops the server if it runs, and starts a new one on the same data. */
   restart(): Promise<Usher>;
 }
 
-/** Of the first super_manager. */
+/** The API key of the first super_manager. */
 export const benchKey = { id: 'bench', secret: 'known-to-all-who-read-this' };
-const readyPatienceMs = 60_000;
+const readyTimeoutMs = 60_000;
 const pollMs = 5;
-const callPatienceMs = 10_000;
+const callTimeoutMs = 10_000;
 
-/** Keeps its data in `folder`: one that was used before gives a second start. With a URL it joins that database instead. */
+/** Starts a server with its data in `folder`. With a `databaseUrl` it uses that database instead of an embedded one. */
 export async function startUsher(
   scope: AsyncDisposableStack,
   folder: string,
@@ -36,7 +36,7 @@ export async function startUsher(
   const url = `http://127.0.0.1:${port}`;
   const dataDir = join(folder, 'data');
   scope.defer(() => endDatabase(dataDir));
-  // Its log goes to a file: writing it is part of running the service, and so of what is measured.
+  // The log is written to a file: writing it is part of running the service, so it is measured, too.
   const output = join(folder, 'usher.log');
   const log = openSync(output, 'a');
   const began = performance.now();
@@ -51,15 +51,15 @@ export async function startUsher(
       USHER_RATE_LIMIT_PER_TOKEN: '1000000000',
       USHER_RATE_LIMIT_SIGN_IN: '1000000000',
       USHER_LOG_LEVEL: 'info',
-      // What webhooks are sent to is on this machine.
+      // The receivers of webhooks are on this machine.
       USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     },
     stdio: ['ignore', log, log],
   });
   closeSync(log);
-  await ready(child, url, output);
+  await waitUntilReady(child, url, output);
   const readySeconds = (performance.now() - began) / 1000;
-  if (child.pid === undefined) throw new Error('what answers must be a process');
+  if (child.pid === undefined) throw new Error('the server has no process id');
   return {
     url,
     dataDir,
@@ -80,12 +80,12 @@ function embeddedUrl(dataDir: string): string {
   return urlOf(address);
 }
 
-async function ready(child: ChildProcess, url: string, output: string): Promise<void> {
-  const deadline = performance.now() + readyPatienceMs;
+async function waitUntilReady(child: ChildProcess, url: string, output: string): Promise<void> {
+  const deadline = performance.now() + readyTimeoutMs;
   while (!(await isReady(url))) {
     if (hasEnded(child) || performance.now() > deadline) {
       const lines = readFileSync(output, 'utf8').trim().split('\n');
-      throw new Error(`Usher did not get ready:\n${lines.slice(-5).join('\n')}`);
+      throw new Error(`Usher did not become ready:\n${lines.slice(-5).join('\n')}`);
     }
     await sleep(pollMs);
   }
@@ -93,25 +93,25 @@ async function ready(child: ChildProcess, url: string, output: string): Promise<
 
 async function isReady(url: string): Promise<boolean> {
   try {
-    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(callPatienceMs) });
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(callTimeoutMs) });
     await response.arrayBuffer();
     return response.status === 200;
   } catch {
-    return false; // Nobody listens there yet.
+    return false; // The server does not listen yet.
   }
 }
 
-/** Usher stops its database with itself. Only one that had to be killed leaves it behind. */
+/** Ends the embedded database of a server that was killed; otherwise Usher stops its database itself. */
 function endDatabase(dataDir: string): void {
   try {
     const [pid] = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n', 1);
     process.kill(Number(pid), 'SIGQUIT');
   } catch {
-    // No lock file, or no such process: there is nothing to end.
+    // There is no lock file or no such process: the database has ended.
   }
 }
 
-/** Where to send requests, and as whom. */
+/** Where to send requests, and with which credentials. */
 export interface Session {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -120,7 +120,7 @@ export interface Session {
 export interface Call {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** The one that is expected; any other is a fault. */
+  /** The expected status; any other throws. */
   readonly status: number;
   readonly body?: string;
 }
@@ -133,14 +133,14 @@ export async function call(
     method,
     headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body }),
-    signal: AbortSignal.timeout(callPatienceMs),
+    signal: AbortSignal.timeout(callTimeoutMs),
   });
   const answer = { contentType: response.headers.get('content-type') ?? '', body: await response.text() };
-  if (response.status !== status) throw new Error(`${method} ${path} was answered ${response.status}: ${answer.body}`);
+  if (response.status !== status) throw new Error(`${method} ${path} returned ${response.status}: ${answer.body}`);
   return answer;
 }
 
-/** As the first super_manager. */
+/** Signs in as the first super_manager. */
 export async function signIn({ url }: Pick<Usher, 'url'>): Promise<Session> {
   const credentials = JSON.stringify({ api_key_id: benchKey.id, api_key_secret: benchKey.secret });
   const path = '/operator_authentication/tokens';
@@ -149,7 +149,7 @@ export async function signIn({ url }: Pick<Usher, 'url'>): Promise<Session> {
   return { url, headers: { authorization: `Bearer ${token}` } };
 }
 
-/** The site that the first start has made. */
+/** The id of the site that the first start made. */
 export async function firstSite(session: Session): Promise<string> {
   const { body } = await call(session, { method: 'GET', path: '/sites', status: 200 });
   const [site] = (JSON.parse(body) as { sites: { id: string }[] }).sites;

@@ -1,14 +1,14 @@
 import { maxPerDestination } from '../packages/server/src/webhooks/dispatcher/transport.ts';
 import { end, ask, startPeer } from './processes.ts';
-import { settle, type Databases } from './databases.ts';
+import { vacuumAndCheckpoint, type Databases } from './databases.ts';
 import { assertInOrder } from './in-order.ts';
 import type { Size } from './lab.ts';
 import { startRedis } from './redis.ts';
-import type { PeerQuestion } from './webhook-peer.ts';
+import type { PeerRequest } from './webhook-peer.ts';
 import type { Receiver } from './webhook-receiver.ts';
 import type { Work } from './webhook-post.ts';
 
-/** Events for an address. Those of a round come after others, by which a process that has just started gets warm. */
+/** Events to deliver to one address. The measured events come after events that warm up a newly started process. */
 export interface Backlog {
   readonly target: string;
   readonly warmUpEvents: number;
@@ -28,31 +28,31 @@ export function totalOf({ warmUpEvents, measuredEvents }: Backlog): number {
   return warmUpEvents + measuredEvents;
 }
 
-/** Requests at a time, of all contestants alike. */
+/** Concurrent requests, the same for all contestants. */
 const concurrency = maxPerDestination;
 
-/** A contestant with its work before it. */
-export interface Ready {
-  /** Does it; answers when nothing was left to be done. `arrived` resolves when everything has arrived. */
+/** A contestant whose backlog is stored and ready to be delivered. */
+export interface LoadedContestant {
+  /** Delivers the backlog. Returns the time at which all outcomes were stored. `arrived` resolves when all events arrived. */
   readonly drain: (arrived: Promise<unknown>) => Promise<number>;
   readonly stop: () => Promise<void>;
-  /** By the id of an event, what tells the order in which it must arrive: see in-order.ts. Peers promise no order. */
+  /** By event id, a text that says in which order events must arrive: see in-order.ts. Peers guarantee no order. */
   readonly order?: ReadonlyMap<string, string>;
 }
 
-/** Finds a place for the backlog and puts it there. */
-export type Contestant = (scope: AsyncDisposableStack, backlog: Backlog) => Promise<Ready>;
+/** Stores the backlog in a database or a Redis of the contestant. */
+export type Contestant = (scope: AsyncDisposableStack, backlog: Backlog) => Promise<LoadedContestant>;
 
 /**
- * Events a second, from when it was warm until all had arrived and nothing was left to be written about them. So neither how
- * long a contestant takes to start counts, nor how soon it looks for work.
+ * Events per second, from the end of the warm-up until all events arrived and their outcomes were stored. So neither the
+ * start-up time of a contestant counts nor its first poll for work.
  */
 export async function drainRate(
   scope: AsyncDisposableStack,
   receiver: Receiver,
   { contestant, backlog }: { readonly contestant: Contestant; readonly backlog: Backlog },
 ): Promise<number> {
-  await receiver.forget();
+  await receiver.clear();
   const ready = await contestant(scope, backlog);
   try {
     const arriving = receiver.expect(totalOf(backlog));
@@ -69,11 +69,11 @@ export async function drainRate(
   }
 }
 
-/** Bare requests: nothing is stored. */
+/** Bare requests, without any storage. */
 export const bare: Contestant = async (scope, backlog) =>
   startContestant(scope, new URL('./webhooks-bare.ts', import.meta.url), workFor(backlog, ''));
 
-/** With a Redis of its own, a new one each time. */
+/** BullMQ on a new Redis each time. */
 export const bullmq: Contestant = async (scope, backlog) => {
   const redis = await startRedis(scope);
   const file = new URL('./webhooks-bullmq.ts', import.meta.url);
@@ -87,12 +87,12 @@ export const bullmq: Contestant = async (scope, backlog) => {
   };
 };
 
-/** With a database of its own, a new one each time. */
+/** A job queue on a new database each time. */
 export function onPostgres(databases: Databases, file: URL): Contestant {
   return async (scope, backlog) => {
-    const store = await databases.empty('peer');
+    const store = await databases.createEmpty('peer');
     const ready = await startContestant(scope, file, workFor(backlog, store));
-    await settle(store);
+    await vacuumAndCheckpoint(store);
     return ready;
   };
 }
@@ -101,12 +101,12 @@ function workFor(backlog: Backlog, store: string): Work {
   return { store, target: backlog.target, count: totalOf(backlog), concurrency };
 }
 
-async function startContestant(scope: AsyncDisposableStack, file: URL, work: Work): Promise<Ready> {
+async function startContestant(scope: AsyncDisposableStack, file: URL, work: Work): Promise<LoadedContestant> {
   const peer = startPeer(scope, file);
-  const question: PeerQuestion = { kind: 'fill', work };
-  await ask(peer, question);
+  const request: PeerRequest = { kind: 'fill', work };
+  await ask(peer, request);
   return {
-    drain: async () => ask<number>(peer, { kind: 'drain' } satisfies PeerQuestion),
+    drain: async () => ask<number>(peer, { kind: 'drain' } satisfies PeerRequest),
     stop: async () => end(peer),
   };
 }

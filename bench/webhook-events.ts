@@ -1,7 +1,7 @@
 import type { EventPayload } from '../packages/server/src/events/catalogue.ts';
 import { makeEvent } from '../packages/server/src/events/make-event.ts';
 
-/** What every contestant sends: a message as an integrator is told of it, about 700 bytes. */
+/** The event that every contestant sends: a chat message as integrators receive it, about 700 bytes. */
 export function messageEvent(id: string): EventPayload<'engagement.chat.message'> {
   const at = new Date(Date.UTC(2026, 0, 1));
   return makeEvent(

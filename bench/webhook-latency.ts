@@ -10,17 +10,17 @@ interface Load {
   readonly chats: readonly Chat[];
   readonly perSecond: number;
   readonly seconds: number;
-  /** Of those sent, so many arrive where it is remembered. */
+  /** How many of the messages go to receivers that record arrivals. */
   readonly arriving: number;
 }
 
 /**
- * Milliseconds from each message to its arrival at a webhook. They count from the time that the event bears, which is taken
- * a moment before the commit.
+ * Milliseconds from each message to its arrival at a webhook. They count from `occurred_at` of the event, which is a moment
+ * before the commit.
  */
 export async function messageToArrival(receiver: Receiver, load: Load): Promise<readonly number[]> {
   const { url, databaseUrl, chats, perSecond, seconds, arriving } = load;
-  await receiver.forget();
+  await receiver.clear();
   await sendAtRate(url, chats, { count: perSecond * seconds, perSecond });
   const arrivals = await receiver.expect(arriving);
   const messages = await assertWebhooksInOrder(databaseUrl, arrivals);
@@ -28,13 +28,13 @@ export async function messageToArrival(receiver: Receiver, load: Load): Promise<
 }
 
 interface SentMessage {
-  /** Of its event. */
+  /** The id of the event. */
   readonly id: string;
   readonly at: number;
   readonly content: string;
 }
 
-/** Fails unless the messages of each sender arrived in the order they were sent. Answers all messages, by the ids of their events. */
+/** Fails unless the messages of each sender arrived in the order they were sent. Returns all messages by event id. */
 export async function assertWebhooksInOrder(
   databaseUrl: string,
   arrivals: Arrivals,

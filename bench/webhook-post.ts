@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
 
-/** Where a contestant finds its work, and where it sends it. */
+/** Where a contestant stores its work, and where it sends the events. */
 export interface Work {
   /** The URL of a database, or the socket of a Redis. */
   readonly store: string;
@@ -12,9 +12,9 @@ export interface Work {
 
 const secret = Buffer.from('known to all who read this, and long enough');
 
-/** How every peer sends: over as many kept-alive connections as there may be requests at a time. */
+/** Sends the requests of every peer, with one kept-alive connection for each concurrent request. */
 export class Poster {
-  /** Resolves when as many were answered as there are. */
+  /** Resolves when `count` requests were answered. */
   readonly all: Promise<void>;
   readonly #target: string;
   readonly #agent: Agent;
@@ -30,7 +30,7 @@ export class Poster {
     this.#agent = new Agent({ connections: concurrency, pipelining: 1 });
   }
 
-  /** As anybody would who writes a dispatcher on a job queue: signed by the Standard Webhooks scheme. */
+  /** Signs by the Standard Webhooks scheme, as a dispatcher built on a job queue would. */
   async postSigned(event: { readonly event_id: string }): Promise<void> {
     const { event_id: id } = event;
     const body = JSON.stringify(event);

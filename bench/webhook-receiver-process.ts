@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { wallMs } from './clock.ts';
 
-/** What receives webhooks: plain servers that take a request, remember when, and answer. The same for every sender. */
-export type ReceiverQuestion =
+/** The receiver of webhooks: plain HTTP servers that record when each request arrived. All contestants use the same. */
+export type ReceiverRequest =
   | { readonly kind: 'listen'; readonly ports: number; readonly answerAfterMs: number }
-  | { readonly kind: 'forget' }
-  | { readonly kind: 'expect'; readonly count: number; readonly patienceMs: number };
+  | { readonly kind: 'clear' }
+  | { readonly kind: 'expect'; readonly count: number; readonly timeoutMs: number };
 
-/** Ids and when each arrived first, in that order. */
+/** Event ids with the time of their first arrival, in that order. */
 export type Arrivals = readonly (readonly [id: string, at: number])[];
 
 /** Longer than any pause between the requests of a sender. */
@@ -16,42 +16,48 @@ const keepAliveMs = 120_000;
 
 const arrived = new Map<string, number>();
 let expected = Infinity;
-let complete: () => void = () => undefined;
+let onExpected: () => void = () => undefined;
 
-process.on('message', (question) => void answer(question as ReceiverQuestion));
+process.on('message', (request) => void answer(request as ReceiverRequest));
 process.once('disconnect', () => process.exit());
 
-async function answer(question: ReceiverQuestion): Promise<void> {
-  switch (question.kind) {
+async function answer(request: ReceiverRequest): Promise<void> {
+  switch (request.kind) {
     case 'listen':
       process.send?.(
-        await Promise.all(Array.from({ length: question.ports }, async () => listen(question.answerAfterMs))),
+        await Promise.all(Array.from({ length: request.ports }, async () => listen(request.answerAfterMs))),
       );
       return;
-    case 'forget':
+    case 'clear':
       arrived.clear();
-      process.send?.('forgotten');
+      process.send?.('cleared');
       return;
     case 'expect':
-      await enough(question);
+      await waitForArrivals(request);
       process.send?.([...arrived]);
   }
 }
 
-/** So many different ones, or as many as came in time. */
-async function enough({ count, patienceMs }: { readonly count: number; readonly patienceMs: number }): Promise<void> {
+/** Waits until `count` different events arrived, or until the timeout. */
+async function waitForArrivals({
+  count,
+  timeoutMs,
+}: {
+  readonly count: number;
+  readonly timeoutMs: number;
+}): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const over = setTimeout(resolve, patienceMs);
+  const timer = setTimeout(resolve, timeoutMs);
   expected = count;
-  complete = resolve;
+  onExpected = resolve;
   if (arrived.size >= expected) resolve();
   await promise;
-  clearTimeout(over);
+  clearTimeout(timer);
   expected = Infinity;
 }
 
 async function listen(answerAfterMs: number): Promise<string> {
-  const server = createServer((request, response) => take(request, response, answerAfterMs));
+  const server = createServer((request, response) => receive(request, response, answerAfterMs));
   server.keepAliveTimeout = keepAliveMs;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -60,12 +66,12 @@ async function listen(answerAfterMs: number): Promise<string> {
   return `http://127.0.0.1:${address.port}/hook`;
 }
 
-function take(request: IncomingMessage, response: ServerResponse, answerAfterMs: number): void {
+function receive(request: IncomingMessage, response: ServerResponse, answerAfterMs: number): void {
   const id = request.headers['webhook-id'];
-  // What goes to those who answer late is nobody's measure: it is to be seen whether it delays the others.
+  // Arrivals at slow receivers are not recorded: the benchmark measures only whether they delay the others.
   if (answerAfterMs === 0 && typeof id === 'string' && !arrived.has(id)) {
     arrived.set(id, wallMs());
-    if (arrived.size >= expected) complete();
+    if (arrived.size >= expected) onExpected();
   }
   const reply = (): void => {
     response.writeHead(200, { 'content-type': 'text/plain', 'content-length': '2' });

@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { ask, startPeer } from './processes.ts';
-import type { Arrivals, ReceiverQuestion } from './webhook-receiver-process.ts';
+import type { Arrivals, ReceiverRequest } from './webhook-receiver-process.ts';
 
-/** A little less than a question may take. */
-const patienceMs = 50_000;
+/** Less than the timeout of `ask`, so that the error says how many events arrived. */
+const timeoutMs = 50_000;
 
-/** The process that webhooks arrive at. */
+/** The process that receives webhooks. */
 export class Receiver {
   readonly #process: ChildProcess;
 
@@ -13,25 +13,26 @@ export class Receiver {
     this.#process = startPeer(scope, new URL('./webhook-receiver-process.ts', import.meta.url));
   }
 
-  /** So many more addresses, each with a port of its own. */
+  /** Opens more addresses, each with its own port, and returns their URLs. */
   async listen(ports: number, answerAfterMs = 0): Promise<readonly string[]> {
     return this.#ask({ kind: 'listen', ports, answerAfterMs });
   }
 
-  async forget(): Promise<void> {
-    await this.#ask({ kind: 'forget' });
+  /** Deletes the recorded arrivals. */
+  async clear(): Promise<void> {
+    await this.#ask({ kind: 'clear' });
   }
 
-  /** Waits until so many have arrived since the last `forget`. */
+  /** Waits until `count` events have arrived since the last `clear`. */
   async expect(count: number): Promise<Arrivals> {
-    const arrivals = await this.#ask<Arrivals>({ kind: 'expect', count, patienceMs });
+    const arrivals = await this.#ask<Arrivals>({ kind: 'expect', count, timeoutMs });
     if (arrivals.length < count) {
-      throw new Error(`${arrivals.length} of ${count} webhooks arrived within ${patienceMs / 1000} s`);
+      throw new Error(`${arrivals.length} of ${count} webhooks arrived within ${timeoutMs / 1000} s`);
     }
     return arrivals;
   }
 
-  async #ask<Answer>(question: ReceiverQuestion): Promise<Answer> {
-    return ask<Answer>(this.#process, question);
+  async #ask<Answer>(request: ReceiverRequest): Promise<Answer> {
+    return ask<Answer>(this.#process, request);
   }
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { messageEvent } from './webhook-events.ts';
-import { contend } from './webhook-peer.ts';
+import { runPeer } from './webhook-peer.ts';
 import { Poster } from './webhook-post.ts';
 
-/** The least there is: requests with bodies that lie ready, neither signed nor written down anywhere. */
+/** The lower bound of the work: requests with prepared bodies, neither signed nor stored. */
 let events: { readonly id: string; readonly body: string }[] = [];
 
-contend({
+runPeer({
   async fill({ count }) {
     events = Array.from({ length: count }, () => {
       const id = randomUUID();

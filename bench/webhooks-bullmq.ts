@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import { messageEvent } from './webhook-events.ts';
-import { contend } from './webhook-peer.ts';
+import { runPeer } from './webhook-peer.ts';
 import { Poster } from './webhook-post.ts';
 
-/** A dispatcher made by hand on BullMQ: one worker with all the concurrency, as its guide has it. */
+/** A dispatcher built on BullMQ: one worker with the full concurrency, as its guide recommends. */
 const name = 'webhooks';
-const inBulk = 1_000;
+const jobsPerInsert = 1_000;
 
-contend({
+runPeer({
   async fill({ store, count }) {
     const queue = new Queue(name, { connection: { path: store } });
-    for (let first = 0; first < count; first += inBulk) {
-      const jobs = Array.from({ length: Math.min(inBulk, count - first) }, () => ({
+    for (let first = 0; first < count; first += jobsPerInsert) {
+      const jobs = Array.from({ length: Math.min(jobsPerInsert, count - first) }, () => ({
         name: 'deliver',
         data: messageEvent(randomUUID()),
-        // Nothing has to be kept of them, which is the least work.
+        // Completed jobs are removed, which is the least work for BullMQ.
         opts: { removeOnComplete: true },
       }));
       await queue.addBulk(jobs);

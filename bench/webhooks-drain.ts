@@ -4,7 +4,7 @@ import { backlogFor, bare, bullmq, drainRate, onPostgres, type Contestant } from
 import { Receiver } from './webhook-receiver.ts';
 import { ours } from './webhooks-ours.ts';
 
-/** How fast a backlog is delivered, by one process each: against bare requests, and dispatchers made by hand on job queues. */
+/** How fast one process delivers a backlog, compared with bare requests and with dispatchers built on job queues. */
 export const drain: Entry = {
   name: 'webhooks-drain',
   async prepare(lab) {
@@ -17,11 +17,11 @@ export const drain: Entry = {
     const graphileWorker = onPostgres(databases, new URL('./webhooks-graphile-worker.ts', import.meta.url));
     const pgBoss = onPostgres(databases, new URL('./webhooks-pg-boss.ts', import.meta.url));
     const withRedis = hasRedis() ? [{ name: 'BullMQ', rate: rate(bullmq), atLeast: 2 }] : [];
-    if (withRedis.length === 0) console.error('BullMQ is left out: there is no redis-server on the PATH.');
+    if (withRedis.length === 0) console.error('Skipping BullMQ: redis-server is not on the PATH.');
     const contest: Contest = {
       name: 'delivering a backlog',
       unit: 'deliveries/s',
-      ours: rate(ours(async () => databases.ofUsher('ours'))),
+      ours: rate(ours(async () => databases.createForUsher('ours'))),
       peers: [
         { name: 'bare requests', rate: rate(bare), atLeast: 0.6 },
         ...withRedis,

@@ -2,26 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { Logger, makeWorkerUtils, run } from 'graphile-worker';
 import { withDatabase } from './databases.ts';
 import { messageEvent } from './webhook-events.ts';
-import { contend, untilNothing } from './webhook-peer.ts';
+import { runPeer, waitUntilEmpty } from './webhook-peer.ts';
 import { Poster } from './webhook-post.ts';
 
-/** A dispatcher made by hand on Graphile Worker, with the batching that its page on performance recommends. */
+/** A dispatcher built on Graphile Worker, with the batching that its performance guide recommends. */
 const task = 'deliver';
-const inBulk = 1_000;
-/** As in the configuration by which that page was measured. */
+const jobsPerInsert = 1_000;
+/** The value of the configuration that the performance guide measured. */
 const localQueue = { size: 500 };
 const batchDelayMs = 0;
-/** A line for each job would be most of its work. */
+/** Logs errors only: a line for each job would cost more than the job. */
 const logger = new Logger(() => (level, message) => {
   if (level === 'error') console.error(message);
 });
 
-contend({
+runPeer({
   async fill({ store, count }) {
     const utils = await makeWorkerUtils({ connectionString: store, logger });
     await utils.migrate();
-    for (let first = 0; first < count; first += inBulk) {
-      const length = Math.min(inBulk, count - first);
+    for (let first = 0; first < count; first += jobsPerInsert) {
+      const length = Math.min(jobsPerInsert, count - first);
       await utils.addJobs(Array.from({ length }, () => ({ identifier: task, payload: messageEvent(randomUUID()) })));
     }
     await utils.release();
@@ -46,7 +46,7 @@ contend({
     });
     await poster.all;
     await withDatabase(work.store, async (sql) =>
-      untilNothing(async () => {
+      waitUntilEmpty(async () => {
         const left = await sql`SELECT 1 FROM graphile_worker.jobs LIMIT 1`;
         return left.length > 0;
       }),

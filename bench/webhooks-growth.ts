@@ -1,17 +1,17 @@
 import type { Sql } from '../packages/server/src/platform/database.ts';
-import { settle, withDatabase } from './databases.ts';
+import { vacuumAndCheckpoint, withDatabase } from './databases.ts';
 import type { Entry } from './harness.ts';
 import { freePort } from './processes.ts';
 import { backlogFor, drainRate, type Contestant } from './webhook-contest.ts';
 import { Receiver } from './webhook-receiver.ts';
 import { ours, prefill, register } from './webhooks-ours.ts';
 
-/** Deliveries that were finished before, and those that wait for a dead destination. */
+/** The number of finished deliveries, and of deliveries that wait for a dead destination. */
 const sizes = { full: { finished: 1_000_000, waiting: 100_000 }, short: { finished: 1_000, waiting: 500 } };
-/** A transaction of Usher's has a few events. */
-const together = 10;
+/** A typical transaction of Usher appends a few events. */
+const eventsPerTransaction = 10;
 
-/** Whether what was delivered long ago, or cannot be, makes the next deliveries slower. */
+/** Whether finished deliveries, or deliveries to a dead destination, slow down new deliveries. */
 export const growth: Entry = {
   name: 'webhooks-growth',
   async prepare(lab) {
@@ -23,17 +23,17 @@ export const growth: Entry = {
     const databases = await lab.startDatabases();
     const rate = (contestant: Contestant) => async () => drainRate(scope, receiver, { contestant, backlog });
 
-    const old = await databases.ofUsher('old');
-    await withDatabase(old, async (sql) => finish(sql, target, finished));
-    await settle(old);
+    const old = await databases.createForUsher('old');
+    await withDatabase(old, async (sql) => insertFinished(sql, target, finished));
+    await vacuumAndCheckpoint(old);
     const dead = `http://127.0.0.1:${await freePort()}/hook`;
     const blocked = async (): Promise<string> => {
-      const url = await databases.ofUsher('blocked');
-      await withDatabase(url, async (sql) => block(sql, dead, waiting));
+      const url = await databases.createForUsher('blocked');
+      await withDatabase(url, async (sql) => insertBlocked(sql, dead, waiting));
       return url;
     };
 
-    const empty = rate(ours(async () => databases.ofUsher('ours')));
+    const empty = rate(ours(async () => databases.createForUsher('ours')));
     return [
       {
         name: `delivering with ${finished.toLocaleString('en')} finished against with none`,
@@ -53,9 +53,9 @@ export const growth: Entry = {
   },
 };
 
-/** As if so many had arrived today, at the address that the next will be sent to. */
-async function finish(sql: Sql, url: string, count: number): Promise<void> {
-  await prefill(sql, { webhookId: await register(sql, url), count, together });
+/** Inserts finished deliveries of today to the same address as the new deliveries. */
+async function insertFinished(sql: Sql, url: string, count: number): Promise<void> {
+  await prefill(sql, { webhookId: await register(sql, url), count, eventsPerTransaction });
   await sql`
     INSERT INTO delivery_log (at, delivery_id, account_id, webhook_id, destination_id, engagement_id, event_id, event_seq,
                               event_xid, occurred_at, event_type, created_at, state, final, duration_ms, status, answer)
@@ -66,10 +66,10 @@ async function finish(sql: Sql, url: string, count: number): Promise<void> {
   await sql`TRUNCATE deliveries`;
 }
 
-/** Where nobody listens: of each engagement the first is to be tried again later, and the others wait behind it. */
-async function block(sql: Sql, url: string, count: number): Promise<void> {
+/** Inserts deliveries to a dead destination: the first of each engagement waits for its retry, the others wait behind it. */
+async function insertBlocked(sql: Sql, url: string, count: number): Promise<void> {
   const webhookId = await register(sql, url);
-  await prefill(sql, { webhookId, count, together });
+  await prefill(sql, { webhookId, count, eventsPerTransaction });
   await sql`
     UPDATE deliveries
        SET state = 'retrying', attempts = 1, due_at = now() + interval '1 hour'

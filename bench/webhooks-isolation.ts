@@ -21,7 +21,7 @@ const sizes: Readonly<Record<Size, IsolationSize>> = {
   short: { destinations: 5, perSecond: 50, seconds: 1, slowMs: 500 },
 };
 
-/** Whether one receiver that is dead and one that is slow are felt by the others. */
+/** Whether a dead and a slow receiver delay deliveries to the others. */
 export const isolation: Entry = {
   name: 'webhooks-isolation',
   async prepare(lab) {
@@ -33,40 +33,43 @@ export const isolation: Entry = {
     const [slow = ''] = await receiver.listen(1, slowMs);
     const dead = `http://127.0.0.1:${await freePort()}/hook`;
     const databases = await lab.startDatabases();
-    const all = await openPlace(scope, { databases, name: 'healthy', addresses: healthy });
+    const allHealthy = await prepareChats(scope, { databases, name: 'healthy', addresses: healthy });
     const addresses = [...healthy.slice(0, -2), dead, slow];
-    const sick = await openPlace(scope, { databases, name: 'sick', addresses });
+    const impaired = await prepareChats(scope, { databases, name: 'impaired', addresses });
 
-    // A p99 as a rate, of which more is better.
-    const rate = (place: Place, sound: number) => async () =>
-      1000 / (await p99(scope, receiver, { ...size, place, sound }));
+    // The inverse of the p99, because a comparison takes rates.
+    const rate = (account: PreparedAccount, healthyCount: number) => async () =>
+      1000 / (await p99(scope, receiver, { ...size, account, healthyCount }));
     return [
       {
         name: `from a message to its webhook, p99 of ${destinations - 2} beside a dead and a slow one, against ${destinations} healthy ones`,
         unit: '1/p99 in 1/s',
-        ours: rate(sick, destinations - 2),
-        peer: rate(all, destinations),
-        // As fast, within a factor of 1.2.
+        ours: rate(impaired, destinations - 2),
+        peer: rate(allHealthy, destinations),
+        // The p99 may be higher by a factor of at most 1.2.
         atLeast: 1 / 1.2,
       },
     ];
   },
 };
 
-interface Place {
+interface PreparedAccount {
   readonly databaseUrl: string;
   readonly chats: readonly Chat[];
 }
 
-interface Opening {
+interface AccountOptions {
   readonly databases: Databases;
   readonly name: string;
-  /** Of the webhook that each engagement brings along. */
+  /** The URL of each engagement's webhook. */
   readonly addresses: readonly string[];
 }
 
-async function openPlace(scope: AsyncDisposableStack, { databases, name, addresses }: Opening): Promise<Place> {
-  const databaseUrl = await databases.ofUsher(name);
+async function prepareChats(
+  scope: AsyncDisposableStack,
+  { databases, name, addresses }: AccountOptions,
+): Promise<PreparedAccount> {
+  const databaseUrl = await databases.createForUsher(name);
   const usher = await startUsher(scope, temporaryFolder(scope), databaseUrl);
   const session = await signIn(usher);
   const { chats } = await openChats(session, await firstSite(session), addresses.length, (n) => addresses[n] ?? null);
@@ -74,22 +77,22 @@ async function openPlace(scope: AsyncDisposableStack, { databases, name, address
   return { databaseUrl, chats };
 }
 
-interface Sending extends IsolationSize {
-  readonly place: Place;
-  /** Destinations of the place that are neither dead nor slow. */
-  readonly sound: number;
+interface IsolationLoad extends IsolationSize {
+  readonly account: PreparedAccount;
+  /** Destinations that are neither dead nor slow. */
+  readonly healthyCount: number;
 }
 
-/** With a server that runs for this only: what is dead or slow goes on being tried for as long as it does. */
+/** Starts a server for each measurement, because a running server would keep retrying the dead and slow destinations. */
 async function p99(
   scope: AsyncDisposableStack,
   receiver: Receiver,
-  { place, sound, destinations, perSecond, seconds }: Sending,
+  { account, healthyCount, destinations, perSecond, seconds }: IsolationLoad,
 ): Promise<number> {
-  const { databaseUrl, chats } = place;
+  const { databaseUrl, chats } = account;
   const usher = await startUsher(scope, temporaryFolder(scope), databaseUrl);
   try {
-    const arriving = (perSecond * seconds * sound) / destinations;
+    const arriving = (perSecond * seconds * healthyCount) / destinations;
     const load = { url: usher.url, databaseUrl, chats, perSecond, seconds, arriving };
     return percentile(await messageToArrival(receiver, load), 0.99);
   } finally {

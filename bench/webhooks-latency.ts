@@ -13,7 +13,7 @@ const sizes = {
   short: { chatters: 4, perSecond: 50, seconds: 1 },
 };
 
-/** How long after a message its webhook is told. */
+/** The time from a message to its arrival at a webhook. */
 export const latency: Entry = {
   name: 'webhooks-latency',
   async prepare(lab) {
@@ -22,7 +22,7 @@ export const latency: Entry = {
     const receiver = new Receiver(scope);
     const [target = ''] = await receiver.listen(1);
     const databases = await lab.startDatabases();
-    const databaseUrl = await databases.ofUsher('ours');
+    const databaseUrl = await databases.createForUsher('ours');
     await withDatabase(databaseUrl, async (sql) => register(sql, target));
     const { url } = await startUsher(scope, temporaryFolder(scope), databaseUrl);
     const session = await signIn({ url });

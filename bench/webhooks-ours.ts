@@ -6,21 +6,21 @@ import { Sealer } from '../packages/server/src/identity/sealer.ts';
 import type { Sql } from '../packages/server/src/platform/database.ts';
 import { newId, type AccountId } from '../packages/server/src/platform/ids.ts';
 import { wallMs } from './clock.ts';
-import { settle, withDatabase } from './databases.ts';
+import { vacuumAndCheckpoint, withDatabase } from './databases.ts';
 import { temporaryFolder } from './processes.ts';
 import { startUsher } from './usher.ts';
-import { totalOf, type Contestant, type Ready } from './webhook-contest.ts';
+import { totalOf, type Contestant, type LoadedContestant } from './webhook-contest.ts';
 import { messageEvent } from './webhook-events.ts';
 
-/** Usher as a contestant: events in its log, a webhook that hears them, and the server itself to deliver them. */
+/** Usher as a contestant: events in its log, a webhook that subscribes to them, and the server that delivers them. */
 
 const eventType: EventType = 'engagement.chat.message';
-/** As many lanes as there are: events of one engagement go one after the other. */
+/** The number of engagements, and so of lanes: events of one engagement are delivered one after the other. */
 const engagements = 500;
 const pollMs = 5;
-const writePatienceMs = 30_000;
+const writeTimeoutMs = 30_000;
 
-/** Registers a webhook for the first account, signed like those of the peers. Answers its id. */
+/** Registers a webhook for the first account, signed like those of the peers. Returns its id. */
 export async function register(sql: Sql, url: string): Promise<string> {
   const [account] = await sql<{ id: AccountId }[]>`SELECT id FROM accounts LIMIT 1`;
   if (account === undefined) throw new Error('the first start made no account');
@@ -37,55 +37,55 @@ export async function register(sql: Sql, url: string): Promise<string> {
 interface Prefill {
   readonly webhookId: string;
   readonly count: number;
-  /** Events of one transaction: an event is found by its transaction, so that they must not all be of one. */
-  readonly together: number;
+  /** The events must not all be in one transaction, because the dispatcher finds an event by its transaction. */
+  readonly eventsPerTransaction: number;
 }
 
-/** As if so many messages had just been sent: events, each with a delivery by the webhook. */
-export async function prefill(sql: Sql, { webhookId, count, together }: Prefill): Promise<void> {
+/** Inserts `count` message events, each with a pending delivery to the webhook. */
+export async function prefill(sql: Sql, { webhookId, count, eventsPerTransaction }: Prefill): Promise<void> {
   const blank = '00000000-0000-4000-8000-000000000000';
   await sql`SET synchronous_commit = off`;
   await sql`
-    CREATE OR REPLACE PROCEDURE pg_temp.prefill(hook uuid, amount integer, together integer, engagements integer,
+    CREATE OR REPLACE PROCEDURE pg_temp.prefill(hook uuid, amount integer, per_transaction integer, engagements integer,
                                                 blank text, body text)
     LANGUAGE plpgsql AS $$
     BEGIN
-      FOR nth IN 1 .. amount BY together LOOP
-        WITH told AS (
+      FOR nth IN 1 .. amount BY per_transaction LOOP
+        WITH appended AS (
                INSERT INTO events (account_id, id, type, engagement_id, occurred_at, payload)
                SELECT w.account_id, e.id, w.hears[1], md5('engagement ' || e.n % engagements)::uuid, clock_timestamp(),
                       replace(body, blank, e.id::text)::json
                  FROM webhooks w,
                       (SELECT n, gen_random_uuid() AS id
-                         FROM generate_series(nth, least(nth + together - 1, amount)) AS n) AS e
+                         FROM generate_series(nth, least(nth + per_transaction - 1, amount)) AS n) AS e
                 WHERE w.id = hook
                RETURNING account_id, id, seq, xid, type, engagement_id, occurred_at)
         INSERT INTO deliveries (account_id, webhook_id, destination_id, engagement_id, event_id, event_seq, event_xid,
                                 occurred_at, event_type, state)
-        SELECT t.account_id, w.id, w.destination_id, t.engagement_id, t.id, t.seq, t.xid, t.occurred_at, t.type, 'pending'
-          FROM told t
+        SELECT a.account_id, w.id, w.destination_id, a.engagement_id, a.id, a.seq, a.xid, a.occurred_at, a.type, 'pending'
+          FROM appended a
           JOIN webhooks w ON w.id = hook;
         COMMIT;
       END LOOP;
     END $$`;
   const body = JSON.stringify(messageEvent(blank));
-  await sql`CALL pg_temp.prefill(${webhookId}, ${count}, ${together}, ${engagements}, ${blank}, ${body})`;
+  await sql`CALL pg_temp.prefill(${webhookId}, ${count}, ${eventsPerTransaction}, ${engagements}, ${blank}, ${body})`;
 }
 
 /**
- * The server delivers what `place` has, a database of Usher's, beside a webhook for the backlog. What else is to be there is
- * for `place` to see to.
+ * Registers a webhook with the backlog in a database of Usher, and lets the server deliver it. `openDatabase` returns the URL
+ * of the database, which may have other rows already.
  */
-export function ours(place: () => Promise<string>): Contestant {
+export function ours(openDatabase: () => Promise<string>): Contestant {
   return async (scope, backlog) => {
-    const databaseUrl = await place();
+    const databaseUrl = await openDatabase();
     const { webhookId, order } = await withDatabase(databaseUrl, async (sql) => {
       const id = await register(sql, backlog.target);
-      await prefill(sql, { webhookId: id, count: totalOf(backlog), together: 1 });
+      await prefill(sql, { webhookId: id, count: totalOf(backlog), eventsPerTransaction: 1 });
       return { webhookId: id, order: await orderOf(sql, id) };
     });
-    await settle(databaseUrl);
-    return { ...drain(scope, { databaseUrl, webhookId }), order };
+    await vacuumAndCheckpoint(databaseUrl);
+    return { ...loadedUsher(scope, { databaseUrl, webhookId }), order };
   };
 }
 
@@ -96,32 +96,32 @@ async function orderOf(sql: Sql, webhookId: string): Promise<ReadonlyMap<string,
   return new Map(rows.map(({ id, text }) => [id, text]));
 }
 
-interface Place {
+interface StoredBacklog {
   readonly databaseUrl: string;
   readonly webhookId: string;
 }
 
-/** The dispatcher is part of the server: once that has started, it delivers by itself. */
-function drain(scope: AsyncDisposableStack, { databaseUrl, webhookId }: Place): Ready {
+/** The dispatcher is part of the server and begins to deliver when the server has started. */
+function loadedUsher(scope: AsyncDisposableStack, { databaseUrl, webhookId }: StoredBacklog): LoadedContestant {
   let stop = async (): Promise<void> => undefined;
   return {
     async drain(arrived) {
       const usher = await startUsher(scope, temporaryFolder(scope), databaseUrl);
       stop = async () => usher.stop();
       await arrived;
-      return withDatabase(databaseUrl, async (sql) => untilWritten(sql, webhookId));
+      return withDatabase(databaseUrl, async (sql) => waitForOutcomes(sql, webhookId));
     },
     stop: async () => stop(),
   };
 }
 
-/** Everything has arrived: what is left are the last outcomes. */
-async function untilWritten(sql: Sql, webhookId: string): Promise<number> {
-  const deadline = performance.now() + writePatienceMs;
+/** Waits until the outcomes of the last deliveries are stored, after all events have arrived. */
+async function waitForOutcomes(sql: Sql, webhookId: string): Promise<number> {
+  const deadline = performance.now() + writeTimeoutMs;
   for (;;) {
     const left = await sql`SELECT 1 FROM deliveries WHERE webhook_id = ${webhookId} LIMIT 1`;
     if (left.length === 0) return wallMs();
-    if (performance.now() > deadline) throw new Error('everything has arrived, but deliveries are left');
+    if (performance.now() > deadline) throw new Error('all events arrived, but some outcomes were not stored');
     await sleep(pollMs);
   }
 }

@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { PgBoss } from 'pg-boss';
 import { withDatabase } from './databases.ts';
 import { messageEvent } from './webhook-events.ts';
-import { contend, untilNothing } from './webhook-peer.ts';
+import { runPeer, waitUntilEmpty } from './webhook-peer.ts';
 import { Poster } from './webhook-post.ts';
 
-/** A dispatcher made by hand on pg-boss: workers that take batches, and go on without a pause while those are full. */
+/** A dispatcher built on pg-boss: workers fetch batches, and fetch the next one without a pause while batches are full. */
 const name = 'webhooks';
-const inBulk = 1_000;
-/** A batch is completed as one, by one statement; the next is taken after that. */
+const jobsPerInsert = 1_000;
+/** One statement completes a batch; the worker fetches the next batch after that. */
 const batchSize = 16;
 
-contend({
+runPeer({
   async fill({ store, count }) {
     const boss = new PgBoss({ connectionString: store, supervise: false, schedule: false });
     await boss.start();
     await boss.createQueue(name);
-    for (let first = 0; first < count; first += inBulk) {
-      const length = Math.min(inBulk, count - first);
+    for (let first = 0; first < count; first += jobsPerInsert) {
+      const length = Math.min(jobsPerInsert, count - first);
       await boss.insert(
         name,
         Array.from({ length }, () => ({ data: messageEvent(randomUUID()) })),
@@ -46,7 +46,7 @@ contend({
     );
     await poster.all;
     await withDatabase(work.store, async (sql) =>
-      untilNothing(async () => {
+      waitUntilEmpty(async () => {
         const left = await sql`SELECT 1 FROM pgboss.job WHERE name = ${name} AND state < 'completed' LIMIT 1`;
         return left.length > 0;
       }),

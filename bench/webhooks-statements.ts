@@ -1,11 +1,11 @@
-import { statementsSoFar } from './counting.ts';
+import { countStatements } from './counting.ts';
 import { withDatabase } from './databases.ts';
 import type { Entry } from './harness.ts';
 import { backlogFor, drainRate, totalOf, type Contestant } from './webhook-contest.ts';
 import { Receiver } from './webhook-receiver.ts';
 import { ours } from './webhooks-ours.ts';
 
-/** What the database is asked to deliver a backlog, the start of the server included. */
+/** The SQL statements that delivering a backlog takes, including the start of the server. */
 export const statements: Entry = {
   name: 'webhooks-statements',
   async prepare(lab) {
@@ -21,9 +21,9 @@ export const statements: Entry = {
         async measure() {
           let url = '';
           let counted = Number.NaN;
-          const contestant = counting(
-            ours(async () => (url = await databases.ofUsher('ours'))),
-            async () => withDatabase(url, statementsSoFar),
+          const contestant = withCount(
+            ours(async () => (url = await databases.createForUsher('ours'))),
+            async () => withDatabase(url, countStatements),
             (count) => (counted = count),
           );
           await drainRate(scope, receiver, { contestant, backlog });
@@ -35,8 +35,8 @@ export const statements: Entry = {
   },
 };
 
-/** The same contestant; what it did is told when it is done. */
-function counting(contestant: Contestant, count: () => Promise<number>, tell: (count: number) => void): Contestant {
+/** Wraps a contestant and reports how many statements its drain executed. */
+function withCount(contestant: Contestant, count: () => Promise<number>, report: (count: number) => void): Contestant {
   return async (scope, backlog) => {
     const ready = await contestant(scope, backlog);
     return {
@@ -44,7 +44,7 @@ function counting(contestant: Contestant, count: () => Promise<number>, tell: (c
       async drain(arrived) {
         const before = await count();
         const doneAt = await ready.drain(arrived);
-        tell((await count()) - before);
+        report((await count()) - before);
         return doneAt;
       },
     };

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Writes the types of `packages/client` from openapi.json: one interface a named schema, and `Operations`, which says for
- * each operation what it takes and answers. `npm run openapi` calls it after writing the document.
+ * Writes the types of `packages/client` from openapi.json: one type for each named schema, and `Operations`, the request and
+ * response types of each operation. `npm run openapi` calls it after writing openapi.json.
  */
 interface Schema {
   readonly $ref?: string;
@@ -29,7 +29,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, Content>>;
 }
 
-interface Document {
+interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
@@ -63,7 +63,7 @@ function plainType(type: string, schema: Schema): string {
   }
 }
 
-/** What a client may send back but never has to think of is left out. */
+/** Fields that a client may send back but the server ignores get no type. */
 function isIgnored(schema: Schema): boolean {
   return schema.readOnly === true && schema.type === undefined && schema.$ref === undefined;
 }
@@ -84,9 +84,9 @@ function onlySchema({ content = {} }: Content): Schema | undefined {
   return Object.values(content)[0]?.schema;
 }
 
-function parametersOf({ parameters = [] }: Operation, place: string): string {
+function parametersOf({ parameters = [] }: Operation, location: string): string {
   const fields = parameters
-    .filter((parameter) => parameter.in === place)
+    .filter((parameter) => parameter.in === location)
     .map(
       ({ name, required = false, schema }) =>
         `readonly ${literal(name)}${required && schema.default === undefined ? '' : '?'}: ${typeOf(schema)};`,
@@ -109,7 +109,7 @@ function operationType(operation: Operation): string {
 }
 
 export function writeApiTypes(): void {
-  const api = JSON.parse(readFileSync('openapi.json', 'utf8')) as Document;
+  const api = JSON.parse(readFileSync('openapi.json', 'utf8')) as OpenApi;
   const schemas = Object.entries(api.components.schemas).map(
     ([name, schema]) => `export type ${name} = ${typeOf(schema)};`,
   );

@@ -6,12 +6,12 @@ import { build } from 'vite';
 import { builtFrom, builtStamp } from './built.mjs';
 
 /**
- * Builds the console and the widget, and beside each file what browsers are really sent: the same compressed. Done by
- * `npm start` and `npm test` when the sources are not those of the last build.
+ * Builds the console and the widget, and writes a compressed copy beside each file, which the server sends to browsers.
+ * `npm start` and `npm test` run this when a source has changed since the last build.
  */
 const compressible = /\.(?:js|css|html|svg|json)$/;
-/** What is smaller gains nothing. */
-const worthBytes = 1_024;
+/** Compressing smaller files saves nothing. */
+const minBytes = 1_024;
 
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
@@ -21,7 +21,7 @@ async function compress(folder: string): Promise<void> {
   for (const name of names) {
     const file = join(folder, name);
     const bytes = readFileSync(file);
-    if (bytes.length < worthBytes) continue;
+    if (bytes.length < minBytes) continue;
     writeFileSync(`${file}.gz`, await zip(bytes, { level: 9 }));
     const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
     writeFileSync(`${file}.br`, await brotli(bytes, { params }));

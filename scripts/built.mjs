@@ -1,4 +1,4 @@
-// Whether the console, the widget and the server are built from the sources as they are. Plain JavaScript for run.mjs.
+// Tells whether the console, the widget and the server were built from the current sources. Plain JavaScript, because run.mjs imports it.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -34,7 +34,7 @@ const serverSources = [
 
 /** Every build of the server has its own folder, named by what it was built from. */
 export const serverBuilds = join(root, 'packages', 'server', 'dist');
-/** Has all the code of a build, or imports it. */
+/** The file of a build that is run. */
 export const serverEntry = 'usher.js';
 
 /** @param {string} path @returns {string[]} */
@@ -47,7 +47,7 @@ function filesOf(path) {
     .toSorted();
 }
 
-/** Changes whenever one of the sources does. @param {string[]} sources */
+/** A hash of all these sources. @param {string[]} sources */
 function hashOf(sources) {
   const hash = createHash('sha256');
   for (const file of sources.flatMap(filesOf)) hash.update(file).update(readFileSync(join(root, file)));

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 
 /**
- * Where things stand in the server. Of imports, types included:
+ * Checks the structure of the server. Rules for imports, including imports of types:
  *
- * - a room uses the rooms before it, never those after it;
- * - nothing imports in a circle, not even inside a room;
- * - routes are imported to be opened, by the `room.ts` of their room or by the `routes.ts` that opens them with its own;
- * - nothing imports the files that wire everything together.
+ * - a room imports only rooms before it;
+ * - there are no import cycles, not even inside a room;
+ * - routes are imported only by the `room.ts` of their room, or by a `routes.ts` of that room that registers them with its own;
+ * - no room imports the files that wire the server.
  *
- * Of SQL: statements stand in `store.ts` or `…-store.ts`, in `platform/`, and in the files that `withStatements` names.
+ * Rule for SQL: statements are in `store.ts` or `…-store.ts`, in `platform/`, and in the files that `withStatements` lists.
  */
 const chain = ['config', 'platform', 'identity', 'events', 'schedules', 'queues', 'routing', 'engagements', 'feed'];
 const before = (room: string): readonly string[] => chain.slice(0, chain.indexOf(room));
@@ -26,9 +26,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 const source = resolve('packages/server/src');
 const wiring = new Set(['main.ts', 'app.ts', 'edge.ts', 'storage.ts', 'housekeeping.ts']);
 
-/** Why these have statements, though they are no stores. */
+/** Files with statements that are not stores, by the reason. */
 const withStatements: Readonly<Record<string, readonly string[]>> = {
-  'the statement is the use case, and its comment the reason for each part of it': [
+  'the statement is the use case, and its comment explains each part of it': [
     'engagements/signals/send-signal.ts',
     'feed/log.ts',
     'identity/visitors/sweep.ts',
@@ -45,14 +45,14 @@ const withStatements: Readonly<Record<string, readonly string[]>> = {
     'webhooks/retention.ts',
     'webhooks/set-aside.ts',
   ],
-  'parts of statements that several stores share': [
+  'SQL fragments that several stores share': [
     'engagements/sms/sms-of-message.ts',
     'engagements/taking-part.ts',
     'events/append.ts',
     'routing/statistics/facts.ts',
     'site-deletion/belongings.ts',
   ],
-  'a lock, a key or a link: one small thing with the statement or two that it is about': [
+  'a lock, a key or a link, with its one or two statements': [
     'events/destination.ts',
     'events/event-secrets.ts',
     'events/log-point.ts',
@@ -64,7 +64,7 @@ const withStatements: Readonly<Record<string, readonly string[]>> = {
     'identity/signing-keys.ts',
     'webhooks/channels/apns/provider-token.ts',
   ],
-  'background work that gathers in memory what its one statement writes, or reads': [
+  'background work that batches in memory what its one statement writes or reads': [
     'events/attach-webhooks.ts',
     'events/hints.ts',
     'webhooks/coverage.ts',
@@ -72,7 +72,7 @@ const withStatements: Readonly<Record<string, readonly string[]>> = {
     'webhooks/dispatcher/webhook-health.ts',
     'webhooks/dispatcher/webhook-cache.ts',
   ],
-  'a program of its own, run by a person': ['cli/commands.ts', 'cli/sign-in-link.ts', 'storage.ts'],
+  'a command that a person runs': ['cli/commands.ts', 'cli/sign-in-link.ts', 'storage.ts'],
   'sample data, which reads and removes rows of every room': [
     'sample/host.ts',
     'sample/read-world.ts',
@@ -90,24 +90,24 @@ function importsOf(file: string): string[] {
   return [...found].map(([, path = '']) => relative(source, resolve(dirname(join(source, file)), path)));
 }
 
-/** The channels are a room below the events, which ask them what a webhook that a ticket brings along may say. */
+/** Webhook channels are a room below events, because events lets them validate the webhooks attached to tickets. */
 function roomOf(file: string): string {
   if (file.startsWith(join('webhooks', 'channels') + sep)) return 'webhooks/channels';
   return /^config(?:-\w+)?\.ts$/.test(file) ? 'config' : (file.split(sep)[0] ?? file);
 }
 
-const complaints: string[] = [];
+const problems: string[] = [];
 
 for (const [file, targets] of imports) {
   const room = roomOf(file);
-  const isFree = wiring.has(file) || room === 'cli' || file.endsWith('.test.ts');
+  const isExempt = wiring.has(file) || room === 'cli' || file.endsWith('.test.ts');
   for (const target of targets) {
     const other = roomOf(target);
-    if (!isFree && room !== other && !(rooms[room] ?? []).includes(other))
-      complaints.push(`${file} imports ${target}: ${room} may not use ${other}`);
-    const opensRoutes = ['room.ts', 'routes.ts'].includes(basename(file)) && room === other;
-    if (/\broutes?\.ts$/.test(target) && !opensRoutes)
-      complaints.push(`${file} imports ${target}: routes are imported by room.ts, or by routes.ts of the same room`);
+    if (!isExempt && room !== other && !(rooms[room] ?? []).includes(other))
+      problems.push(`${file} imports ${target}: ${room} must not import ${other}`);
+    const registersRoutes = ['room.ts', 'routes.ts'].includes(basename(file)) && room === other;
+    if (/\broutes?\.ts$/.test(target) && !registersRoutes)
+      problems.push(`${file} imports ${target}: only room.ts or routes.ts of the same room may import routes`);
   }
 }
 
@@ -115,21 +115,21 @@ const statement = /\w(?:<[^`]{0,200}>)?`\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|M
 const mayHaveStatements = new Set(Object.values(withStatements).flat());
 for (const file of files) {
   if (/(?:^|[/-])store\.ts$|\.test\.ts$/.test(file) || roomOf(file) === 'platform') continue;
-  const has = statement.test(readFileSync(join(source, file), 'utf8'));
-  if (has && !mayHaveStatements.has(file))
-    complaints.push(
-      `${file} has SQL: move it to store.ts, or name the file in scripts/check-imports.ts with the reason`,
+  const hasSql = statement.test(readFileSync(join(source, file), 'utf8'));
+  if (hasSql && !mayHaveStatements.has(file))
+    problems.push(
+      `${file} contains SQL: move it to store.ts, or list the file with a reason in scripts/check-imports.ts`,
     );
-  if (!has && mayHaveStatements.has(file))
-    complaints.push(`${file} has no SQL: take it off the list in scripts/check-imports.ts`);
+  if (!hasSql && mayHaveStatements.has(file))
+    problems.push(`${file} contains no SQL: remove it from the list in scripts/check-imports.ts`);
 }
 for (const file of mayHaveStatements)
-  if (!imports.has(file)) complaints.push(`${file} does not exist: take it off the list in scripts/check-imports.ts`);
+  if (!imports.has(file)) problems.push(`${file} does not exist: remove it from the list in scripts/check-imports.ts`);
 
 const finished = new Set<string>();
 function follow(file: string, path: readonly string[]): void {
   if (path.includes(file)) {
-    complaints.push(`circle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
+    problems.push(`import cycle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
     return;
   }
   if (finished.has(file)) return;
@@ -138,5 +138,5 @@ function follow(file: string, path: readonly string[]): void {
 }
 for (const file of files) follow(file, []);
 
-for (const complaint of complaints) console.error(complaint);
-process.exitCode = complaints.length === 0 ? 0 : 1;
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length === 0 ? 0 : 1;

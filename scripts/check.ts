@@ -1,8 +1,8 @@
 import { codeChecks, runChecks, type Check } from './checks.ts';
 
 /**
- * `npm run check`, for the inner loop: types, lint, imports, dead code and the unit tests, in under a minute. Unit tests need
- * neither a database nor a browser and share one process; with names of their files as arguments those alone are run.
+ * `npm run check`: types, lint, imports, dead code and the unit tests, in under a minute. Unit tests need neither a database
+ * nor a browser, so all of them run in one process. With file names as arguments, only those unit tests run.
  */
 const files = process.argv.slice(2);
 const unitTests: Check = [
@@ -15,5 +15,5 @@ const unitTests: Check = [
   ],
 ];
 const failed = (await Promise.all([runChecks([unitTests]), runChecks(codeChecks)])).flat();
-if (failed.length > 0) console.error(`These checks failed: ${failed.join(', ')}.`);
+if (failed.length > 0) console.error(`Failed checks: ${failed.join(', ')}.`);
 process.exitCode = failed.length === 0 ? 0 : 1;

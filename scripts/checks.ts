@@ -1,19 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What `npm run check` and `npm test` check without running the product, each a command of its own. */
+/** A static check of `npm run check` and `npm test`: a title and the arguments to Node. */
 export type Check = readonly [title: string, args: readonly string[]];
 
 const bin = (name: string): string[] => [`node_modules/${name}`];
 
-/** What the last check of these types found out is kept: the next one looks at what has changed since. */
+/** Type checks are incremental: the result of the last one is cached. */
 function types(title: string, project = '.'): Check {
-  const memory = `node_modules/.cache/${project.replaceAll('/', '-')}.tsbuildinfo`;
-  const args = ['--project', project, '--incremental', '--tsBuildInfoFile', memory];
+  const buildInfo = `node_modules/.cache/${project.replaceAll('/', '-')}.tsbuildinfo`;
+  const args = ['--project', project, '--incremental', '--tsBuildInfoFile', buildInfo];
   return [title, [...bin('typescript/bin/tsc'), ...args]];
 }
 
-/** These find mistakes. The quickest come first. */
+/** The fastest checks come first. */
 export const codeChecks: readonly Check[] = [
   ['import direction', ['scripts/check-imports.ts']],
   ['rules', ['scripts/check-rules.ts']],
@@ -34,7 +34,7 @@ export async function run(command: string, args: readonly string[]): Promise<boo
   return code === 0;
 }
 
-/** Runs one check after the other. Resolves to the titles of those that failed. */
+/** Runs one check after the other. Returns the titles of the failed checks. */
 export async function runChecks(checks: readonly Check[], niceness = 0): Promise<string[]> {
   const failed: string[] = [];
   for (const [title, args] of checks) {

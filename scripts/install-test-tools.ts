@@ -8,21 +8,21 @@ import { findProgram } from '../test/support/programs.ts';
 import { findWebkit } from '../test/support/webkit.ts';
 
 /**
- * What the tests need and npm does not bring. `npm test` runs this first: what is missing is installed where that is possible
- * (Debian's packages need root), and what cannot be had is named and fails the run. Without Firefox or WebKit, a developer's
- * run leaves their tests out; in CI it fails.
+ * Installs the programs that the tests need and npm does not install. `npm test` runs this first. Debian packages need root.
+ * A tool that cannot be installed fails the run. Firefox and WebKit are optional outside CI: without them their tests are
+ * skipped.
  */
 type Command = readonly string[];
 
 export interface Tool {
   readonly name: string;
-  /** `null` where the tool is not installed. */
+  /** Returns `null` if the tool is not installed. */
   readonly find: () => string | null;
-  /** Commands that may bring the tool; they are tried in this order until it is found. */
-  readonly ways: readonly Command[];
-  /** What to do where none of them does. */
+  /** Commands that may install the tool, tried in this order until it is found. */
+  readonly installers: readonly Command[];
+  /** What the developer can do if no command installs the tool. */
   readonly advice: string;
-  /** Whether the tests that need it are left out where it is missing, except in CI. */
+  /** Whether the tests that need the tool are skipped without it, except in CI. */
   readonly isOptional?: boolean;
 }
 
@@ -32,48 +32,48 @@ const tools: readonly Tool[] = [
   {
     name: 'Chromium',
     find: findBrowser,
-    ways: [
+    installers: [
       [process.execPath, 'node_modules/playwright-core/cli.js', 'install', 'chromium-headless-shell'],
       apt('chromium-headless-shell'),
       apt('chromium'),
     ],
-    advice: 'Install one, or name it by CHROMIUM.',
+    advice: 'Install it, or set CHROMIUM to its path.',
   },
   {
     name: `PostgreSQL ${oldestMajor}`,
     find: findOldestPostgres,
-    ways: [apt(`postgresql-${oldestMajor}`)],
-    advice: `Install it, or name the folder of its programs by POSTGRES_${oldestMajor}_BIN.`,
+    installers: [apt(`postgresql-${oldestMajor}`)],
+    advice: `Install it, or set POSTGRES_${oldestMajor}_BIN to the folder of its programs.`,
   },
   {
     name: 'PgBouncer',
     find: () => findProgram('pgbouncer'),
-    ways: [apt('pgbouncer')],
+    installers: [apt('pgbouncer')],
     advice: 'Install it so that pgbouncer is on the PATH.',
   },
   {
     name: 'faketime',
     find: () => findProgram('faketime'),
-    ways: [apt('faketime')],
+    installers: [apt('faketime')],
     advice: 'Install it so that faketime is on the PATH.',
   },
   {
     name: 'NATS',
     find: () => findProgram('nats-server'),
-    ways: [apt('nats-server')],
+    installers: [apt('nats-server')],
     advice: 'Install it so that nats-server is on the PATH.',
   },
   {
     name: 'Firefox',
     find: findFirefox,
-    ways: [apt('firefox-esr')],
+    installers: [apt('firefox-esr')],
     advice: 'Install it so that firefox-esr or firefox is on the PATH.',
     isOptional: true,
   },
   {
     name: 'WebKit',
     find: findWebkit,
-    ways: [apt('webkit2gtk-driver', 'xvfb')],
+    installers: [apt('webkit2gtk-driver', 'xvfb')],
     advice: 'Install WebKitGTK so that WebKitWebDriver and Xvfb are on the PATH.',
     isOptional: true,
   },
@@ -81,22 +81,22 @@ const tools: readonly Tool[] = [
 
 export type RunCommand = (command: Command) => void;
 
-/** Installs what is not there. Answers the tools that are still missing. */
-export function installMissing(wanted: readonly Tool[], canUseApt: boolean, run: RunCommand): Tool[] {
+/** Installs missing tools. Returns the tools that are still missing. */
+export function installMissing(required: readonly Tool[], canUseApt: boolean, run: RunCommand): Tool[] {
   let isUpdated = false;
-  for (const { name, find, ways } of wanted) {
+  for (const { name, find, installers } of required) {
     if (find() !== null) continue;
     console.log(`Installing ${name} for the tests; this takes a moment the first time.`);
-    for (const way of ways) {
-      const isApt = way[0] === 'apt-get';
+    for (const installer of installers) {
+      const isApt = installer[0] === 'apt-get';
       if (isApt && !canUseApt) continue;
       if (isApt && !isUpdated) run(['apt-get', 'update']);
       isUpdated ||= isApt;
-      run(way);
+      run(installer);
       if (find() !== null) break;
     }
   }
-  return wanted.filter(({ find }) => find() === null);
+  return required.filter(({ find }) => find() === null);
 }
 
 /** Whether a run without the tool fails. `.ci/run` sets CI, as CI services do. */
@@ -104,17 +104,17 @@ export function isRequired({ isOptional = false }: Tool, isCi: boolean): boolean
   return isCi || !isOptional;
 }
 
-/** A command that does not come to an end must not hold up the tests. */
-const longestMs = 240_000;
+/** A command that hangs must not block the tests. */
+const maxCommandMs = 240_000;
 
 function runCommand([program = '', ...args]: Command): void {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  spawnSync(program, args, { stdio: ['ignore', 'ignore', 'inherit'], timeout: longestMs, env });
+  spawnSync(program, args, { stdio: ['ignore', 'ignore', 'inherit'], timeout: maxCommandMs, env });
 }
 
 /**
- * Debian's packages of servers start them. The tests start their own, so while apt runs a policy forbids services to start
- * (exit code 101 of policy-rc.d), and postgresql-common is told to make no cluster. Both files go afterwards.
+ * Debian packages of servers start their service, but the tests start their own servers. While apt runs, these files forbid
+ * services to start (exit code 101 of policy-rc.d) and keep postgresql-common from making a cluster. They are deleted afterwards.
  */
 const whileInstalling: Readonly<Record<string, string>> = {
   '/usr/sbin/policy-rc.d': '#!/bin/sh\nexit 101\n',
@@ -141,8 +141,8 @@ if (import.meta.main) {
   const canUseApt = process.getuid?.() === 0 && findProgram('apt-get') !== null;
   for (const tool of installMissing(tools, canUseApt, withoutServices(runCommand))) {
     const fails = isRequired(tool, (process.env['CI'] ?? '') !== '');
-    const outcome = fails ? '' : ' Its tests are left out.';
-    console.error(`${tool.name} was not found and could not be installed.${outcome} ${tool.advice}`);
+    const consequence = fails ? '' : ' Its tests are skipped.';
+    console.error(`${tool.name} was not found and could not be installed.${consequence} ${tool.advice}`);
     if (fails) process.exitCode = 1;
   }
 }

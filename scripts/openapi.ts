@@ -3,7 +3,7 @@ import { writeApiTypes } from './api-types.ts';
 import { globalSetup, globalTeardown } from '../test/setup.ts';
 import { call, startTestServer } from '../test/support/server.ts';
 
-/** Writes openapi.json anew from the routes of a running server, and from it the types of the client. */
+/** Rewrites openapi.json from the routes of a running server, then the client's types from openapi.json. */
 await globalSetup();
 try {
   const server = await startTestServer();

@@ -5,19 +5,24 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 
 /**
- * `npm run prove -- [seed]`: the long form of what `npm test` checks in short, and the figures at the end. Takes about an hour and a half.
+ * `npm run prove -- [seed]`: runs the long form of tests that `npm test` runs in short form, and prints their figures at the end.
+ * Takes about an hour and a half. Without a seed, random tests use a new one each time.
  *
- * Board: tens of thousands of random lives against the reference, others each time unless a seed is given, and queueing
- * theory with narrow intervals. Deliveries: a ledger of 20,000 events with twenty kills, order at 1,000 messages a second, receivers
- * that never answer, and roles that are removed while events are written. Statistics: against a plain count, and a million rows.
- * Feed: a hundred crashes of the database. Database: dump and restore, stepped clocks, silence, and every test without a browser
- * on the oldest supported version. Callers: dead names, an address at full speed, operators taken off. API: 200,000 generated
- * requests, and as many on the oldest PostgreSQL. Turns: a kill at each step. Pages: every browser test.
+ * - Board: tens of thousands of random histories compared with the reference model; queueing theory with narrow intervals.
+ * - Deliveries: a ledger of 20,000 events with twenty kills, order at 1,000 messages a second, receivers that never answer, and
+ *   roles that are removed while events are appended.
+ * - Statistics: compared with a plain count, and on a million rows.
+ * - Feed: a hundred crashes of the database.
+ * - Database: dump and restore, clock steps, an unresponsive database, and every test without a browser on the oldest supported version.
+ * - Callers: host names that do not resolve, floods from one address, operators who lose a site.
+ * - API: 200,000 generated requests, and as many on the oldest PostgreSQL.
+ * - Turns: a kill at each step.
+ * - Pages: every browser test.
  */
 const board = 'packages/server/src/routing/board';
 const [seed = String(Date.now() % 2 ** 31)] = process.argv.slice(2);
-if (!/^\d+$/.test(seed)) throw new Error('the seed must be a number');
-console.log(`The seed is ${seed}: npm run prove -- ${seed} does the same again.`);
+if (!/^\d+$/.test(seed)) throw new Error(`the seed must be a non-negative integer, not "${seed}"`);
+console.log(`Seed ${seed}. To repeat this run: npm run prove -- ${seed}`);
 const files = [
   'test/webhooks/delivery-order.test.ts',
   'packages/server/src/webhooks/dispatcher/commit-order.test.ts',
@@ -50,10 +55,10 @@ const files = [
   'test/widget/*.test.ts',
 ];
 process.env['PROVE'] = seed;
-/** Tests print their figures as a line of JSON each. */
+/** Tests print each figure as a line of JSON. */
 const figures: string[] = [];
 let passed = true;
-// The command line would sort the files.
+// `node --test` would sort the files, so they are passed to `run` in this order.
 const inOrder = files.flatMap((pattern) => globSync(pattern).toSorted());
 const options = { files: inOrder, concurrency: 1, globalSetupPath: resolve('test/setup.ts') };
 const tests = run(options)

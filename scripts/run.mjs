@@ -1,5 +1,5 @@
-// What `npm start`, `npm test` and the other scripts do first: install what is missing, then hand over to the pinned Node.
-// Plain JavaScript without dependencies, because nothing is installed yet and the machine's own Node may be as old as 20.
+// The entry point of all npm scripts: installs missing dependencies, then runs the script with the pinned Node.
+// Plain JavaScript without dependencies, because they may not be installed yet and the machine's own Node may be as old as 20.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,32 +24,32 @@ const programs = {
   build: [],
 };
 
-/** Changes whenever the lock file, the platform or the machine's architecture does. */
-function wanted() {
+/** A hash of the lock file, the platform and the architecture: a change requires a new installation. */
+function currentStamp() {
   const lock = readFileSync(join(root, 'package-lock.json'));
   return createHash('sha256').update(lock).update(`${process.platform}-${process.arch}`).digest('hex');
 }
 
 function install() {
-  if (existsSync(stamp) && existsSync(runtime) && readFileSync(stamp, 'utf8') === wanted()) return;
-  process.stderr.write('Installing what Usher needs; this takes a moment the first time.\n');
-  // Warnings are left out: they are about the machine's own Node, which only runs this script.
+  if (existsSync(stamp) && existsSync(runtime) && readFileSync(stamp, 'utf8') === currentStamp()) return;
+  process.stderr.write('Installing dependencies; this takes a moment the first time.\n');
+  // Warnings are hidden: they concern the machine's own Node, which only runs this script.
   const { status } = spawnSync('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
   });
   if (status !== 0) {
     process.stderr.write(
-      'The installation failed: see above. Is the package registry reachable and the folder writable?\n',
+      'Installation failed, see above. Check that the package registry is reachable and the folder is writable.\n',
     );
     process.exit(1);
   }
-  writeFileSync(stamp, wanted());
+  writeFileSync(stamp, currentStamp());
 }
 
-/** The pages that the server serves, and the server itself. */
+/** Builds the pages and the server if a source has changed. */
 function build() {
-  if (!isBuilt()) runBuild('console', 'scripts/build.ts');
+  if (!isBuilt()) runBuild('console and the widget', 'scripts/build.ts');
   if (!existsSync(serverBuild())) runBuild('server', 'scripts/build-server.ts');
 }
 
@@ -59,19 +59,19 @@ function runBuild(what, script) {
   if (status !== 0) process.exit(1);
 }
 
-/** Those that start the server or open its pages. */
+/** Scripts that start the server or open its pages. */
 const withBuild = ['start', 'test', 'build', 'bench', 'prove', 'screenshots'];
-/** Those that are commands of the server itself. */
+/** Scripts that are commands of the server itself. */
 const ofServer = ['start', 'usher'];
 
 const [name, ...rest] = process.argv.slice(2);
 const program = programs[name];
-if (program === undefined) throw new Error(`there is no script ${name}`);
+if (program === undefined) throw new Error(`unknown script "${name}"; available: ${Object.keys(programs).join(', ')}`);
 install();
 if (withBuild.includes(name)) build();
 if (name === 'build') process.exit(0);
 const own = ofServer.includes(name) ? [serverProgram()] : [];
 const child = spawn(runtime, [...own, ...program, ...rest], { cwd: root, stdio: 'inherit' });
-// A signal to npm must reach the server; one sent twice does no harm.
+// Forwards signals to the server. A terminal also signals the child itself; receiving a signal twice is harmless.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)));

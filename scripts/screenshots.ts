@@ -8,19 +8,19 @@ import { call, startTestServer, type TestServer } from '../test/support/server.t
 import { makeAccount, type TestAccount } from '../test/support/world.ts';
 
 /**
- * Writes docs/images anew: every page of the console as it looks with sample data, and the widget. Run it by hand with
- * `npm run screenshots` when a page has changed; it takes two minutes, most of which it waits for something to happen.
+ * Rewrites docs/images: every page of the console with sample data, and the widget. Run `npm run screenshots` when a page has
+ * changed. It takes a few minutes, because it waits for the sample data to become busy.
  */
 const folder = 'docs/images';
 const size = { width: 1280, height: 800 };
-/** Until the sample's people have met. */
+/** Until the sample data has engagements. */
 const settleMs = 60_000;
-/** Until somebody comes: not everybody who comes is left to a person. */
-const comeMs = 240_000;
-/** For the other side to answer. */
-const talkMs = 12_000;
-/** For charts and fonts to come to rest. */
-const restMs = 1_500;
+/** Until a sample visitor is offered to this operator; sample operators take most of them. */
+const offerMs = 240_000;
+/** For the other side to reply. */
+const replyMs = 12_000;
+/** For charts and fonts to finish rendering. */
+const renderMs = 1_500;
 
 const pages = [
   ['board', '/board'],
@@ -45,17 +45,17 @@ interface Scene {
 }
 
 async function shoot(page: Page, name: string): Promise<void> {
-  await pause(restMs);
+  await pause(renderMs);
   await page.screenshot({ path: `${folder}/${name}.png` });
   console.log(name);
 }
 
-/** The first entry of a list, opened. */
+/** Opens the first entry of a list. */
 async function openFirst(page: Page): Promise<void> {
   await page.getByRole('main').getByRole('row').nth(1).getByRole('link').first().click();
 }
 
-/** Somebody of the sample's comes to whoever is available, and talks. */
+/** Goes available, accepts an offer for a sample visitor and chats with them. */
 async function shootDesk({ browser, server, account }: Scene): Promise<void> {
   const { page, context } = await openConsole({
     browser,
@@ -65,12 +65,12 @@ async function shootDesk({ browser, server, account }: Scene): Promise<void> {
     options: { viewport: size },
   });
   await page.getByRole('switch', { name: 'Available' }).click();
-  await page.getByRole('region', { name: 'Offers' }).getByRole('article').first().waitFor({ timeout: comeMs });
+  await page.getByRole('region', { name: 'Offers' }).getByRole('article').first().waitFor({ timeout: offerMs });
   await page.keyboard.press('Alt+A');
   const composer = page.getByRole('textbox', { name: 'Message', exact: true });
   await composer.fill('Good afternoon! How can I help?');
   await page.keyboard.press('Enter');
-  await pause(talkMs);
+  await pause(replyMs);
   await composer.fill('Let me look that up for you');
   for (const [colorScheme, suffix] of schemes) {
     await page.emulateMedia({ colorScheme });
@@ -95,10 +95,10 @@ async function shootWidget({ browser, server, account }: Scene): Promise<void> {
     await page.goto(`${server.url}/demo?site=${sample.site_id}&token=${made.body.token}`);
     await page.getByRole('button', { name: 'Ask us' }).click();
     await page.getByRole('button', { name: 'Chat', exact: true }).click();
-    await page.getByText('You are connected.').waitFor({ timeout: comeMs });
+    await page.getByText('You are connected.').waitFor({ timeout: offerMs });
     await page.getByLabel('Message', { exact: true }).fill('Hello, is the lamp in stock?');
     await page.keyboard.press('Enter');
-    await pause(talkMs);
+    await pause(replyMs);
     await shoot(page, name);
     await context.close();
   }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comesTrue, openBrowser, proof } from '../support/browser.ts';
 import { callTimeoutMs, Caller } from '../support/caller.ts';
-import { engage, type Engaged, type Who } from '../support/chat.ts';
+import { engage, type Engaged, type TokenHolder } from '../support/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { expectStatus, makePresent } from '../support/world.ts';
+import { expectStatus, makeAvailableOperator } from '../support/world.ts';
 
 /** Two pages in Chromium call each other through Usher, each connected to its own server process. */
 const server = await forThisFile(startTestServer());
@@ -25,7 +25,7 @@ interface TestCall {
 
 async function prepare(media: Json, more: Json = {}): Promise<TestCall> {
   const chat = await engage(server);
-  const make = async (url: string, side: string, { token }: Who): Promise<Caller> => {
+  const make = async (url: string, side: string, { token }: TokenHolder): Promise<Caller> => {
     const { page } = await chromium.newPage();
     const caller = new Caller(page, url, { token, engagementId: chat.id, side, media, ...more });
     await caller.open();
@@ -313,7 +313,7 @@ test('a microphone that is unplugged is not replaced by another without a click'
 test('after a transfer the visitor hears the new operator without reloading the page', async () => {
   await using calling = await connect(audio);
   const { chat, operator, visitor } = calling;
-  const next = await makePresent(server, chat.own, { media: ['audio', 'text'] });
+  const next = await makeAvailableOperator(server, chat.own, { media: ['audio', 'text'] });
   const request = await call(server, 'POST /transfer_requests', {
     token: chat.operator.token,
     body: { engagement_id: chat.id, operator_id: next.id },

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, test } from 'node:test';
 import { newSecret } from '../../packages/server/src/webhooks/channels/webhook-secret.ts';
 import { rotateSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
-import { acknowledge, end, engage, said, type Engaged } from '../support/chat.ts';
+import { acknowledge, end, engage, sendText, type Engaged } from '../support/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { freePort, launch, type UsherProcess } from '../support/process.ts';
 import { startProxy } from '../support/proxy.ts';
@@ -17,7 +17,7 @@ import {
   expectStatus,
   makeAccount,
   makeOperator,
-  makePresent,
+  makeAvailableOperator,
   offersOf,
   type TestAccount,
 } from '../support/world.ts';
@@ -55,7 +55,7 @@ const bodies = (received: readonly Received[]): Json[] => received.map(({ verifi
 async function sayAll(chat: Engaged, from: number, to: number): Promise<string[]> {
   const spoken: string[] = [];
   for (let number = from; number < to; number += 1) {
-    await said(chat, number % 2 === 0 ? chat.visitor : chat.operator, `message ${number}`);
+    await sendText(chat, number % 2 === 0 ? chat.visitor : chat.operator, `message ${number}`);
     spoken.push(`message ${number}`);
   }
   return spoken;
@@ -64,7 +64,7 @@ async function sayAll(chat: Engaged, from: number, to: number): Promise<string[]
 test('listen prints events as they happen, one per line, and stops at Ctrl-C', async () => {
   const chat = await engage(server);
   const process = await startListening(chat.own);
-  await said(chat, chat.visitor, 'Hello \u001B[31mthere\u009B');
+  await sendText(chat, chat.visitor, 'Hello \u001B[31mthere\u009B');
   await end(chat);
   await until(() => process.output.includes('engagement.end'));
   assert.equal(await process.stop('SIGINT'), 0);
@@ -90,7 +90,7 @@ test('D8.5 a forwarded event is sent like a webhook, and the response is printed
   const process = await startListening(chat.own, ['--forward-to', receiver.url, '--secret', secret, '--json']);
   assert.doesNotMatch(process.errors, /whsec_/);
   const beganSec = Math.floor(Date.now() / 1_000);
-  await said(chat, chat.visitor, 'Tere õhtust');
+  await sendText(chat, chat.visitor, 'Tere õhtust');
   await until(() => process.errors.includes('-> 204'));
   const [{ method, path, headers, body, verified }] = receiver.received as [Received];
   assert.deepEqual([method, path, headers['content-type']], ['POST', '/hook?from=usher', 'application/json']);
@@ -111,7 +111,7 @@ test('without --secret a new secret is printed and signs the forwarded events', 
   await using foreign = await startReceiver(newSecret());
   const process = await startListening(chat.own, ['--forward-to', foreign.url]);
   const [secret = ''] = /whsec_[\w+/=]+/.exec(process.errors) ?? [];
-  await said(chat, chat.visitor, 'Hello');
+  await sendText(chat, chat.visitor, 'Hello');
   await until(() => foreign.received.length === 1);
   assert.equal(foreign.received[0]?.verified, null);
   await using receiver = await startReceiver(secret);
@@ -132,14 +132,14 @@ test('without --secret a new secret is printed and signs the forwarded events', 
 test('D8.3 only the chosen event types are printed, the message status under the chosen name', async () => {
   const chat = await engage(server);
   const secret = newSecret();
-  const asked: [string, string[]][] = [
+  const filters: [string, string[]][] = [
     ['engagement.chat.message.status,engagement.end', ['engagement.chat.message.status', 'engagement.end']],
     ['engagement.chat.message_status', ['engagement.chat.message_status']],
     ['engagement.chat.message.status,engagement.chat.message_status', ['engagement.chat.message_status']],
   ];
-  const receivers = await Promise.all(asked.map(async () => startReceiver(secret)));
+  const receivers = await Promise.all(filters.map(async () => startReceiver(secret)));
   const everything = await startListening(chat.own, ['--json']);
-  for (const [index, [types]] of asked.entries())
+  for (const [index, [types]] of filters.entries())
     await startListening(chat.own, [
       '--events',
       types,
@@ -148,11 +148,11 @@ test('D8.3 only the chosen event types are printed, the message status under the
       '--secret',
       secret,
     ]);
-  const message = await said(chat, chat.visitor, 'Hello');
+  const message = await sendText(chat, chat.visitor, 'Hello');
   expectStatus(await acknowledge(chat, chat.operator, message), 200);
   await end(chat);
   await until(() => everything.output.includes('engagement.end'));
-  for (const [index, [, types]] of asked.entries()) {
+  for (const [index, [, types]] of filters.entries()) {
     const receiver = receivers[index];
     assert.ok(receiver);
     await until(() => receiver.received.length >= types.length);
@@ -203,7 +203,7 @@ test('listen signs in again when its token is revoked, and stops with an error w
   const chat = await engage(server);
   await using proxy = await startProxy(server);
   const process = await startListening(chat.own, ['--json'], proxy.url);
-  await said(chat, chat.visitor, 'before');
+  await sendText(chat, chat.visitor, 'before');
   await until(() => process.output.includes('before'));
   await rotateSigningKey(server.database.sql, 'revoke');
   // All tokens are invalid now.
@@ -231,11 +231,11 @@ test('listen continues when the server is back, and warns when events may be mis
   const chat = await engage(server);
   await using proxy = await startProxy(server);
   const process = await startListening(chat.own, ['--json'], proxy.url);
-  await said(chat, chat.visitor, 'first');
+  await sendText(chat, chat.visitor, 'first');
   await until(() => process.output.includes('first'));
   proxy.shut(true);
   await until(() => process.errors.includes('No server responds'));
-  await said(chat, chat.visitor, 'second');
+  await sendText(chat, chat.visitor, 'second');
   proxy.shut(false);
   await until(() => process.output.includes('second'), 15_000);
   assert.doesNotMatch(process.errors, /may be missing/);
@@ -248,7 +248,7 @@ test('listen continues when the server is back, and warns when events may be mis
   proxy.shut(false);
   await until(() => process.errors.includes('may be missing'), 15_000);
   assert.match(process.errors, /List them with usher events --since \d{4}-\S+Z\.\n/);
-  await said(chat, chat.visitor, 'third');
+  await sendText(chat, chat.visitor, 'third');
   await until(() => process.output.includes('third'));
   assert.equal(await process.stop('SIGTERM'), 0);
 });
@@ -263,9 +263,9 @@ test('a failed event is reported and not retried, and the next events are forwar
   const expected = await sayAll(chat, 0, 5);
   await until(() => process.output.includes('-> 204'));
   assert.deepEqual(contents(bodies(receiver.received)), expected);
-  const told = lines(process.output).filter((line) => line.startsWith('  -> '));
+  const forwarded = lines(process.output).filter((line) => line.startsWith('  -> '));
   assert.deepEqual(
-    told.map((line) => line.replace(/(?: in \d+ ms)?, [\da-f-]{36}$/, '')),
+    forwarded.map((line) => line.replace(/(?: in \d+ ms)?, [\da-f-]{36}$/, '')),
     ['  -> 500', '  -> not forwarded (UND_ERR_SOCKET)', '  -> 302', '  -> 200', '  -> 204'],
   );
 });
@@ -273,7 +273,7 @@ test('a failed event is reported and not retried, and the next events are forwar
 test('a receiver that does not respond delays only its engagement, and Ctrl-C does not wait for it', async () => {
   const chat = await engage(server);
   const { own } = chat;
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   const { visitor } = await enqueue(server, own, chat.queue);
   await until(async () => (await offersOf(server, operator)).length === 1);
   const other = { ...chat, operator, visitor, id: await acceptOffer(server, operator) };
@@ -310,16 +310,19 @@ test('every error is one line that says what to do', async (t) => {
   const foreign = createServer((_request, response) => response.writeHead(404).end('nothing')).listen(0, '127.0.0.1');
   await once(foreign, 'listening');
   const elsewhere = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`;
-  const nobody = `http://127.0.0.1:${await freePort()}`;
+  const closedUrl = `http://127.0.0.1:${await freePort()}`;
   const wrong = { key: { id: own.key.id, secret: 'wrong' } };
   const cases: [string[], RegExp][] = [
     [by(wrong), /^usher: The API key \S+ is unknown, its secret is wrong, or .*\. Use another key with --key-id /],
-    [by(own, nobody), /^usher: No server responds at \S+ \(ECONNREFUSED\)\. Start it, or set its URL with --url\.$/],
+    [by(own, closedUrl), /^usher: No server responds at \S+ \(ECONNREFUSED\)\. Start it, or set its URL with --url\.$/],
     [by(own, elsewhere), /^usher: \S+ is not an Usher server \(status 404\)\. Set the URL of Usher with --url\.$/],
     [[], /^usher: Give an API key with --key-id and --key-secret, or set USHER_ADMIN_KEY_ID and /],
     [['--loud'], /^usher: Unknown option '--loud'\. See usher listen --help\.$/],
     [[...by(own), '--secret', newSecret()], /^usher: --secret signs forwarded events and needs --forward-to\.$/],
-    [[...by(own), '--forward-to', nobody, '--secret', 'whsec_short'], /^usher: --secret must be whsec_ followed by /],
+    [
+      [...by(own), '--forward-to', closedUrl, '--secret', 'whsec_short'],
+      /^usher: --secret must be whsec_ followed by /,
+    ],
   ];
   for (const [args, line] of cases)
     await t.test(line.source, async () => assertRefusal(await usher('listen', ...args), line));

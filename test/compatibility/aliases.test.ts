@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { aliases } from '../../packages/server/src/platform/aliases.ts';
 import { newNumber } from '../support/carrier.ts';
 import { openCast } from '../support/cast.ts';
-import { expected, type CallerKind } from '../support/expected-access.ts';
+import { expectedAccess, type CallerKind } from '../support/expected-access.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { makeTargets } from '../support/route-targets.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
@@ -35,7 +35,7 @@ test('every alias has the permissions of its operation', async (t) => {
         const path = from.replaceAll(/:(\w+)/g, (_, id: string) => targets.ids[id] ?? 'unknown');
         const answer = await call(cast.server, `${path}${query}`, { token, body, headers });
         const found: number | 'allowed' = hasSucceeded(route, answer.status) ? 'allowed' : answer.status;
-        assert.equal(found, expected(route.access, kind), `${kind}: ${JSON.stringify(answer.body)}`);
+        assert.equal(found, expectedAccess(route.access, kind), `${kind}: ${JSON.stringify(answer.body)}`);
       }
     });
   }

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
-import { acknowledge, engage, ofType, said, say, transcript } from '../support/chat.ts';
+import { acknowledge, engage, ofType, sendText, say, transcript } from '../support/chat.ts';
 import { openFeed } from '../support/feed.ts';
 import { fileForm } from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
-import { eventsOf, expectStatus, makePresent, makeQueue } from '../support/world.ts';
+import { eventsOf, expectStatus, makeAvailableOperator, makeQueue } from '../support/world.ts';
 
 /**
  * What existing clients expect of messages, transcripts, engagements and files: each numbered expectation next to a request that
@@ -86,7 +86,7 @@ const entries: readonly Expectation[] = [
     says: 'events are compact JSON in webhooks, in the feed and in GET /events',
     request: async () => {
       const card = { type: 'single_choice', options: [{ text: 'Yes, "all" \u2028 of it', value: 'y' }] };
-      const asked = await said(chat, chat.operator, 'One\n"two"\t\\three\u0001 ü 😀');
+      const asked = await sendText(chat, chat.operator, 'One\n"two"\t\\three\u0001 ü 😀');
       expectStatus(await acknowledge(chat, chat.visitor, asked), 200);
       expectStatus(await put({ content: 'Which?', attachment: card }, chat.operator), 200);
       expectStatus(await put(withFiles(await fileOf(chat.visitor, 'a "b" \\ c.txt'))), 200);
@@ -171,8 +171,8 @@ const entries: readonly Expectation[] = [
       expectStatus(await call(server, `PATCH /operators/${operator.id}`, named), 200);
       const path = `PATCH /sites/${own.siteId}/visitors/${visitor.id}`;
       expectStatus(await call(server, path, { token: visitor.token, body: { name: 'Victor' } }), 200);
-      await said(chat, visitor, 'from the visitor');
-      await said(chat, operator, 'from the operator');
+      await sendText(chat, visitor, 'from the visitor');
+      await sendText(chat, operator, 'from the operator');
       expectStatus(await post(`/engagements/${chat.id}/system_messages`, { content: 'from the system' }), 201);
       return get(`/engagements/${chat.id}/chat_transcript`, operator.token);
     },
@@ -297,7 +297,7 @@ test('1.4: an empty welcome message or card is not sent', async () => {
 test('1.12: an event that an earlier version stored with spaces is sent without them', async () => {
   const { sql } = server.database;
   const before = receiver.arrived.length;
-  const id = await said(chat, chat.visitor, 'spaced');
+  const id = await sendText(chat, chat.visitor, 'spaced');
   await until(() => receiver.arrived.length > before);
   const [row] = await sql<{ id: string }[]>`
     UPDATE events SET payload = replace(replace(payload::text, '":', '" : '), ',"', ', "')::json
@@ -320,7 +320,7 @@ test('1.12: an event that an earlier version stored with spaces is sent without 
 test('2.6: source is the one of the request, and a transfer adds a leg with its medium', async () => {
   const talk = await engage(server, {}, { source: 'pricing page' });
   const { own, operator, id } = talk;
-  const colleague = await makePresent(server, own);
+  const colleague = await makeAvailableOperator(server, own);
   const asked = await post('/transfer_requests', { engagement_id: id, operator_id: colleague.id }, operator.token);
   const { id: transfer } = expectStatus(asked, 201).body;
   const accept = { token: colleague.token, body: { action: 'accept' } };
@@ -368,7 +368,7 @@ test('2.9: pages list engagements newest first, without gaps, and only those the
   expectStatus(await post('/engagements/search', { site_ids }, elsewhere.own.admin), 404);
   const stranger = await post('/engagements/search', { site_ids }, own.visitor.token);
   assert.equal(expectStatus(stranger, 200).body.engagements.length, 7, 'a visitor sees their own engagements');
-  const colleague = await makePresent(server, own.own);
+  const colleague = await makeAvailableOperator(server, own.own);
   assert.deepEqual((await post('/engagements/search', { site_ids }, colleague.token)).body.engagements, []);
   expectStatus(await post('/engagements/search', { site_ids: [], from: randomUUID() }, own.own.admin), 422);
 });

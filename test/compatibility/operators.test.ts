@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newNumber } from '../support/carrier.ts';
 import { openCast } from '../support/cast.ts';
-import { startTalk } from '../support/files.ts';
+import { startFileEngagement } from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, type Json } from '../support/server.ts';
 import {
@@ -12,7 +12,7 @@ import {
   makeOperator,
   makeSite,
   makeVisitor,
-  present,
+  setPresence,
   type TestAccount,
   type TestOperator,
 } from '../support/world.ts';
@@ -37,7 +37,7 @@ const own = await makeAccount(server);
 const ann = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
 const renamed = { name: 'Ann 100% Łódź', email: 'Ann_Smith@shop.example' };
 expectStatus(await call(server, `PATCH /operators/${ann.id}`, { token: own.admin, body: renamed }), 200);
-await present(server, ann);
+await setPresence(server, ann);
 const two = await makeAccount(server);
 const second = await makeSite(server, two);
 const addresses = { addresses: ['https://Shop.example.com:8443/start', 'www.example.org/shop'] };
@@ -46,7 +46,7 @@ expectStatus(await call(server, `PATCH /sites/${two.siteId}`, { token: two.admin
 expectStatus(await call(server, `PATCH /sites/${second}`, { token: two.admin, body: origins }), 200);
 const credentials = { api_key_id: two.key.id, api_key_secret: two.key.secret, site_ids: [second] };
 const limited = expectStatus(await call(server, 'POST /sites/tokens', { body: credentials }), 200).body.access_token;
-const talk = await startTalk(server);
+const talk = await startFileEngagement(server);
 const world = {
   own,
   ann,

@@ -7,12 +7,12 @@ import {
   enqueue,
   expectStatus,
   makeOperator,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeSite,
   makeTeam,
   offersOf,
-  present,
+  setPresence,
   type TestAccount,
   type TestOperator,
 } from '../support/world.ts';
@@ -40,7 +40,7 @@ const manager = await makeOperator(server, own, [
 ]);
 const world = { own, otherSite, team, queue, operator, manager };
 // One visitor is engaged from the queue and one gives up.
-await present(server, operator);
+await setPresence(server, operator);
 await enqueue(server, own, queue);
 await until(async () => (await offersOf(server, operator)).length > 0);
 const engagement = await acceptOffer(server, operator);
@@ -49,7 +49,7 @@ const cancel = { token: waiting.visitor.token, body: { action: 'cancel' } };
 expectStatus(await call(server, `PATCH /queue_tickets/${waiting.id}`, cancel), 200);
 const end = { token: operator.token, body: { action: 'end' } };
 expectStatus(await call(server, `PATCH /engagements/${engagement}`, end), 200);
-await present(server, operator, { available: false, reason: 'Lunch' });
+await setPresence(server, operator, { available: false, reason: 'Lunch' });
 // Inserts intervals of two hours ago, because everything that this test did so far may have taken less than a second.
 await server.database.sql`
   INSERT INTO presence_intervals (account_id, operator_id, engaged, available, media, reason, site_ids, team_ids, started_at, ended_at)
@@ -326,7 +326,7 @@ for (const { says, request, token, body, headers, expect } of lines)
   });
 
 test('2.12 presence intervals record when an operator was available and why they were away', async () => {
-  const operator = await makePresent(server, world.own, { media: ['text', 'audio'] });
+  const operator = await makeAvailableOperator(server, world.own, { media: ['text', 'audio'] });
   const intervals = async (): Promise<Json[]> => {
     const range = `site_ids[]=${world.own.siteId}&operator_ids[]=${operator.id}&from=${new Date(Date.now() - 3_600_000).toISOString()}&to=${new Date(Date.now() + 3_600_000).toISOString()}`; // prettier-ignore
     const answer = await call(server, `GET /operators/presence_intervals?${range}`, { token: world.own.admin });
@@ -338,7 +338,7 @@ test('2.12 presence intervals record when an operator was available and why they
     { operator_id: operator.id, type: 'audio', media: ['text', 'audio'], reason: null, started_at: 'string', ended_at: null }, // prettier-ignore
   );
   await until(async () => Date.now() > Date.parse(open.started_at));
-  await present(server, operator, { available: false, reason: 'Lunch' });
+  await setPresence(server, operator, { available: false, reason: 'Lunch' });
   const [previous, current] = await intervals();
   assert.deepEqual(
     [previous?.type, current?.type, current?.reason, current?.ended_at],

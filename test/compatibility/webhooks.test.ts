@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { parseApnsUrl } from '../../packages/server/src/webhooks/channels/apns/url.ts';
-import { ApnsStage, delivery } from '../support/apns.ts';
+import { ApnsFixture, delivery } from '../support/apns.ts';
 import { engage, say } from '../support/chat.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
@@ -188,9 +188,9 @@ function compare(answer: Answer, { status, fields = {}, violations, headers = {}
 }
 
 test('1.7 every spelling of content_available decides whether the push is silent', async () => {
-  const stage = await ApnsStage.open();
+  const stage = await ApnsFixture.open();
   try {
-    const { apple, sender } = await stage.scene();
+    const { apple, sender } = await stage.startAppleAndSender();
     for (const [value, type] of [
       ['1', 'background'],
       ['TRUE', 'background'],
@@ -212,7 +212,7 @@ test('1.7 every spelling of content_available decides whether the push is silent
       expectStatus(await call(server, `DELETE /webhooks/${id}`, { token: account.admin }), 204);
     }
   } finally {
-    await stage.end();
+    await stage.cleanUp();
     await stage.close();
   }
 });

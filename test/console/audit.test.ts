@@ -17,7 +17,7 @@ async function rename(team: string, name: string): Promise<void> {
   expectStatus(await call(server, `PATCH /teams/${team}`, { token: account.admin, body: { name } }), 200);
 }
 
-/** The page goes with its test: what it asks for now and then is no load for the next. */
+/** The page is closed with its test, so that its polling does not load the next test. */
 async function open(
   t: TestContext,
   opening: Omit<Parameters<typeof openConsole>[0], 'browser' | 'server'>,
@@ -27,7 +27,7 @@ async function open(
   return opened;
 }
 
-test('what somebody changes stands there by itself, before and after, and leads to the thing', async (t) => {
+test('a change appears in the log with its values before and after and a link to the resource', async (t) => {
   const { page, complaints } = await open(t, { key: account.key, path: '/audit' });
   await page.getByRole('listitem').filter({ hasText: 'created the queue' }).waitFor();
   const team = await makeTeam(server, account, account.siteId);
@@ -36,12 +36,12 @@ test('what somebody changes stands there by itself, before and after, and leads 
   await rename(team, `Sales ${hostile} ${backwards}`);
   const changed = page.getByRole('listitem').filter({ hasText: 'changed the team' });
   await changed.waitFor();
-  // The newest is the first.
+  // The newest entry comes first.
   assert.match(await page.getByRole('listitem').first().innerText(), /changed the team/);
   assert.match(await changed.innerText(), /before:\s*Team\s*→\s*after:\s*Sales </);
   assert.equal(await page.evaluate('globalThis.pwned'), undefined);
-  await changed.getByRole('button', { name: /^More about/ }).click();
-  await changed.getByText('Concerns First site.').waitFor();
+  await changed.getByRole('button', { name: /^(Show more|\d+ more fields?):/ }).click();
+  await changed.getByText('Sites: First site.').waitFor();
   await changed.getByRole('link', { name: 'View history' }).click();
   await page.getByRole('listitem').filter({ hasText: 'created the queue' }).waitFor({ state: 'detached' });
   await changed.waitFor();
@@ -51,7 +51,7 @@ test('what somebody changes stands there by itself, before and after, and leads 
   assert.deepEqual(complaints, []);
 });
 
-test('filters by person, kind, action and time; they are in the address and survive a reload', proof, async (t) => {
+test('filters by person, resource, action and time are stored in the URL and survive a reload', proof, async (t) => {
   const other = await makeOperator(server, account, [{ site_id: account.siteId, role: 'super_manager' }]);
   const body = { name: 'Olga', max_engagement_count: 7 };
   expectStatus(await call(server, `PATCH /operators/${other.id}`, { token: account.admin, body }), 200);
@@ -84,7 +84,7 @@ test('filters by person, kind, action and time; they are in the address and surv
   assert.deepEqual(complaints, []);
 });
 
-test('secrets are told to have changed, and no more', proof, async (t) => {
+test('a changed secret is shown as changed, without its value', proof, async (t) => {
   const provider = { name: 'Login', type: 'openid_connect', issuer: 'http://127.0.0.1:9', client_id: 'usher' };
   const visitor = expectStatus(
     await call(server, 'POST /visitors', { token: account.admin, body: { site_id: account.siteId } }),
@@ -104,7 +104,7 @@ test('secrets are told to have changed, and no more', proof, async (t) => {
   assert.deepEqual(complaints, []);
 });
 
-test('older entries come as one scrolls', proof, async (t) => {
+test('older entries are loaded by scrolling', proof, async (t) => {
   const site = await makeSite(server, account, 'Busy');
   const team = await makeTeam(server, account, site);
   for (let index = 0; index < 120; index += 1) await rename(team, `Name ${index}`);
@@ -117,14 +117,14 @@ test('older entries come as one scrolls', proof, async (t) => {
     await page.getByRole('listitem').nth(last).waitFor();
   }
   await oldest.waitFor();
-  // One that is new meanwhile is the first, and none is shown twice.
+  // An entry added meanwhile comes first, and no entry is shown twice.
   await rename(team, 'The last name');
   await page.getByText('The last name').first().waitFor();
   assert.match(await page.getByRole('listitem').first().innerText(), /The last name/);
   assert.deepEqual(complaints, []);
 });
 
-test('a manager has no audit log; a super manager sees that of their own sites', async (t) => {
+test('a manager sees no audit log, and a super manager sees the log of their own sites', async (t) => {
   const site = await makeSite(server, account, 'Secret place');
   await makeTeam(server, account, site);
   const { key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'super_manager' }]);
@@ -139,7 +139,7 @@ test('a manager has no audit log; a super manager sees that of their own sites',
 });
 
 for (const { where, ...options } of looks)
-  test(`no barriers ${where}`, async (t) => {
+  test(`no accessibility violations ${where}`, async (t) => {
     const { page, complaints } = await open(t, { key: account.key, path: '/audit', options });
     await page.getByRole('listitem').first().waitFor();
     await page

@@ -13,7 +13,7 @@ import {
   makeAccount,
   makeOperator,
   makePolicy,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   type TestAccount,
   type TestOperator,
@@ -26,7 +26,7 @@ const hostile = '<img src=x onerror=alert(1)> مرحبا بالعالم 🦊 ' +
 
 const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-interface Floor {
+interface BoardAccount {
   readonly own: TestAccount;
   readonly queues: Readonly<Record<'sales' | 'night' | 'closed' | 'small', string>>;
   readonly operator: TestOperator;
@@ -37,18 +37,18 @@ async function rename(own: TestAccount, operator: string, name: string): Promise
   expectStatus(await call(server, `PATCH /operators/${operator}`, { token: own.admin, body: { name } }), 200);
 }
 
-/** A visitor with a name who waits. */
+/** A waiting visitor with a name. */
 async function wait(own: TestAccount, queue: string, name: string): Promise<{ id: string; visitor: Json }> {
   const made = await call(server, 'POST /visitors', { token: own.admin, body: { site_id: own.siteId, name } });
   const { id, access_token: token } = expectStatus(made, 200).body;
   return enqueue(server, own, queue, { id, token });
 }
 
-/** Queues in every state, somebody engaged, somebody waiting. */
-async function open(): Promise<Floor> {
+/** Queues in every state, with an engaged and a waiting visitor. */
+async function open(): Promise<BoardAccount> {
   const own = await makeAccount(server);
   const night = await makeQueue(server, own, { name: 'Night desk', when_unstaffed: 'accept' });
-  // Open for an hour three days from now.
+  // Hours that open for one hour in three days.
   const later = days[(new Date().getUTCDay() + 3) % 7] ?? 'mon';
   const hours = [{ opens_at: '09:00', closes_at: '10:00', days_of_week: [later] }];
   const never = await makePolicy(server, own, { timezone: 'UTC', business_hours: hours });
@@ -65,7 +65,7 @@ async function open(): Promise<Floor> {
     routing_policy: { media: ['text'] },
   });
   const sales = await makeQueue(server, own, { name: 'Sales' });
-  const operator = await makePresent(server, own, { media: ['text'] });
+  const operator = await makeAvailableOperator(server, own, { media: ['text'] });
   await rename(own, operator.id, 'Olga Operator');
   const { visitor } = await wait(own, sales, 'Vera Visitor');
   const id = await acceptOffer(server, operator);
@@ -80,18 +80,18 @@ async function open(): Promise<Floor> {
 
 const patienceMs = 30_000;
 
-/** Waiting, staff and capacity; the times between them pass. */
+/** Waiting, staff and capacity. The wait times are left out, because they run. */
 async function cellsOf(found: Locator): Promise<string[]> {
   const texts = await found.getByRole('cell').allInnerTexts();
   return [texts[1], texts[4], texts[5]].map((text = '') => text.replaceAll(/\s+/g, ' ').trim());
 }
 
-/** Nothing is beside the page. */
+/** Nothing overflows the page. */
 const narrow = 'document.documentElement.scrollWidth <= innerWidth';
 
 interface Axis {
   readonly texts: string[];
-  /** Whether the box of a tick lies over the box of the next. */
+  /** Whether the box of a tick overlaps the next one. */
   readonly overlaps: boolean;
 }
 
@@ -108,7 +108,7 @@ async function ticksOf(page: Page): Promise<Axis[]> {
   })`);
 }
 
-/** Each tick is there once, and none lies over another. */
+/** Every tick is unique, and no ticks overlap. */
 function isReadable(axes: readonly Axis[]): boolean {
   return axes.length === 8 && axes.every(({ texts, overlaps }) => texts.length > 1 && !overlaps && new Set(texts).size === texts.length); // prettier-ignore
 }
@@ -122,7 +122,7 @@ const openBoard = async (own: TestAccount, options: BrowserContextOptions = {}, 
   return opened;
 };
 
-test('queues say how they are and why, people who they are with, and all of it moves without a reload', async () => {
+test('the board shows status and reason of queues and the people, live without a reload', async () => {
   const { own, queues, operator } = await open();
   const { page, complaints } = await openBoard(own);
   const sales = row(page, 'Queues', 'Sales');
@@ -130,7 +130,7 @@ test('queues say how they are and why, people who they are with, and all of it m
   assert.deepEqual(await cellsOf(sales), ['1', '1 all busy', '1 / 10']);
   const claims = row(page, 'Queues', 'Outside opening hours');
   assert.match(await claims.innerText(), /Closed\s+Outside opening hours[\s\S]*overflows to Night desk/);
-  // The chain of the small one leads over Claims to the night desk.
+  // The fallback chain of the small queue leads over Claims to the night desk.
   assert.match(await row(page, 'Queues', '<img').innerText(), /falls back to[\s\S]*Claims[\s\S]*Night desk/);
   await row(page, 'Waiting visitors', 'Walter Waiting').getByText('Chat · Sales').waitFor();
 
@@ -151,7 +151,7 @@ test('queues say how they are and why, people who they are with, and all of it m
   await page.getByRole('tab', { name: 'Operators' }).click();
   await row(page, 'Operators', 'Olga Operator').getByText('Busy 1 of 1').waitFor();
   await page.getByRole('button', { name: 'Set Olga Operator away' }).click();
-  await row(page, 'Operators', 'Olga Operator').getByText('Away, 1 engagement').waitFor();
+  await row(page, 'Operators', 'Olga Operator').getByText('Away, 1 conversation').waitFor();
   await sales.getByText('No operators online').first().waitFor();
   const { body } = await call(server, `GET /operators/${operator.id}`, { token: own.admin });
   assert.deepEqual([body.available, body.media], [false, ['text']]);
@@ -160,7 +160,7 @@ test('queues say how they are and why, people who they are with, and all of it m
   assert.deepEqual(complaints, []);
 });
 
-test('a queue is chosen by keys, over a reload; its line and its people are shown, a visitor is sent away', async () => {
+test('a queue is chosen by keyboard and stays chosen after a reload, and a waiting visitor is removed', async () => {
   const { own, queues } = await open();
   await wait(own, queues.small, 'Sam Small');
   const { page, complaints } = await openBoard(own);
@@ -171,7 +171,7 @@ test('a queue is chosen by keys, over a reload; its line and its people are show
   await page.getByRole('button', { name: 'Showing Sales only. Show all queues' }).waitFor();
   await row(page, 'Waiting visitors', 'Walter Waiting').waitFor();
   assert.equal(await row(page, 'Waiting visitors', 'Sam Small').count(), 0);
-  // Asked once more, and taken back by Escape, before it is done.
+  // The button asks for confirmation, and Escape cancels it.
   await page.getByRole('button', { name: 'Remove Walter Waiting' }).press('Enter');
   await page.getByRole('button', { name: 'Remove Walter Waiting from queue?' }).press('Escape');
   await page.getByRole('button', { name: 'Remove Walter Waiting' }).press('Enter');
@@ -184,7 +184,7 @@ test('a queue is chosen by keys, over a reload; its line and its people are show
   assert.deepEqual(complaints, []);
 });
 
-test('a chat is read while it goes on', proof, async () => {
+test('a supervisor reads a chat while it is active', proof, async () => {
   const { own, chat, operator } = await open();
   expectStatus(await say(chat, chat.visitor, 'Hello there'), 200);
   const { page, complaints } = await openBoard(own);
@@ -203,7 +203,7 @@ test('a chat is read while it goes on', proof, async () => {
   assert.deepEqual(complaints, []);
 });
 
-test('what happened while the connection was lost is shown when it is back', async () => {
+test('changes during a lost connection are shown after the reconnect', async () => {
   const { own, queues } = await open();
   const { page, context, complaints } = await openBoard(own);
   await row(page, 'Waiting visitors', 'Walter Waiting').waitFor();
@@ -217,7 +217,7 @@ test('what happened while the connection was lost is shown when it is back', asy
   assert.deepEqual(complaints, []);
 });
 
-test('the day is drawn, and is there as a table', async () => {
+test('the day is shown as charts and as a table', async () => {
   const { own, queues, chat } = await open();
   const gone = await wait(own, queues.sales, 'Gone');
   const cancel = { token: own.admin, body: { action: 'cancel' } };
@@ -227,7 +227,7 @@ test('the day is drawn, and is there as a table', async () => {
   await figures.getByText('Abandoned').waitFor();
   assert.match((await figures.innerText()).replaceAll(/\s+/g, ' '), /3 Offered 1 Answered 1 Abandoned|Offered 3/);
   await page.locator('.recharts-bar-rectangle path').first().waitFor();
-  // Full hours, counts, percentages and clocks: nothing between them.
+  // Ticks are full hours, counts, percentages and durations only.
   const texts = (await ticksOf(page)).map((axis) => axis.texts);
   assert.equal(texts.length, 8);
   for (const text of texts.flat()) assert.match(text, /^(\d+:00 [AP]M|\d+( %)?|\d+:\d\d)$/);
@@ -235,7 +235,7 @@ test('the day is drawn, and is there as a table', async () => {
   await page.getByRole('columnheader', { name: 'Still waiting' }).waitFor();
   assert.deepEqual(await barriersOf(page), []);
   await page.setViewportSize({ width: 320, height: 700 });
-  // The charts take a moment to be drawn anew.
+  // The charts take a moment to render.
   await comesTrue(page, narrow);
   await until(async () => isReadable(await ticksOf(page)));
   await page.getByRole('combobox', { name: 'Queues' }).or(page.getByLabel('Queues')).first().click();
@@ -246,7 +246,7 @@ test('the day is drawn, and is there as a table', async () => {
 });
 
 for (const { where, ...options } of looks)
-  test(`nobody is kept out ${where}`, async () => {
+  test(`no accessibility violations ${where}`, async () => {
     const { own } = await open();
     const { page, complaints } = await openBoard(own, options);
     await row(page, 'Queues', 'Sales').waitFor();
@@ -257,7 +257,7 @@ for (const { where, ...options } of looks)
     assert.deepEqual(complaints, []);
   });
 
-test('an account without queues is told what to do; one who supervises nothing has no board', proof, async () => {
+test('an account without queues gets a hint, and an operator without managed sites has no board', proof, async () => {
   const own = await makeAccount(server);
   const { page } = await openBoard(own);
   await page.getByRole('link', { name: 'Create a queue' }).waitFor();

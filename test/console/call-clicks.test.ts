@@ -3,20 +3,26 @@ import { afterEach, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console.ts';
-import { offers, sitDown, take, type At } from '../support/desk.ts';
+import { offers, openDesk, acceptVisitor, type DeskPage } from '../support/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import { askToTalk, openShop, takeVisitor, visit } from '../support/widget.ts';
-import { expectStatus, makeApplicationToken, makeOperator, makePresent, type TestOperator } from '../support/world.ts';
+import {
+  expectStatus,
+  makeApplicationToken,
+  makeOperator,
+  makeAvailableOperator,
+  type TestOperator,
+} from '../support/world.ts';
 
-/** A camera or microphone starts by its owner's own click, and by nothing that the other side or the server does. */
+/** A camera or microphone starts only with a click of its owner, never by an action of the other side or of the server. */
 const server = await forThisFile(startTestServer());
 const browser = await forThisFile(watched(await openBrowser()));
 afterEach(async () => {
   for (const context of browser.browser.contexts()) await context.close();
 });
 
-/** Notes each start of devices, and the button whose click it followed. A click counts for one start. */
+/** Records each start of devices, and the button that was clicked before. A click counts for one start. */
 const noteStarts = `
   window.starts = [];
   let clicked = null;
@@ -46,8 +52,8 @@ function watched(opened: TestBrowser): TestBrowser {
 
 const starts = async (page: Page): Promise<string[]> => page.evaluate('window.starts');
 
-/** Waits until the button is there. What starts by itself instead is told at once. */
-async function untilAsked(page: Page, button: Locator): Promise<void> {
+/** Waits for the button. Fails immediately if a device starts before. */
+async function waitForButton(page: Page, button: Locator): Promise<void> {
   await until(async () => (await button.isVisible()) || (await starts(page)).length > 0, 20_000);
   assert.deepEqual(await starts(page), [], 'started without a click');
   await button.waitFor();
@@ -55,7 +61,7 @@ async function untilAsked(page: Page, button: Locator): Promise<void> {
 
 const joinAll = (page: Page): Locator => page.getByRole('button', { name: 'Join with camera and microphone' });
 
-async function colleagueOf({ own }: At): Promise<{ operator: TestOperator; page: Page }> {
+async function colleagueOf({ own }: DeskPage): Promise<{ operator: TestOperator; page: Page }> {
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   const { page } = await openConsole({ browser, server, key: operator.key, path: '/desk' });
   await page.getByRole('switch', { name: 'Available' }).click();
@@ -63,19 +69,19 @@ async function colleagueOf({ own }: At): Promise<{ operator: TestOperator; page:
   return { operator, page };
 }
 
-/** As a video call, whatever it was. */
+/** Upgrades the engagement to a video call. */
 async function transfer(engagement: string, from: { token: string }, to: { id: string }): Promise<string> {
   const body = { engagement_id: engagement, operator_id: to.id, media: 'video' };
   return expectStatus(await call(server, 'POST /transfer_requests', { token: from.token, body }), 201).body.id;
 }
 
-test('an operator’s camera starts neither on accept, nor on reload, nor after a call was hung up and transferred', async () => {
-  const at = await sitDown({ server, browser });
-  const { id } = await take(at, 'Kim', { media: 'video' });
+test("an operator's camera does not start on accept, on reload, or after a hung-up call is transferred", async () => {
+  const at = await openDesk({ server, browser });
+  const { id } = await acceptVisitor(at, 'Kim', { media: 'video' });
   const { page } = at;
-  await untilAsked(page, joinAll(page));
+  await waitForButton(page, joinAll(page));
   await page.reload();
-  await untilAsked(page, joinAll(page));
+  await waitForButton(page, joinAll(page));
   await joinAll(page).click();
   const panel = page.getByRole('region', { name: 'Call' });
   await panel.getByText('Calling the visitor').waitFor();
@@ -87,26 +93,26 @@ test('an operator’s camera starts neither on accept, nor on reload, nor after 
   await transfer(id, at.operator, next.operator);
   await offers(next.page).getByRole('button', { name: 'Accept' }).click();
   await next.page.waitForURL(`**/desk/${id}`);
-  await untilAsked(next.page, joinAll(next.page));
+  await waitForButton(next.page, joinAll(next.page));
   await joinAll(next.page).click();
   await next.page.getByText('Calling the visitor').waitFor();
   assert.deepEqual(await starts(next.page), ['audio and video by Join with camera and microphone']);
   assert.deepEqual(at.complaints, []);
 });
 
-test('a visitor’s camera starts neither when an operator comes, nor after hanging up when another one does', async () => {
+test("a visitor's camera does not start when an operator joins, or when another one joins after a hang-up", async () => {
   await using shop = await openShop(server);
   const { page, complaints } = await visit(browser, shop);
   await askToTalk(page, 'Video call');
   const engagement = await takeVisitor(server, shop);
-  await untilAsked(page, joinAll(page));
+  await waitForButton(page, joinAll(page));
   await joinAll(page).click();
-  await page.getByText('Connecting the call').waitFor();
+  await page.getByText('Connecting…').waitFor();
   assert.deepEqual(await starts(page), ['audio and video by Join with camera and microphone']);
   await page.getByRole('button', { name: 'Hang up' }).click();
   await page.getByText('Missed call').waitFor();
 
-  const next = await makePresent(server, shop.own, { media: ['video', 'text'] });
+  const next = await makeAvailableOperator(server, shop.own, { media: ['video', 'text'] });
   const request = await transfer(engagement, shop.operator, next);
   const accept = { token: next.token, body: { action: 'accept' } };
   expectStatus(await call(server, `PATCH /transfer_requests/${request}`, accept), 200);
@@ -118,8 +124,8 @@ test('a visitor’s camera starts neither when an operator comes, nor after hang
   assert.deepEqual(complaints, []);
 });
 
-test('who accepts a call starts it by that click; who asked for it is asked once more', async () => {
-  const at = await sitDown({ server, browser });
+test('accepting a call starts it with that click, and the side that requested it must click once more', async () => {
+  const at = await openDesk({ server, browser });
   const desk = at.page;
   const token = (await makeApplicationToken(server, at.own, 'publishable')).header.split(' ')[1] ?? '';
   const { page: visitor } = await browser.newPage();
@@ -132,12 +138,12 @@ test('who accepts a call starts it by that click; who asked for it is asked once
   await desk.getByText('The visitor wants to start an audio call.').waitFor();
   await desk.getByRole('button', { name: 'Accept' }).click();
   const joinSpeaking = visitor.getByRole('button', { name: 'Join with microphone' });
-  await untilAsked(visitor, joinSpeaking);
+  await waitForButton(visitor, joinSpeaking);
   await until(async () => (await starts(desk)).length > 0);
   assert.deepEqual(await starts(desk), ['audio by Accept']);
   await joinSpeaking.click();
 
-  // Now the other way round, in the middle of the call: it becomes one by video.
+  // The other direction, during the call: it is upgraded to video.
   const panel = desk.getByRole('region', { name: 'Call' });
   await panel.getByText('In a call').waitFor({ timeout: 30_000 });
   await desk.getByRole('button', { name: 'Call', exact: true }).click();

@@ -30,7 +30,7 @@ async function choose(page: Page, item: string): Promise<void> {
   await page.getByRole('menuitem', { name: item, exact: true }).click();
 }
 
-test('signs in with an API key, stays in over a reload, and signs out', async () => {
+test('an operator signs in with an API key, stays signed in after a reload, and signs out', async () => {
   const { page, context, complaints } = await browser.newPage();
   await page.goto(`${server.url}/console/`);
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
@@ -58,7 +58,7 @@ test('signs in with an API key, stays in over a reload, and signs out', async ()
   await isLive(page);
   await choose(page, 'Sign out');
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
-  // The browser stays known; it lets nobody in.
+  // The device cookie stays; it signs nobody in.
   assert.deepEqual(
     (await context.cookies()).map(({ name }) => name),
     ['usher_device'],
@@ -68,7 +68,7 @@ test('signs in with an API key, stays in over a reload, and signs out', async ()
   assert.deepEqual(complaints, []);
 });
 
-test('says what is wrong with a key, and keeps what was typed', async () => {
+test('a wrong key shows an error and keeps the typed text', async () => {
   const { page } = await browser.newPage();
   await page.goto(`${server.url}/console/board`);
   await page.getByRole('textbox', { name: 'E-mail' }).fill('nobody@test.example');
@@ -80,7 +80,7 @@ test('says what is wrong with a key, and keeps what was typed', async () => {
   assert.equal(await page.getByRole('textbox', { name: 'E-mail' }).inputValue(), 'nobody@test.example');
 });
 
-test('the printed link signs in once, and leaves nothing in the address', async () => {
+test('the printed link signs in once and leaves no secret in the URL', async () => {
   const link = await linkOf(server, account.adminId);
   const first = await browser.newPage();
   await first.page.goto(`${server.url}/console/sign-in#${link}`);
@@ -94,18 +94,18 @@ test('the printed link signs in once, and leaves nothing in the address', async 
   assert.deepEqual([...first.complaints, ...second.complaints], []);
 });
 
-test('an invitation leads to a password, and the password in', async () => {
+test('an invited operator sets a password and signs in with it', async () => {
   const { id } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const invitation = await invite(server, account, id);
   const { page, complaints } = await browser.newPage();
   await page.goto(`${server.url}/console/invitation#${invitation}`);
-  await page.getByText('You are Somebody').waitFor();
+  await page.getByText('Hi Somebody, you will sign in as').waitFor();
   await comesTrue(page, `document.activeElement?.type === 'password'`);
   assert.deepEqual(await barriersOf(page), []);
   await page.getByLabel('Choose a password').fill(password);
   await page.keyboard.press('Enter');
   await isLive(page);
-  // An operator has the desk, and nothing of what managers have.
+  // An operator sees the desk, and no page of managers.
   assert.deepEqual(await page.getByRole('navigation').getByRole('link').allInnerTexts(), ['Desk']);
   const { email } = expectStatus(await call(server, `GET /operators/${id}`, { token: account.admin }), 200).body;
   await choose(page, 'Sign out');
@@ -116,14 +116,14 @@ test('an invitation leads to a password, and the password in', async () => {
   assert.deepEqual(complaints, []);
 });
 
-test('signing out everywhere ends the other browser too, which asks to sign in again and loses nothing', async () => {
+test("signing out everywhere ends the other browser's session, which asks to sign in again and keeps typed text", async () => {
   const { key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'super_manager' }]);
   const first = await openConsole({ browser, server, key, path: '/account' });
   const second = await openConsole({ browser, server, key, path: '/account' });
   await isLive(second.page);
   await second.page.getByLabel('New password').fill('typed but not sent');
   await isLive(first.page);
-  await first.page.getByRole('button', { name: /^End the session/ }).waitFor();
+  await first.page.getByRole('button', { name: /^Sign out (?!everywhere)./ }).waitFor();
   await choose(first.page, 'Sign out everywhere');
   const dialog = second.page.getByRole('dialog', { name: 'Sign in again' });
   await dialog.waitFor();
@@ -137,7 +137,7 @@ test('signing out everywhere ends the other browser too, which asks to sign in a
   assert.deepEqual([...first.complaints, ...second.complaints], []);
 });
 
-test('the server goes and comes back: the page says so, and goes on by itself', async () => {
+test('the page shows a lost connection and continues when the server is back', async () => {
   await using proxy = await startProxy(server);
   const { page, complaints } = await openConsole({ browser, server: proxy, key: account.key, path: '/account' });
   await isLive(page);
@@ -149,7 +149,7 @@ test('the server goes and comes back: the page says so, and goes on by itself', 
   assert.deepEqual(complaints, []);
 });
 
-test('a part that does not come takes nothing with it, and is there when the server is', async () => {
+test('a chunk that fails to load leaves the rest of the page usable, and loads when the server is back', async () => {
   await using proxy = await startProxy(server);
   const { page, context, complaints } = await openConsole({
     browser,
@@ -165,14 +165,14 @@ test('a part that does not come takes nothing with it, and is there when the ser
   proxy.shut(false);
   await page.getByRole('heading', { name: 'Hours', level: 1 }).waitFor();
   await isLive(page);
-  // What only stands beside is not missed.
+  // A secondary part that fails is left out.
   await context.route('**/assets/sample-data-*', async (route) => route.abort());
   await page.reload();
   await page.getByRole('heading', { name: 'Hours', level: 1 }).waitFor();
   assert.deepEqual(complaints, []);
 });
 
-test('a server that does not answer at first is asked again until it does', async () => {
+test('the console retries until the server answers', async () => {
   const { page, context, complaints } = await openConsole({ browser, server, key: account.key, path: '/account' });
   await isLive(page);
   await context.route('**/sessions/current/token', async (route) => route.abort());
@@ -184,7 +184,7 @@ test('a server that does not answer at first is asked again until it does', asyn
 });
 
 for (const colorScheme of ['light', 'dark'] as const)
-  test(`the frame has no barriers in ${colorScheme}, and fits a phone`, async () => {
+  test(`the frame has no accessibility violations in ${colorScheme} and fits a phone`, async () => {
     const options = { colorScheme, viewport: { width: 375, height: 700 } };
     const { page, complaints } = await openConsole({ browser, server, key: account.key, path: '/account', options });
     await isLive(page);

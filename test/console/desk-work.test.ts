@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { comesTrue, openBrowser, proof } from '../support/browser.ts';
 import { Caller } from '../support/caller.ts';
 import { barriersOf } from '../support/console.ts';
-import { composer, offers, said, say, sitDown, take } from '../support/desk.ts';
+import { composer, offers, messageList, say, openDesk, acceptVisitor } from '../support/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { askIn, expectStatus, makePresent, makeQueue, makeSite } from '../support/world.ts';
+import { requestTicket, expectStatus, makeAvailableOperator, makeQueue, makeSite } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
 const browser = await forThisFile(openBrowser());
@@ -15,9 +15,9 @@ leaving.catch(() => undefined);
 const lunching = goToLunch();
 lunching.catch(() => undefined);
 
-/** Is there while the page is open, over a reload too, and not much longer. Takes its time beside the other tests. */
+/** The operator is available while the page is open, also over a reload, and 30 s longer. Runs beside the other tests, because it is slow. */
 async function leave(): Promise<void> {
-  const { page, context, operator } = await sitDown({ server, browser });
+  const { page, context, operator } = await openDesk({ server, browser });
   const read = async (): Promise<Json> => (await call(server, `GET /operators/${operator.id}`, operator)).body;
   await page.reload();
   await page.getByText('Visitors are offered to you as they come').waitFor();
@@ -31,9 +31,9 @@ async function leave(): Promise<void> {
   assert.ok(Date.now() - closed > 15_000, 'a reload does not make anybody unavailable');
 }
 
-/** Away for a reason at an open page, over a reload too; offline soon after the page is closed. */
+/** The operator is away with a reason while the page is open, also over a reload, and offline 30 s after the page is closed. */
 async function goToLunch(): Promise<void> {
-  const { page, context, operator } = await sitDown({ server, browser });
+  const { page, context, operator } = await openDesk({ server, browser });
   const read = async (): Promise<Json> => (await call(server, `GET /operators/${operator.id}`, operator)).body;
   const lastEnd = async (): Promise<Date | null | undefined> => {
     const [row] = await server.database.sql<{ ended_at: Date | null }[]>`
@@ -56,12 +56,12 @@ async function goToLunch(): Promise<void> {
   assert.deepEqual([available, reason], [false, 'Lunch']);
 }
 
-test('hands a visitor on to a colleague or a queue, or not after all', async () => {
-  const at = await sitDown({ server, browser });
+test('an operator transfers a visitor to a colleague or a queue, and can cancel the transfer', async () => {
+  const at = await openDesk({ server, browser });
   const { page, own } = at;
-  const { id, visitor } = await take(at, 'Ivy');
+  const { id, visitor } = await acceptVisitor(at, 'Ivy');
   await say(at, id, visitor, 'To whom it may concern');
-  const colleague = await makePresent(server, own);
+  const colleague = await makeAvailableOperator(server, own);
   const other = await makeQueue(server, own, { name: 'Complaints', when_unstaffed: 'accept' });
   const transfer = page.getByRole('button', { name: 'Transfer' });
   const dialog = page.getByRole('dialog', { name: 'Transfer' });
@@ -70,7 +70,7 @@ test('hands a visitor on to a colleague or a queue, or not after all', async () 
   await dialog.getByLabel('Complaints').check();
   await dialog.getByLabel('Message').fill('Knows a lot');
   await dialog.getByRole('button', { name: 'Transfer' }).click();
-  await page.getByText(/Waits in Complaints|Handing on/).waitFor();
+  await page.getByText(/Transferring to Complaints/).waitFor();
   await page.reload();
   await page.getByText('Waits in Complaints').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
@@ -81,35 +81,35 @@ test('hands a visitor on to a colleague or a queue, or not after all', async () 
   await dialog.getByLabel('Somebody').check();
   await dialog.getByLabel('Message').fill('Please take over');
   await dialog.getByRole('button', { name: 'Transfer' }).click();
-  await page.getByText('Handing on to Somebody').waitFor();
+  await page.getByText('Transferring to Somebody').waitFor();
   const pending = await call(server, 'GET /transfer_requests?state=pending', colleague);
   const [request] = pending.body.transfer_requests;
   assert.equal(request.message, 'Please take over');
   const accept = { token: colleague.token, body: { action: 'accept' } };
   expectStatus(await call(server, `PATCH /transfer_requests/${request.id}`, accept), 200);
   await page.getByText('Transferred to a colleague').waitFor();
-  await said(page).getByText('Transferred by you: Please take over').waitFor();
-  await said(page).getByText('To whom it may concern').waitFor();
+  await messageList(page).getByText('Transferred by you: Please take over').waitFor();
+  await messageList(page).getByText('To whom it may concern').waitFor();
   assert.equal(await composer(page).count(), 0);
-  // And back, as an offer.
+  // The colleague transfers the visitor back, which is an offer.
   const body = { engagement_id: id, operator_id: at.operator.id, message: 'Yours after all' };
   expectStatus(await call(server, 'POST /transfer_requests', { token: colleague.token, body }), 201);
   await offers(page).getByText('Yours after all').waitFor();
   await page.keyboard.press('Alt+A');
   await composer(page).waitFor();
-  // What the colleagues told each other stays in the conversation, also after a reload.
+  // The notes of the transfers stay in the conversation, also after a reload.
   for (const isReloaded of [false, true]) {
     if (isReloaded) await page.reload();
-    await said(page).getByText('Transferred by Somebody: Yours after all').waitFor();
-    assert.equal(await said(page).getByText('Transferred by you: Please take over').count(), 1);
+    await messageList(page).getByText('Transferred by Somebody: Yours after all').waitFor();
+    assert.equal(await messageList(page).getByText('Transferred by you: Please take over').count(), 1);
   }
   assert.deepEqual(at.complaints, []);
 });
 
-test('who the visitor is, what was before, and the end', async () => {
-  const at = await sitDown({ server, browser }, { colorScheme: 'dark' });
+test("the desk shows the visitor's details and previous conversations, and ends a conversation", async () => {
+  const at = await openDesk({ server, browser }, { colorScheme: 'dark' });
   const { page, own } = at;
-  const first = await take(at, 'Jo');
+  const first = await acceptVisitor(at, 'Jo');
   await say(at, first.id, first.visitor, 'The first time');
   const panel = page.getByRole('form', { name: 'Visitor details' });
   await panel.getByLabel('E-mail').fill('no address');
@@ -136,14 +136,14 @@ test('who the visitor is, what was before, and the end', async () => {
     await page.keyboard.press('Enter');
     await page.getByText('Ended by you').waitFor();
     const before = page.url();
-    expectStatus(await askIn(server, own, { queue_ids: [at.queue] }, first.visitor), 201);
+    expectStatus(await requestTicket(server, own, { queue_ids: [at.queue] }, first.visitor), 201);
     await offers(page).getByText('Jo').waitFor();
     await page.keyboard.press('Alt+A');
     await page.waitForURL((url) => url.href !== before);
     await composer(page).waitFor();
   };
   await previous.getByText('First conversation').waitFor();
-  // The list that was read with the first conversation has the first alone.
+  // The list that was read with the first conversation has only that one.
   for (const count of [1, 2]) {
     await endAndComeBack();
     await until(async () => (await previous.getByRole('button').count()) === count);
@@ -152,7 +152,7 @@ test('who the visitor is, what was before, and the end', async () => {
   await page.getByRole('dialog').getByText('The first time').waitFor();
   assert.deepEqual(await barriersOf(page), []);
   await page.goto(`${server.url}/console/desk/${first.id}`);
-  await said(page).getByText('The first time').waitFor();
+  await messageList(page).getByText('The first time').waitFor();
   const over = page.getByRole('link').filter({ hasText: 'Ended' });
   await until(async () => (await over.count()) === 2);
   await page.getByRole('button', { name: 'Close', exact: true }).click();
@@ -160,12 +160,12 @@ test('who the visitor is, what was before, and the end', async () => {
   assert.deepEqual(at.complaints, []);
 });
 
-test('an operator taken off a site while at the desk loses its conversations and sees no error', async () => {
-  const at = await sitDown({ server, browser });
+test('an operator removed from a site loses the conversations of the site without an error', async () => {
+  const at = await openDesk({ server, browser });
   const { page, own, operator } = at;
-  const { id, visitor } = await take(at, 'Otto');
+  const { id, visitor } = await acceptVisitor(at, 'Otto');
   await say(at, id, visitor, 'For your eyes only');
-  await said(page).getByText('For your eyes only').waitFor();
+  await messageList(page).getByText('For your eyes only').waitFor();
   const other = await makeSite(server, own);
   const body = { assignments: [{ site_id: other, role: 'operator' }] };
   expectStatus(await call(server, `PATCH /operators/${operator.id}`, { token: own.admin, body }), 200);
@@ -174,13 +174,13 @@ test('an operator taken off a site while at the desk loses its conversations and
   assert.equal(await page.getByRole('alert').count(), 0);
 });
 
-test('on a phone: one thing at a time, nothing beyond the edge', async () => {
-  const at = await sitDown({ server, browser }, { viewport: { width: 375, height: 700 } });
+test('on a phone the desk shows one column at a time and nothing overflows', async () => {
+  const at = await openDesk({ server, browser }, { viewport: { width: 375, height: 700 } });
   const { page } = at;
   const fits = async (): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
-  const { id, visitor } = await take(at, 'A name without any space '.replaceAll(' ', '').repeat(8));
+  const { id, visitor } = await acceptVisitor(at, 'A name without any space '.replaceAll(' ', '').repeat(8));
   await say(at, id, visitor, 'x'.repeat(400));
-  await said(page).getByText('xxx').waitFor();
+  await messageList(page).getByText('xxx').waitFor();
   assert.equal(await fits(), true);
   await page.getByRole('button', { name: 'Visitor' }).click();
   await page.getByRole('dialog').getByLabel('Phone').waitFor();
@@ -192,17 +192,17 @@ test('on a phone: one thing at a time, nothing beyond the edge', async () => {
   assert.deepEqual(at.complaints, []);
 });
 
-test('a call: asked for, accepted, heard and seen, muted, hung up; and another after a reload', proof, async () => {
-  const at = await sitDown({ server, browser });
+test('a call is requested, accepted, muted and hung up, and another call works after a reload', proof, async () => {
+  const at = await openDesk({ server, browser });
   const { page } = at;
-  const { id, visitor } = await take(at, 'Kim');
+  const { id, visitor } = await acceptVisitor(at, 'Kim');
   await page.getByRole('button', { name: 'Call', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Video call' }).click();
-  await page.getByText('You have asked for a video call').waitFor();
+  await page.getByText('You invited the visitor to a video call.').waitFor();
   const { body } = await call(server, `GET /engagements/${id}/media_upgrade_requests`, { token: visitor.token });
-  const [asked] = body.media_upgrade_requests;
+  const [upgrade] = body.media_upgrade_requests;
   const accept = { token: visitor.token, body: { action: 'accept' } };
-  expectStatus(await call(server, `PATCH /engagements/${id}/media_upgrade_requests/${asked.id}`, accept), 200);
+  expectStatus(await call(server, `PATCH /engagements/${id}/media_upgrade_requests/${upgrade.id}`, accept), 200);
   const other = await browser.newPage();
   const media = { audio: 'two_way', video: 'two_way' };
   const caller = new Caller(other.page, server.url, { token: visitor.token, engagementId: id, side: 'visitor', media });
@@ -223,7 +223,7 @@ test('a call: asked for, accepted, heard and seen, muted, hung up; and another a
   await panel.getByText('In a call').waitFor({ timeout: 30_000 });
   await panel.getByRole('button', { name: 'Hang up' }).click();
   await caller.untilState('ended');
-  await said(page)
+  await messageList(page)
     .getByText(/^Call ended · 0:\d\d$/)
     .waitFor();
   await panel.waitFor({ state: 'detached' });
@@ -231,6 +231,6 @@ test('a call: asked for, accepted, heard and seen, muted, hung up; and another a
   assert.deepEqual(at.complaints, []);
 });
 
-test('is available while the page is open, also over a reload, and half a minute longer', async () => leaving);
+test('an operator stays available while the page is open, over a reload, and 30 s longer', async () => leaving);
 
-test('is away at an open page, and offline half a minute after it is closed', async () => lunching);
+test('an operator is away while the page is open, and offline 30 s after it is closed', async () => lunching);

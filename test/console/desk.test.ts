@@ -3,7 +3,17 @@ import { test } from 'node:test';
 import type { Route } from 'playwright-core';
 import { comesTrue, openBrowser } from '../support/browser.ts';
 import { barriersOf } from '../support/console.ts';
-import { come, composer, contents, offers, said, say, sitDown, take, transcript } from '../support/desk.ts';
+import {
+  enterQueue,
+  composer,
+  contents,
+  offers,
+  messageList,
+  say,
+  openDesk,
+  acceptVisitor,
+  transcript,
+} from '../support/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startProxy } from '../support/proxy.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
@@ -12,56 +22,56 @@ import { acceptOffer, expectStatus } from '../support/world.ts';
 const server = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
 const browser = await forThisFile(openBrowser());
 
-test('takes several visitors by keys, and talks with each', async () => {
-  const at = await sitDown({ server, browser }, { colorScheme: 'light' });
+test('an operator accepts several visitors by keyboard and chats with each', async () => {
+  const at = await openDesk({ server, browser }, { colorScheme: 'light' });
   const { page, operator } = at;
-  const ada = await take(at, 'Ada');
+  const ada = await acceptVisitor(at, 'Ada');
   assert.match(await page.title(), /^Desk/);
   await say(at, ada.id, ada.visitor, 'My invoice is wrong: https://shop.example/a?b=1, javascript:alert(1)');
-  await said(page).getByText('My invoice is wrong').waitFor();
-  // Cut off in the list, it is told whole.
+  await messageList(page).getByText('My invoice is wrong').waitFor();
+  // The list shortens the text; the title has all of it.
   const preview = page.getByRole('list', { name: 'Conversations' }).getByText('My invoice is wrong');
   await preview.hover();
   await page.getByTitle('javascript:alert(1)').waitFor();
-  const link = said(page).getByRole('link');
+  const link = messageList(page).getByRole('link');
   assert.deepEqual(await Promise.all(['href', 'target', 'rel'].map(async (name) => link.getAttribute(name))), [
     'https://shop.example/a?b=1',
     '_blank',
     'noopener noreferrer nofollow',
   ]);
-  // It is before the operator's eyes: the visitor is told.
+  // The operator sees the message, so it is acknowledged.
   await until(async () => (await transcript(at, ada.id, ada.visitor))[0].status === 'delivered');
   await page.keyboard.type('Which one?');
   await page.keyboard.press('Shift+Enter');
   await page.keyboard.type('March?');
   await page.keyboard.press('Enter');
-  await said(page).getByText('✓ Sent').waitFor();
+  await messageList(page).getByText('✓ Sent').waitFor();
   const [, answer] = await transcript(at, ada.id, ada.visitor);
   const { type, id } = answer.sender;
   assert.deepEqual([answer.content, type, id], ['Which one?\nMarch?', 'operator', operator.id]);
   const path = `/engagements/${ada.id}/chat_messages/${answer.id}`;
   await call(server, `PATCH ${path}`, { token: ada.visitor.token, body: { status: 'delivered' } });
-  await said(page).getByText('✓✓ Delivered').waitFor();
+  await messageList(page).getByText('✓✓ Delivered').waitFor();
 
-  await take(at, 'Bo <b>');
+  await acceptVisitor(at, 'Bo <b>');
   await say(at, ada.id, ada.visitor, 'March, yes');
   const first = page.getByRole('list', { name: 'Conversations' }).getByRole('link', { name: 'Ada' });
   await first.getByLabel('1 unread').waitFor();
   await comesTrue(page, `document.title.startsWith('(1) Desk')`);
   await first.getByText('waits').waitFor();
   await page.keyboard.press('Alt+ArrowUp');
-  await said(page).getByText('March, yes').waitFor();
+  await messageList(page).getByText('March, yes').waitFor();
   await first.getByLabel('1 unread').waitFor({ state: 'detached' });
   await comesTrue(page, `document.activeElement?.getAttribute('aria-label') === 'Message'`);
   assert.deepEqual(await barriersOf(page), []);
   assert.deepEqual(at.complaints, []);
 });
 
-test('an offer is answered on any page, counts down, and goes when somebody else has answered', async () => {
-  const at = await sitDown({ server, browser });
+test('an offer can be answered on any page, counts down, and disappears when somebody else answers it', async () => {
+  const at = await openDesk({ server, browser });
   const { page } = at;
   await page.goto(`${server.url}/console/account`);
-  const { ticket, visitor } = await come(at, 'Cy');
+  const { ticket, visitor } = await enterQueue(at, 'Cy');
   const offer = offers(page).getByRole('article', { name: 'Offer: Cy' });
   await offer.getByText('Invoices').waitFor();
   await comesTrue(page, `document.title.startsWith('(1) ')`);
@@ -73,22 +83,22 @@ test('an offer is answered on any page, counts down, and goes when somebody else
   const requests = async (): Promise<Json[]> =>
     (await call(server, 'GET /engagement_requests', at.operator)).body.engagement_requests;
   await until(async () => (await requests()).some(({ fail_reason }) => fail_reason === 'rejected'));
-  // There is nobody else: it comes again, until the visitor has had enough.
+  // There is no other operator: the offer is repeated until the visitor leaves.
   const cancel = { token: visitor.token, body: { action: 'cancel' } };
   expectStatus(await call(server, `PATCH /queue_tickets/${ticket}`, cancel), 200);
   await offer.waitFor({ state: 'detached' });
 
-  await come(at, 'Dee');
+  await enterQueue(at, 'Dee');
   await offers(page).getByRole('article', { name: 'Offer: Dee' }).waitFor();
   await acceptOffer(server, at.operator);
   await offers(page).waitFor({ state: 'detached' });
   assert.deepEqual(at.complaints, []);
 });
 
-test('typing both ways, a card with its choice, what the assistant suggests', async () => {
-  const at = await sitDown({ server, browser });
+test('typing indicators, response cards and suggestions of the assistant work', async () => {
+  const at = await openDesk({ server, browser });
   const { page, own } = at;
-  const { id, visitor } = await take(at, 'Eve');
+  const { id, visitor } = await acceptVisitor(at, 'Eve');
   const typing = async (on: boolean): Promise<void> => {
     const body = { typing: on };
     expectStatus(await call(server, `PUT /engagements/${id}/typing_indicator`, { token: visitor.token, body }), 204);
@@ -97,25 +107,25 @@ test('typing both ways, a card with its choice, what the assistant suggests', as
   await page.getByText('Eve is typing').waitFor();
   await typing(false);
   await page.getByText('Eve is typing').waitFor({ state: 'detached' });
-  const told: Json[] = [];
+  const sentIndicators: Json[] = [];
   page.on('request', (request) => {
-    if (request.url().endsWith('/typing_indicator')) told.push(request.postDataJSON());
+    if (request.url().endsWith('/typing_indicator')) sentIndicators.push(request.postDataJSON());
   });
   await composer(page).pressSequentially('Hello');
   await page.keyboard.press('Enter');
-  await until(() => told.length === 2);
-  assert.deepEqual(told, [{ typing: true }, { typing: false }], 'not with every key');
+  await until(() => sentIndicators.length === 2);
+  assert.deepEqual(sentIndicators, [{ typing: true }, { typing: false }], 'not with every key');
 
   await page.getByRole('button', { name: 'Card' }).click();
   await page.getByLabel('Question').fill('Which plan?');
   await page.getByLabel('Choice 1').fill('Basic');
   await page.getByLabel('Choice 2').fill('<i>Plus</i>');
   await page.getByRole('button', { name: 'Send card' }).click();
-  await said(page).getByText('Which plan?').waitFor();
+  await messageList(page).getByText('Which plan?').waitFor();
   await until(async () => (await transcript(at, id, visitor)).length === 2);
   const attachment = { type: 'single_choice_response', selected_option: '<i>Plus</i>' };
   await say(at, id, visitor, { content: 'The big one', attachment });
-  const chosen = said(page)
+  const chosen = messageList(page)
     .getByRole('listitem')
     .filter({ has: page.getByLabel('Chosen') });
   assert.equal(await chosen.innerText(), '<i>Plus</i>');
@@ -127,10 +137,10 @@ test('typing both ways, a card with its choice, what the assistant suggests', as
   assert.deepEqual(at.complaints, []);
 });
 
-test('files: on their way, being scanned, clean, infected, and back down', async () => {
-  const at = await sitDown({ server, browser });
+test('files show upload progress and scan results, and can be downloaded', async () => {
+  const at = await openDesk({ server, browser });
   const { page, own } = at;
-  const { id, visitor } = await take(at, 'Flo');
+  const { id, visitor } = await acceptVisitor(at, 'Flo');
   const attach = async (name: string): Promise<Json> => {
     const chooser = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Attach a file' }).click();
@@ -156,7 +166,7 @@ test('files: on their way, being scanned, clean, infected, and back down', async
   await composer(page).fill('Here it is');
   await page.keyboard.press('Enter');
   const download = page.waitForEvent('download');
-  await said(page).getByRole('button', { name: 'offer.txt' }).click();
+  await messageList(page).getByRole('button', { name: 'offer.txt' }).click();
   assert.equal((await download).suggestedFilename(), 'offer.txt');
   const [message] = await transcript(at, id, visitor);
   assert.deepEqual(
@@ -166,11 +176,11 @@ test('files: on their way, being scanned, clean, infected, and back down', async
   assert.deepEqual(at.complaints, []);
 });
 
-test('files are dropped anywhere on a conversation or pasted, and are not called clean where nobody scans', async () => {
+test('files can be dropped or pasted into a conversation, and are marked as not scanned without a scanner', async () => {
   await using unscanned = await startTestServer({ scanner: { kind: 'none' } });
-  const at = await sitDown({ server: unscanned, browser });
+  const at = await openDesk({ server: unscanned, browser });
   const { page } = at;
-  await take(at, 'Fay');
+  await acceptVisitor(at, 'Fay');
   const transfer = async (event: string, element: string, name: string): Promise<void> =>
     page.evaluate(`(() => {
       const data = new DataTransfer();
@@ -193,16 +203,16 @@ test('files are dropped anywhere on a conversation or pasted, and are not called
   await transfer('drop', 'nav', 'beside.txt');
   assert.equal(await page.evaluate('window.taken'), true, 'the browser does not open it in the place of the console');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
-  await said(page).getByRole('button', { name: 'above.txt' }).waitFor();
+  await messageList(page).getByRole('button', { name: 'above.txt' }).waitFor();
   assert.equal(await staged.count(), 0);
   assert.deepEqual(at.complaints, []);
 });
 
-test('nothing is lost when the connection is, or the page', async () => {
+test('drafts and unsent messages survive a lost connection and a reload', async () => {
   await using proxy = await startProxy(server);
-  const at = await sitDown({ server, browser }, {}, proxy);
+  const at = await openDesk({ server, browser }, {}, proxy);
   const { page } = at;
-  const { id, visitor } = await take(at, 'Gil');
+  const { id, visitor } = await acceptVisitor(at, 'Gil');
   proxy.shut(true);
   proxy.cut();
   await composer(page).fill('Are you there?');
@@ -214,16 +224,16 @@ test('nothing is lost when the connection is, or the page', async () => {
   await say(at, id, visitor, 'I was away');
   proxy.shut(false);
   await page.reload();
-  await said(page).getByText('I was away').waitFor();
+  await messageList(page).getByText('I was away').waitFor();
   await until(async () => (await transcript(at, id, visitor)).length === 3);
   assert.deepEqual(await contents(at, id, visitor), ['I was away', 'Are you there?', 'A second one']);
   await page.getByRole('article', { name: 'Not sent yet' }).waitFor({ state: 'detached' });
   assert.deepEqual(
-    await said(page).getByRole('article').locator('.user-text').allInnerTexts(),
+    await messageList(page).getByRole('article').locator('.user-text').allInnerTexts(),
     await contents(at, id, visitor),
   );
   assert.equal(await composer(page).inputValue(), 'and half a sen');
-  // While the page stays: what was missed comes by itself, once, in order.
+  // Without a reload, missed messages arrive once and in order.
   proxy.shut(true);
   proxy.cut();
   await say(at, id, visitor, 'One more');
@@ -232,18 +242,18 @@ test('nothing is lost when the connection is, or the page', async () => {
   await page.getByRole('button', { name: 'Try again' }).waitFor();
   proxy.shut(false);
   await page.getByRole('article', { name: 'Not sent yet' }).waitFor({ state: 'detached' });
-  await said(page).getByText('One more').waitFor();
+  await messageList(page).getByText('One more').waitFor();
   const order = await contents(at, id, visitor);
   assert.deepEqual(order.slice(3), ['One more', 'Sent while away']);
-  assert.deepEqual(await said(page).getByRole('article').locator('.user-text').allInnerTexts(), order);
+  assert.deepEqual(await messageList(page).getByRole('article').locator('.user-text').allInnerTexts(), order);
   assert.deepEqual(at.complaints, []);
 });
 
-test('a session that ends while somebody writes: signed in again, the message goes out', async () => {
-  const at = await sitDown({ server, browser });
+test('a message is sent after the operator signs in again during an expired session', async () => {
+  const at = await openDesk({ server, browser });
   const { page, operator } = at;
-  const { id, visitor } = await take(at, 'Hal');
-  // The session ends while the message is on its way.
+  const { id, visitor } = await acceptVisitor(at, 'Hal');
+  // The session ends while the message is being sent.
   const endSession = async (route: Route): Promise<void> => {
     expectStatus(await call(server, 'DELETE /operator_authentication/sessions', operator), 204);
     await route.continue();
@@ -258,7 +268,7 @@ test('a session that ends while somebody writes: signed in again, the message go
   await dialog.getByLabel('Key secret').fill(operator.key.secret);
   await dialog.getByRole('button', { name: 'Sign in' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await said(page).getByText('✓ Sent').waitFor();
+  await messageList(page).getByText('✓ Sent').waitFor();
   assert.deepEqual(await contents(at, id, visitor), ['A whole sentence']);
   assert.deepEqual(at.complaints, []);
 });

@@ -3,19 +3,19 @@ import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { openBrowser } from '../support/browser.ts';
 import { barriersOf, differenceOf, openConsole, openPath } from '../support/console.ts';
-import { sitDown, take } from '../support/desk.ts';
+import { openDesk, acceptVisitor } from '../support/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startTestServer, until, type Json } from '../support/server.ts';
 import { askToTalk, openShop, say, takeVisitor, visit } from '../support/widget.ts';
 import { makeAccount, makePolicy } from '../support/world.ts';
 
-/** The browser draws with a few colours of the user's choice: what was told by a shade alone is gone. */
+/** In forced colours the browser uses a few colours of the user, so shades alone convey nothing. */
 const forced = { forcedColors: 'active', viewport: { width: 1_280, height: 1_600 } } as const;
 
 const server = await forThisFile(startTestServer());
 const browser = await forThisFile(openBrowser());
 
-/** How much of the element is drawn otherwise after something was done. The pointer and the focus are elsewhere both times. */
+/** The share of the element that looks different after an action. Pointer and focus are elsewhere both times. */
 async function changeOf(element: Locator, act: () => Promise<void>): Promise<number> {
   const page = element.page();
   const draw = async (): Promise<Buffer> => {
@@ -28,7 +28,7 @@ async function changeOf(element: Locator, act: () => Promise<void>): Promise<num
   return differenceOf(page.context(), one, await draw());
 }
 
-test('in forced colours every choice shows whether it is made', async () => {
+test('in forced colours every choice shows whether it is selected', async () => {
   const own = await makeAccount(server);
   const hours = await makePolicy(server, own);
   const { page, complaints } = await openConsole({
@@ -51,7 +51,7 @@ test('in forced colours every choice shows whether it is made', async () => {
   await page.getByRole('button', { name: 'Discard' }).click();
   const link = page.getByRole('link', { name: 'Hours', exact: true });
   shares['page'] = await changeOf(link, async () => openPath(page, `/hours/${hours}`));
-  // Open on weekdays: of two weeks ten days have something in them.
+  // Open on weekdays: ten days of two weeks have hours.
   const days = page.getByTestId('day');
   await until(async () => (await days.count()) >= 14);
   const pictures = await Promise.all((await days.all()).slice(0, 7).map(async (day) => day.screenshot()));
@@ -71,10 +71,10 @@ test('in forced colours every choice shows whether it is made', async () => {
   assert.deepEqual(complaints, []);
 });
 
-test('in forced colours the selected conversation is told from the others', async () => {
-  const at = await sitDown({ server, browser }, forced);
-  await take(at, 'Ada');
-  await take(at, 'Bo');
+test('in forced colours the selected conversation differs from the others', async () => {
+  const at = await openDesk({ server, browser }, forced);
+  await acceptVisitor(at, 'Ada');
+  await acceptVisitor(at, 'Bo');
   const chat = at.page.getByRole('list', { name: 'Conversations' }).getByRole('link', { name: 'Ada' });
   const share = await changeOf(chat, async () => {
     await at.page.keyboard.press('Alt+ArrowUp');
@@ -83,7 +83,7 @@ test('in forced colours the selected conversation is told from the others', asyn
   assert.ok(share > 0.1, `${share}`);
 });
 
-test('in forced colours the widget shows what was chosen from a card, and has no barriers', async () => {
+test('in forced colours the widget shows the chosen option of a card, without accessibility violations', async () => {
   await using shop = await openShop(server);
   const { page, complaints } = await visit(browser, shop, forced);
   await askToTalk(page);

@@ -23,7 +23,7 @@ const policiesOf = async ({ admin, siteId }: TestAccount): Promise<Json[]> =>
 const block = (page: Page, name: string): Locator => page.getByRole('button', { name, exact: true });
 const strip = (page: Page): Locator => page.getByRole('region', { name: 'Next 14 days' });
 
-/** A hand on the grid: from one day and hour to another. */
+/** Drags on the grid from one day and hour to another. */
 async function drag(page: Page, from: readonly [number, number], to: readonly [number, number]): Promise<void> {
   const ground = page.getByTestId('week-ground');
   await ground.evaluate((element) => element.scrollIntoView({ block: 'center' }));
@@ -39,25 +39,25 @@ async function drag(page: Page, from: readonly [number, number], to: readonly [n
   await page.mouse.up();
 }
 
-test('a week is drawn, moved, resized and emptied by hand, and the list goes along', async () => {
+test('a week is drawn, moved, resized and cleared by mouse, and the list follows', async () => {
   const account = await makeAccount(server);
   const { page, complaints } = await open(account, '/hours');
   await page.getByText('No hours yet').waitFor();
   await page.getByRole('link', { name: 'New hours' }).click();
   await page.getByLabel('Name').fill('By hand');
-  // Saturday is drawn; a night from Sunday into Monday is too.
+  // Draws Saturday, and overnight hours from Sunday to Monday.
   await drag(page, [5, 10], [5, 14]);
   await block(page, 'Sat 10:00–14:00').waitFor();
   await drag(page, [6, 22], [0, 2]);
   await block(page, 'Sun 22:00–02:00 (next day)').waitFor();
   assert.equal(await page.getByLabel('Closes 3').inputValue(), '02:00');
   await page.getByText('closes the next day').waitFor();
-  // Friday alone is moved an hour on; Monday is made longer by its lower edge.
+  // Moves Friday alone by an hour, and extends Monday at its lower edge.
   await drag(page, [4, 12], [4, 13]);
   await block(page, 'Fri 10:00–18:00').waitFor();
   await drag(page, [0, 16.97], [0, 19]);
   await block(page, 'Mon 09:00–19:00').waitFor();
-  // What touches becomes one.
+  // Blocks that touch are merged.
   await drag(page, [5, 14], [5, 16]);
   await block(page, 'Sat 10:00–16:00').waitFor();
   await block(page, 'Tue 09:00–17:00').click();
@@ -81,7 +81,7 @@ test('a week is drawn, moved, resized and emptied by hand, and the list goes alo
   assert.deepEqual(complaints, []);
 });
 
-test('hours are made with the keyboard alone: list, blocks, exception, time zone', async () => {
+test('hours are created by keyboard alone: list, blocks, exception and time zone', async () => {
   const account = await makeAccount(server);
   const policy = await makePolicy(server, account);
   const { page, complaints } = await open(account, `/hours/${policy}`);
@@ -143,7 +143,7 @@ test('hours are made with the keyboard alone: list, blocks, exception, time zone
   assert.deepEqual(complaints, []);
 });
 
-test('the strip shows a draft as it will really be: a day of 25 hours in Tallinn, and now in words', async () => {
+test('the preview shows the real days of a draft, such as 25 hours in Tallinn, and the current state', async () => {
   const account = await makeAccount(server);
   const policy = await makePolicy(server, account, {
     business_hours: [{ opens_at: '00:00', closes_at: '05:00', days_of_week: ['sun'] }],
@@ -153,22 +153,22 @@ test('the strip shows a draft as it will really be: a day of 25 hours in Tallinn
     .getByText(/^(Open|Closed) now$/)
     .waitFor();
   await strip(page)
-    // The browser is in another zone, so this one is named.
+    // The browser is in another time zone, so the zone is named.
     .getByText(/^(opens|closes) .+ \(Europe\/Tallinn\), in \d+ (d|h|min)/)
     .waitFor();
-  // Whichever change of the clock comes next, then the one after: one of them gives an hour back.
+  // The next two DST changes: one of them repeats an hour.
   const back = strip(page).getByText('DST change: clocks go back 1 h at 04:00, so 03:00–04:00 occurs twice', {
     exact: true,
   });
-  const forth = strip(page).getByText('DST change: clocks go forward 1 h at 03:00, so 03:00–04:00 is skipped', {
+  const forward = strip(page).getByText('DST change: clocks go forward 1 h at 03:00, so 03:00–04:00 is skipped', {
     exact: true,
   });
-  const look = strip(page).getByRole('button', { name: 'View DST change' });
-  for (const expected of [back.or(forth), back.or(forth)]) {
-    await look.click();
+  const viewButton = strip(page).getByRole('button', { name: 'View DST change' });
+  for (const expected of [back.or(forward), back.or(forward)]) {
+    await viewButton.click();
     await expected.waitFor();
     if (await back.isVisible()) break;
-    while (!(await look.isVisible())) {
+    while (!(await viewButton.isVisible())) {
       const before = await strip(page).getByRole('term').first().innerText();
       await strip(page).getByRole('button', { name: 'Later' }).click();
       await strip(page).getByRole('term').first().filter({ hasNotText: before }).waitFor();
@@ -184,7 +184,7 @@ test('the strip shows a draft as it will really be: a day of 25 hours in Tallinn
   const longest = Math.max(...widths);
   assert.equal(widths.filter((width) => Math.abs(width - longest) < 0.5).length, 1);
   assert.equal(widths.filter((width) => Math.abs(width - (longest * 24) / 25) < 0.5).length, 13);
-  // A change that is not saved is on the strip at once.
+  // An unsaved change is shown in the preview immediately.
   await page.getByLabel('Closes 1').fill('04:00');
   await strip(page)
     .getByText(/: open 00:00–04:00; 25 hours/)
@@ -193,7 +193,7 @@ test('the strip shows a draft as it will really be: a day of 25 hours in Tallinn
   assert.deepEqual(complaints, []);
 });
 
-test('what makes no sense is marked where it is, in the words of the server', proof, async () => {
+test('invalid hours are marked at their field with the error of the server', proof, async () => {
   const account = await makeAccount(server);
   const policy = await makePolicy(server, account);
   const { page, complaints } = await open(account, `/hours/${policy}`);
@@ -218,7 +218,7 @@ test('what makes no sense is marked where it is, in the words of the server', pr
   assert.deepEqual(complaints, []);
 });
 
-test('hours that queues keep are not deleted, and the queues are named', proof, async () => {
+test('hours in use are not deleted, and the queues that use them are listed', proof, async () => {
   const account = await makeAccount(server);
   const policy = await makePolicy(server, account, { name: 'Kept' });
   const queue = await makeQueue(server, account, { name: 'Keeper', scheduling_policy_id: policy });
@@ -234,7 +234,7 @@ test('hours that queues keep are not deleted, and the queues are named', proof, 
   assert.deepEqual(complaints, []);
 });
 
-test('two people edit the same hours: the second chooses', proof, async () => {
+test('when two people edit the same hours, the second chooses field by field', proof, async () => {
   const account = await makeAccount(server);
   const policy = await makePolicy(server, account);
   const { page, complaints } = await open(account, `/hours/${policy}`);
@@ -257,7 +257,7 @@ test('two people edit the same hours: the second chooses', proof, async () => {
   assert.deepEqual(complaints, []);
 });
 
-test('hostile text is text, on a phone too, in light and dark, without barriers', async () => {
+test('hostile text is shown as text on all screens and colour schemes, without accessibility violations', async () => {
   const account = await makeAccount(server);
   const name = `<img src=x onerror=alert(1)> ‮שלום 👩‍👩‍👧 ${'long'.repeat(50)}`.slice(0, 255);
   await makePolicy(server, account, {

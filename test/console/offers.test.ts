@@ -11,8 +11,8 @@ import { expectStatus, makeAccount, makePolicy, makeQueue, makeVisitor, type Tes
 const server = await forThisFile(startTestServer());
 const browser = await forThisFile(openBrowser());
 
-/** An account whose super_manager is asked for by two visitors, who wait long enough for a test. */
-async function makeWanted(): Promise<TestAccount & { readonly details: readonly string[] }> {
+/** An account whose super_manager has offers of two visitors that outlast the test. */
+async function makeAccountWithOffers(): Promise<TestAccount & { readonly details: readonly string[] }> {
   const own = await makeAccount(server);
   const { admin: token, adminId, siteId } = own;
   const hours = await makePolicy(server, own);
@@ -34,7 +34,7 @@ async function makeWanted(): Promise<TestAccount & { readonly details: readonly 
   return { ...own, details };
 }
 
-/** What can be operated and, brought into view, has an offer over its middle. */
+/** The controls whose middle is covered by an offer after they were scrolled into view. */
 async function coveredOn(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
     const dock = document.querySelector('[aria-label="Offers"]');
@@ -57,20 +57,20 @@ for (const { where, ...options } of [
   { where: 'at a desk', viewport: { width: 1_280, height: 800 } },
   { where: 'at 320 px in forced colours', viewport: { width: 320, height: 568 }, forcedColors: 'active' },
 ] as const)
-  test(`offers cover nothing on any page, and going away is one click, ${where}`, async () => {
-    const own = await makeWanted();
+  test(`offers cover no control on any page, and setting away is one click, ${where}`, async () => {
+    const own = await makeAccountWithOffers();
     const { page, complaints } = await openConsole({ browser, server, key: own.key, path: '/desk', options });
     await until(async () => (await offers(page).getByRole('article').count()) === 2);
     const faults: Record<string, string[]> = {};
     for (const path of [...everyPath, ...own.details]) {
       await openPath(page, path);
       const found = [...(await coveredOn(page)), ...(await tooWideOn(page))];
-      // The tests of each page ask axe in light and dark.
+      // The tests of each page run axe in light and dark.
       if ('forcedColors' in options) found.push(...(await barriersOf(page)));
       if (found.length > 0) faults[path] = found;
     }
     assert.deepEqual(faults, {});
-    // A dialog, and a page where something is to be saved.
+    // A dialog, and a page with a save bar.
     await openPath(page, '/people/teams');
     await page.getByRole('button', { name: 'Add team' }).click();
     await page.getByRole('dialog').waitFor();

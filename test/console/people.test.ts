@@ -29,7 +29,7 @@ async function choose(page: Page, label: string, option: string): Promise<void> 
   await page.getByRole('option', { name: option, exact: true }).click();
 }
 
-/** The page goes with its test: what it asks for now and then is no load for the next. */
+/** The page is closed with its test, so that its polling does not load the next test. */
 async function open(
   t: TestContext,
   opening: Omit<Parameters<typeof openConsole>[0], 'browser' | 'server'>,
@@ -39,7 +39,7 @@ async function open(
   return opened;
 }
 
-test('an operator is added, invited by a link that is shown once, and gets in by it', async (t) => {
+test('an operator is added, and signs in by an invitation link that is shown once', async (t) => {
   const { page, complaints } = await open(t, { key: account.key, path: '/people' });
   await page.getByRole('link', { name: 'Add operator' }).click();
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill(`Ann ${hostile}`);
@@ -48,16 +48,16 @@ test('an operator is added, invited by a link that is shown once, and gets in by
   await choose(page, 'Role', 'Manager');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('heading', { name: `Ann ${hostile}`, level: 1 }).waitFor();
-  await page.getByText('They have no password yet.').waitFor();
+  await page.getByText('No password yet.').waitFor();
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
   const link = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   assert.ok(link.startsWith(`${server.url}/console/invitation#`), link);
-  // Renewed, the former link is gone; what is shown is the new one.
+  // After a renewal, only the new link is shown.
   await page.getByRole('button', { name: 'Renew link' }).click();
   await page.locator(`input[value*="/invitation#"]:not([value="${link}"])`).waitFor();
   const renewed = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   await page.reload();
-  await page.getByText('An invitation waits to be accepted until').waitFor();
+  await page.getByText('Invitation pending, expires').waitFor();
   assert.equal(await page.getByRole('textbox', { name: 'Invitation link' }).count(), 0);
   assert.ok(!(await page.content()).includes(renewed.split('#')[1] ?? '#'));
 
@@ -69,13 +69,13 @@ test('an operator is added, invited by a link that is shown once, and gets in by
   await ann.page.getByLabel('Choose a password').fill(password);
   await ann.page.keyboard.press('Enter');
   await ann.page.getByRole('button', { name: `Account of Ann ${hostile}` }).waitFor();
-  // The first page hears of it by itself.
+  // The first page is updated without a reload.
   await page.getByText('This operator has a password.').waitFor();
   assert.equal(await page.evaluate('globalThis.pwned'), undefined);
   assert.deepEqual([...complaints, ...ann.complaints], []);
 });
 
-test('an invitation is withdrawn, and the link is no good any more', proof, async (t) => {
+test('a revoked invitation link no longer works', proof, async (t) => {
   const { id } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const { page, complaints } = await open(t, { key: account.key, path: `/people/${id}` });
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
@@ -91,7 +91,7 @@ test('an invitation is withdrawn, and the link is no good any more', proof, asyn
   assert.deepEqual(complaints, []);
 });
 
-test('a key is made, shown once, works, and is deleted', async (t) => {
+test('an API key is created, shown once, works, and is deleted', async (t) => {
   const { id, keyId } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const { page, complaints } = await open(t, { key: account.key, path: `/people/${id}` });
   await page.getByRole('button', { name: 'Create key' }).click();
@@ -109,7 +109,7 @@ test('a key is made, shown once, works, and is deleted', async (t) => {
   assert.deepEqual(complaints, []);
 });
 
-test('an access token is made, shown once, works, and is deleted', async (t) => {
+test('an access token is created, shown once, works, and is deleted', async (t) => {
   const { id } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const { page, complaints } = await open(t, { key: account.key, path: `/people/${id}` });
   const section = page.getByRole('region', { name: 'Access tokens' });
@@ -135,7 +135,7 @@ test('an access token is made, shown once, works, and is deleted', async (t) => 
   assert.deepEqual(complaints, []);
 });
 
-test('role and teams on each site are edited, and a refusal stands at its field', proof, async (t) => {
+test('role and teams on each site are edited, and an error is shown at its field', proof, async (t) => {
   const other = await makeSite(server, account, `Bank ${backwards}`);
   const team = { site_id: other, name: 'Loans' };
   const { id: teamId } = expectStatus(
@@ -169,7 +169,7 @@ test('role and teams on each site are edited, and a refusal stands at its field'
   assert.deepEqual(complaints, []);
 });
 
-test('two people edit one operator: both versions, and a choice', async (t) => {
+test('when two people edit one operator, the second sees both versions and chooses', async (t) => {
   const { id } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const { page, complaints } = await open(t, { key: account.key, path: `/people/${id}` });
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine');
@@ -185,28 +185,32 @@ test('two people edit one operator: both versions, and a choice', async (t) => {
   assert.deepEqual(complaints, []);
 });
 
-test('disabling says what happens and ends sessions; the last super manager is kept', proof, async (t) => {
-  const { id, key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
-  const theirs = await open(t, { key, path: '/account' });
-  await theirs.page.getByText('Live', { exact: true }).waitFor();
-  const { page, complaints } = await open(t, { key: account.key, path: `/people/${id}` });
-  await page.getByRole('button', { name: 'Disable' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Disable this operator?' });
-  await dialog.getByText('They are signed out everywhere at once').waitFor();
-  await dialog.getByRole('button', { name: 'Disable' }).click();
-  await page.getByText('Disabled', { exact: true }).waitFor();
-  await theirs.page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
-  await page.getByRole('button', { name: 'Enable' }).click();
-  await page.getByRole('button', { name: 'Disable' }).waitFor();
+test(
+  'disabling explains the consequences and ends sessions, and the last super manager cannot be disabled',
+  proof,
+  async (t) => {
+    const { id, key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
+    const theirs = await open(t, { key, path: '/account' });
+    await theirs.page.getByText('Live', { exact: true }).waitFor();
+    const { page, complaints } = await open(t, { key: account.key, path: `/people/${id}` });
+    await page.getByRole('button', { name: 'Disable' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Disable this operator?' });
+    await dialog.getByText('They are signed out everywhere').waitFor();
+    await dialog.getByRole('button', { name: 'Disable' }).click();
+    await page.getByText('Disabled', { exact: true }).waitFor();
+    await theirs.page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+    await page.getByRole('button', { name: 'Enable' }).click();
+    await page.getByRole('button', { name: 'Disable' }).waitFor();
 
-  await page.goto(`${server.url}/console/people/${account.adminId}`);
-  await page.getByRole('button', { name: 'Disable' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
-  await page.getByRole('dialog').getByRole('alert').getByText('Make somebody else super_manager first').waitFor();
-  assert.deepEqual(complaints, []);
-});
+    await page.goto(`${server.url}/console/people/${account.adminId}`);
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('dialog').getByRole('alert').getByText('Make somebody else super_manager first').waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
 
-test('people are found by name, team and state, and are seen to come and go', async (t) => {
+test('people are found by name, team and state, and their availability is live', async (t) => {
   const { id, token } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   await rename(id, 'Zacharias');
   const { page, complaints } = await open(t, { key: account.key, path: '/people' });
@@ -227,7 +231,7 @@ test('people are found by name, team and state, and are seen to come and go', as
   assert.deepEqual(complaints, []);
 });
 
-test('two submits in one frame make one thing', async (t) => {
+test('two submits in one frame create one resource', async (t) => {
   const own = await makeAccount(server);
   const { page } = await open(t, { key: own.key, path: '/people/teams' });
   await page.getByRole('button', { name: 'Add team' }).click();
@@ -239,7 +243,7 @@ test('two submits in one frame make one thing', async (t) => {
     form.requestSubmit();
   })()`);
   await dialog.waitFor({ state: 'detached' });
-  // Names of teams are not unique.
+  // Team names are not unique.
   const path = `GET /teams?site_ids[]=${own.siteId}`;
   const { teams } = expectStatus(await call(server, path, { token: own.admin }), 200).body;
   assert.equal(teams.length, 1);
@@ -254,7 +258,7 @@ test('an operator uploads, changes and removes the picture that visitors see', a
     await (await chooser).setFiles({ name, mimeType: 'image/png', buffer: content });
   };
   await upload('Upload picture', 'not.png', Buffer.from('no picture'));
-  await section.getByText('This file is not a picture').waitFor();
+  await section.getByText('Your browser cannot read this picture').waitFor();
   await upload('Upload picture', 'me.png', Buffer.from(onePixel, 'base64'));
   const picture = section.getByRole('img');
   await picture.waitFor();
@@ -271,7 +275,7 @@ test('an operator uploads, changes and removes the picture that visitors see', a
   await picture.waitFor({ state: 'detached' });
   const own = await call(server, `GET /operators/${account.adminId}`, { token: account.admin });
   assert.equal(expectStatus(own, 200).body.picture_url, null);
-  // A super manager does the same for others, on their page.
+  // A super manager changes the picture of others on their page.
   const { id } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   await page.goto(`${server.url}/console/people/${id}`);
   await upload('Upload picture', 'them.png', Buffer.from(onePixel, 'base64'));
@@ -279,7 +283,7 @@ test('an operator uploads, changes and removes the picture that visitors see', a
   assert.deepEqual(complaints, []);
 });
 
-test('teams: created, renamed, refused while a queue needs them, deleted', proof, async (t) => {
+test('teams are created, renamed, not deleted while a queue uses them, and deleted afterwards', proof, async (t) => {
   const site = await makeSite(server, account, 'Teams only');
   const { page, complaints } = await open(t, { key: account.key, path: '/people' });
   await page.getByRole('tab', { name: 'Teams' }).click();
@@ -311,7 +315,7 @@ test('teams: created, renamed, refused while a queue needs them, deleted', proof
   assert.deepEqual(complaints, []);
 });
 
-test('a manager sees people, and is offered nothing that would be refused', proof, async (t) => {
+test('a manager sees people without actions that would be refused', proof, async (t) => {
   const other = await makeSite(server, account, 'Elsewhere');
   const { key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
   const both = await makeOperator(server, account, [
@@ -326,7 +330,7 @@ test('a manager sees people, and is offered nothing that would be refused', proo
   for (const name of ['Save', 'Disable', 'Invite', 'Create key', 'Remove'])
     assert.equal(await page.getByRole('button', { name }).count(), 0, name);
   await page.getByText("Site you don't have access to").waitFor();
-  // A super manager of one site alone may not take over somebody who works on another.
+  // A super manager of one site cannot change an operator who works on another site, too.
   const half = await makeOperator(server, account, [{ site_id: account.siteId, role: 'super_manager' }]);
   const theirs = await open(t, { key: half.key, path: `/people/${both.id}` });
   await theirs.page.getByText('Only super managers of all their sites can change this operator.').waitFor();
@@ -336,7 +340,7 @@ test('a manager sees people, and is offered nothing that would be refused', proo
 });
 
 for (const { where, ...options } of looks)
-  test(`no barriers ${where}`, async (t) => {
+  test(`no accessibility violations ${where}`, async (t) => {
     const { page, complaints } = await open(t, { key: account.key, path: '/people', options });
     await page.getByRole('row').nth(1).waitFor();
     const long = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);

@@ -7,12 +7,12 @@ import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer } from '../support/server.ts';
 import {
   acceptOffer,
-  askIn,
+  requestTicket,
   enqueue,
   expectStatus,
   makeAccount,
   makePolicy,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   type TestAccount,
 } from '../support/world.ts';
@@ -21,7 +21,7 @@ import {
 const server = await forThisFile(startTestServer());
 const browser = await forThisFile(openBrowser());
 
-/** What each page says of a queue: its status, the reason, how many wait, and where its visitors go. */
+/** What each page shows of a queue: its status, the reason, the waiting visitors, and where it overflows to. */
 const expected: Readonly<Record<string, string>> = {
   'Back office': 'Open, 1 waiting',
   'Closed line': 'Closed, Outside opening hours',
@@ -33,9 +33,9 @@ const expected: Readonly<Record<string, string>> = {
   'Unstaffed line': 'Unstaffed, No operators online',
 };
 
-async function makeFloor(): Promise<TestAccount> {
+async function makeAccountWithQueues(): Promise<TestAccount> {
   const own = await makeAccount(server);
-  // An offer that nobody answers must not end before the test does.
+  // An unanswered offer must outlast the test.
   const site = { token: own.admin, body: { reactive_call_timeout: 3_600 } };
   expectStatus(await call(server, `PATCH /sites/${own.siteId}`, site), 200);
   const later = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 3) % 7] ?? 'mon';
@@ -43,7 +43,7 @@ async function makeFloor(): Promise<TestAccount> {
   const never = await makePolicy(server, own, { timezone: 'UTC', business_hours: hours });
   const make = async (name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<string> =>
     makeQueue(server, own, { name, ...fields });
-  // Operators here take text only, so a queue for video has none online.
+  // Operators here accept text only, so a queue for video has no operators online.
   const video = { routing_policy: { media: ['video'] } };
   const night = await make('Night desk');
   const sales = await make('Sales');
@@ -54,52 +54,53 @@ async function makeFloor(): Promise<TestAccount> {
   const late = await make('Late line', { ...video, when_unstaffed: 'accept' });
   const small = { ...video, when_unstaffed: 'accept', capacity_policy: { type: 'fixed', capacity: 1 } };
   const full = await make('Full line', small);
-  for (const queue of [late, full]) expectStatus(await askIn(server, own, { queue_ids: [queue], media: 'video' }), 201);
-  // One operator talks and transfers the visitor to the back office, the other one's phone rings.
-  const talking = await makePresent(server, own, { media: ['text'] });
+  for (const queue of [late, full])
+    expectStatus(await requestTicket(server, own, { queue_ids: [queue], media: 'video' }), 201);
+  // One operator is in a conversation and transfers the visitor to the back office; the other one has an offer.
+  const talking = await makeAvailableOperator(server, own, { media: ['text'] });
   await enqueue(server, own, sales);
   const engagement_id = await acceptOffer(server, talking);
-  await makePresent(server, own, { media: ['text'] });
+  await makeAvailableOperator(server, own, { media: ['text'] });
   await enqueue(server, own, sales);
   const transfer = { engagement_id, queue_id: office, media: 'text' };
   expectStatus(await call(server, 'POST /transfer_tickets', { token: talking.token, body: transfer }), 201);
   return own;
 }
 
-/** Of the list and of the editor: the badge, and what stands under it. */
-const spoken = (badge: string, text: string): string =>
+/** The badge and the text below it, in the list and in the editor. */
+const joinTexts = (badge: string, text: string): string =>
   [badge, ...text.split(' · ').filter((part) => part !== 'Empty')].join(', ');
 
 async function onList(page: Page): Promise<Record<string, string>> {
-  const said: Record<string, string> = {};
+  const descriptions: Record<string, string> = {};
   for (const name of Object.keys(expected)) {
     const cells = await page.getByRole('row').filter({ hasText: name }).first().getByRole('cell').allInnerTexts();
     const [badge = '', text = ''] = (cells[1] ?? '').split(/\n+/);
-    said[name] = spoken(badge.trim(), text.trim());
+    descriptions[name] = joinTexts(badge.trim(), text.trim());
     assert.equal(/(\d+) waiting/.exec(text)?.[1] ?? '0', cells[2]?.split(' / ')[0], `the column of ${name}`);
   }
-  return said;
+  return descriptions;
 }
 
 async function onBoard(page: Page): Promise<Record<string, string>> {
-  const said: Record<string, string> = {};
+  const descriptions: Record<string, string> = {};
   for (const name of Object.keys(expected)) {
     const found = page.locator('[role=row]', { has: page.getByRole('button', { name, exact: true }) });
-    // The row of the queue itself, and not one whose fallback it is.
+    // The row of the queue, not a row that names it as fallback.
     const own = found.filter({ has: page.getByRole('link', { name: `Open queue ${name}` }) });
     const [status = '', ...more] = await own.locator('[class*=situation] > span').allInnerTexts();
     const waiting = /\d+/.exec((await own.getByRole('cell').nth(1).innerText()).trim())?.[0] ?? '';
     const overflow = more.map((text) => /overflows to .*?(?=:)/.exec(text)?.[0] ?? '').join('');
     const reason = more.find((text) => !/overflows to|falls back to|All operators busy/.test(text)) ?? '';
-    said[name] = [status, reason, waiting === '0' ? '' : `${waiting} waiting`, overflow]
+    descriptions[name] = [status, reason, waiting === '0' ? '' : `${waiting} waiting`, overflow]
       .filter((part) => part !== '')
       .join(', ');
   }
-  return said;
+  return descriptions;
 }
 
-test('open, closed and waiting mean the same on the list, in the editor, on the board and in its totals', async () => {
-  const own = await makeFloor();
+test('open, closed and waiting mean the same on the list, in the editor and on the board with its totals', async () => {
+  const own = await makeAccountWithQueues();
   const { page, complaints } = await openConsole({ browser, server, key: own.key, path: '/board' });
   page.setDefaultTimeout(30_000);
   await page.getByText('Transfer · Chat · Back office').waitFor();
@@ -109,11 +110,11 @@ test('open, closed and waiting mean the same on the list, in the editor, on the 
   assert.match(totals, /4 Waiting|Waiting [^\d]*4/);
   assert.match(totals, /4 of 8 Queues open|Queues open 4 of 8/);
   assert.equal(await page.getByRole('table', { name: 'Waiting visitors' }).locator('[data-id]').count(), 4);
-  // Nobody is on duty for those who asked for video: said in words at their queue and at themselves.
+  // No operator is online for video: this is shown as text at the queue and at the visitors.
   await page.getByRole('table', { name: 'Waiting visitors' }).getByText('No operators online:').nth(1).waitFor();
   const late = page.getByRole('row').filter({ hasText: 'Late line' });
   await late.getByText('No operators online:').first().waitFor({ state: 'attached' });
-  // A wait beyond the service level target is marked, in words, too.
+  // A wait beyond the service level target is marked with a text, too.
   await page.evaluate(`localStorage.setItem('usher-service-level', '0')`);
   await page.reload();
   await late.getByText('Long wait:').first().waitFor({ state: 'attached' });
@@ -121,16 +122,16 @@ test('open, closed and waiting mean the same on the list, in the editor, on the 
   await page.goto(`${server.url}/console/queues`);
   await page.getByRole('link', { name: 'Night desk' }).waitFor();
   assert.deepEqual(await onList(page), expected);
-  const said: Record<string, string> = {};
+  const descriptions: Record<string, string> = {};
   for (const name of Object.keys(expected)) {
     await page.getByRole('link', { name, exact: true }).click();
     const effect = page.getByRole('region', { name: 'Effect' });
     await effect.getByText('Operators online', { exact: true }).waitFor();
     const lines = (await effect.innerText()).split('\n').filter((line) => line.trim() !== '');
     const at = lines.indexOf('Status');
-    said[name] = spoken(lines[at + 1] ?? '', lines[at + 2] ?? '');
+    descriptions[name] = joinTexts(lines[at + 1] ?? '', lines[at + 2] ?? '');
     await page.goBack();
   }
-  assert.deepEqual(said, expected);
+  assert.deepEqual(descriptions, expected);
   assert.deepEqual(complaints, []);
 });

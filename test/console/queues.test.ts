@@ -11,10 +11,10 @@ import {
   makeAccount,
   makeOperator,
   makePolicy,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeTeam,
-  present,
+  setPresence,
   type TestAccount,
 } from '../support/world.ts';
 
@@ -41,7 +41,7 @@ async function choose(page: Page, label: string, option: string | RegExp): Promi
 
 const effect = (page: Page) => page.getByRole('region', { name: 'Effect' });
 
-test('a queue is made with every field, sees its effect before, and is deleted', async () => {
+test('a queue is created with every field and a preview, and deleted', async () => {
   const account = await makeAccount(server);
   await makeTeam(server, account, account.siteId);
   await makePolicy(server, account, {
@@ -51,8 +51,8 @@ test('a queue is made with every field, sees its effect before, and is deleted',
     ],
   });
   const last = await makeQueue(server, account, { name: 'Last resort', when_unstaffed: 'accept' });
-  await makePresent(server, account);
-  await makePresent(server, account);
+  await makeAvailableOperator(server, account);
+  await makeAvailableOperator(server, account);
   const { page, complaints } = await open(account, '/queues');
   await page.getByRole('link', { name: 'Last resort' }).waitFor();
   await page.getByRole('link', { name: 'New queue' }).click();
@@ -67,7 +67,7 @@ test('a queue is made with every field, sees its effect before, and is deleted',
   await page.getByLabel('Route by priority').check();
   await page.getByLabel('Prefer the last operator').check();
   await page.getByLabel('Wait for them (seconds)').fill('5400');
-  await page.getByText('1 h 30 min. At most 4 days').waitFor();
+  await page.getByText('1 h 30 min; at most 4 days').waitFor();
   await choose(page, 'Teams', 'Team');
   await page.keyboard.press('Escape');
   await choose(page, 'Hours', 'Around the clock');
@@ -96,7 +96,7 @@ test('a queue is made with every field, sees its effect before, and is deleted',
   });
   await page.reload();
   assert.equal(await page.getByLabel('Option 1', { exact: true }).inputValue(), 'Buy <b>now</b>');
-  // Refused while it is a fallback, with the name of the queue it is tied to; then really deleted.
+  // Deleting is refused with the name of the queue that falls back to it, and succeeds afterwards.
   await page.goto(`${server.url}/console/queues/${last}`);
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
@@ -110,7 +110,7 @@ test('a queue is made with every field, sees its effect before, and is deleted',
   assert.deepEqual(complaints, []);
 });
 
-test('the list is live: status with its reason, without reload', async () => {
+test('the list shows status and reason live, without a reload', async () => {
   const account = await makeAccount(server);
   const queue = await makeQueue(server, account, { name: 'Live', capacity_policy: { type: 'fixed', capacity: 1 } });
   const operator = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
@@ -118,9 +118,9 @@ test('the list is live: status with its reason, without reload', async () => {
   const row = page.getByRole('row').filter({ hasText: 'Live' });
   await row.getByText('No operators online', { exact: true }).waitFor();
   await page.getByText('Live', { exact: true }).first().waitFor();
-  await present(server, operator, { media: ['video'] });
+  await setPresence(server, operator, { media: ['video'] });
   await row.getByText('Empty').waitFor();
-  await present(server, operator, { available: false });
+  await setPresence(server, operator, { available: false });
   await row.getByText('Unstaffed').waitFor();
   const other = await makeQueue(server, account, { name: 'Later', when_unstaffed: 'accept' });
   await page.getByRole('link', { name: 'Later' }).waitFor();
@@ -138,7 +138,7 @@ test('the list is live: status with its reason, without reload', async () => {
   assert.deepEqual(complaints, []);
 });
 
-test('a circle of fallbacks is refused before saving with its path, and by the server', async () => {
+test('a fallback loop is refused with its path before saving, and by the server', async () => {
   const account = await makeAccount(server);
   const c = await makeQueue(server, account, { name: 'Ccc' });
   const b = await makeQueue(server, account, { name: 'Bbb', fallback_queue_id: c });
@@ -148,18 +148,18 @@ test('a circle of fallbacks is refused before saving with its path, and by the s
   await page.getByText('This creates a fallback loop: Ccc → Aaa → Bbb → Ccc').waitFor();
   assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
   const chain = page.getByRole('list', { name: 'Fallback chain' });
-  await chain.getByText('Ccc · unstaffed').waitFor();
+  await chain.getByText('Ccc · Unstaffed').waitFor();
   assert.deepEqual(
     (await chain.innerText()).split(/\s*→\s*/).map((link) => link.trim().split(' ')[0]),
     ['Ccc', 'Aaa', 'Bbb', 'Ccc'],
   );
   await page.getByRole('button', { name: 'Discard' }).click();
-  await page.getByText('They would go round').waitFor({ state: 'detached' });
+  await page.getByText('This creates a fallback loop').waitFor({ state: 'detached' });
   assert.equal((await queueOf(account, c)).fallback_queue_id, null);
   assert.deepEqual(complaints, []);
 });
 
-test('two people edit one queue: the second chooses field by field, and is saved with the new version', async () => {
+test('when two people edit one queue, the second chooses field by field and saves against the new version', async () => {
   const account = await makeAccount(server);
   const queue = await makeQueue(server, account, { name: 'Shared', description: 'Before' });
   const first = await open(account, `/queues/${queue}`);
@@ -180,7 +180,7 @@ test('two people edit one queue: the second chooses field by field, and is saved
   await dialog.getByRole('radiogroup', { name: 'Description' }).getByText('changed by them').waitFor();
   await dialog.getByRole('radiogroup', { name: 'Capacity' }).getByText('changed by you').waitFor();
   assert.deepEqual(await barriersOf(second.page), []);
-  // A third version in between is a choice again, not a loss.
+  // A third version in between opens the dialog again, and nothing is lost.
   const { body } = await call(server, `GET /queues/${queue}`, { token: account.admin });
   const put = { name: 'By a third', capacity_policy: body.capacity_policy, routing_policy: {} };
   expectStatus(await call(server, `PUT /queues/${queue}`, { token: account.admin, body: put }), 200);
@@ -195,13 +195,13 @@ test('two people edit one queue: the second chooses field by field, and is saved
     [saved.name, saved.description, saved.when_unstaffed, saved.capacity_policy],
     ['By a third', 'After', 'accept', { type: 'fixed', capacity: 7 }],
   );
-  // The first, who has typed nothing since, sees it all without a reload once it is read again.
+  // The first page, where nothing was typed since, shows the new version after the next read.
   await first.page.getByRole('link', { name: 'All queues' }).click();
   await first.page.getByRole('link', { name: 'By a third' }).waitFor();
   assert.deepEqual([...first.complaints, ...second.complaints], []);
 });
 
-test('ranks are given by the keyboard alone, by dragging, and taken away', async () => {
+test('operators are ranked by keyboard and by dragging, and removed', async () => {
   const account = await makeAccount(server);
   const queue = await makeQueue(server, account, { name: 'Ranked', operator_ranking_enabled: true });
   const named = async (name: string): Promise<string> => {
@@ -227,7 +227,7 @@ test('ranks are given by the keyboard alone, by dragging, and taken away', async
     await page.keyboard.press('Enter');
     await page.getByRole('listitem', { name: new RegExp(`^${name}`) }).waitFor();
   }
-  // Cleo to the top, with the keys.
+  // Moves Cleo to the top by keyboard.
   await page.getByRole('button', { name: 'Move Cleo' }).focus();
   await page.keyboard.press('Space');
   await page.getByText('Cleo is at position 3 of 3.').waitFor({ state: 'attached' });
@@ -245,7 +245,7 @@ test('ranks are given by the keyboard alone, by dragging, and taken away', async
     { id: anna, rank: 2 },
     { id: bert, rank: 3 },
   ]);
-  // Bert before Anna, by hand.
+  // Drags Bert before Anna.
   const from = await page.getByRole('button', { name: 'Move Bert' }).boundingBox();
   const to = await page.getByRole('button', { name: 'Move Anna' }).boundingBox();
   assert.ok(from !== null && to !== null);
@@ -266,7 +266,7 @@ test('ranks are given by the keyboard alone, by dragging, and taken away', async
   assert.deepEqual(complaints, []);
 });
 
-test('channels lead into the queue, and are refused where they are taken', proof, async () => {
+test('channels are added to a queue, and an address in use is refused', proof, async () => {
   const account = await makeAccount(server);
   const queue = await makeQueue(server, account, { name: 'Called' });
   const { page, complaints } = await open(account, `/queues/${queue}`);
@@ -289,20 +289,20 @@ test('channels lead into the queue, and are refused where they are taken', proof
   assert.deepEqual(complaints, []);
 });
 
-test('what was typed outlives an expired session and asks before it is lost', async () => {
+test('typed text survives an expired session, and leaving asks for confirmation', async () => {
   const account = await makeAccount(server);
   const queue = await makeQueue(server, account, { name: 'Kept' });
   const { page, complaints } = await open(account, `/queues/${queue}`);
   await page.getByLabel('Name').fill('Typed');
-  const asked: string[] = [];
+  const prompts: string[] = [];
   page.once('dialog', (dialog) => {
-    asked.push(dialog.message());
+    prompts.push(dialog.message());
     void dialog.dismiss();
   });
   await page.getByRole('link', { name: 'Hours' }).click();
-  assert.match(asked[0] ?? '', /^Leave without saving/);
+  assert.match(prompts[0] ?? '', /^Leave without saving/);
   assert.equal(await page.getByLabel('Name').inputValue(), 'Typed');
-  // The session ends on the server: the next request asks to sign in again, and everything is as it was after.
+  // The session ends on the server: the next request asks to sign in again, and the page keeps its state.
   await server.database.sql`DELETE FROM operator_sessions`;
   await page.getByLabel('Description').fill('Typed, too');
   const dialog = page.getByRole('dialog');
@@ -321,7 +321,7 @@ test('what was typed outlives an expired session and asks before it is lost', as
   assert.deepEqual(complaints, []);
 });
 
-/** Texts that are cut short, with no title to read the whole of them. */
+/** Shortened texts without a title that has the full text. */
 const cutWithoutTitle = `[...document.querySelectorAll('main *')]
   .filter((each) => {
     const { webkitLineClamp, textOverflow } = getComputedStyle(each);
@@ -331,7 +331,7 @@ const cutWithoutTitle = `[...document.querySelectorAll('main *')]
   .filter((each) => each.tagName !== 'INPUT')
   .map((each) => each.outerHTML.slice(0, 200))`;
 
-test('hostile text is text, on a phone too, in light and dark, without barriers', async () => {
+test('hostile text is shown as text on all screens and colour schemes, without accessibility violations', async () => {
   const account = await makeAccount(server);
   const name = `<img src=x onerror=alert(1)> ‮שלום 👩‍👩‍👧 ${'long'.repeat(50)}`.slice(0, 255);
   const queue = await makeQueue(server, account, { name, description: name, welcome_message: name });
@@ -359,7 +359,7 @@ test('hostile text is text, on a phone too, in light and dark, without barriers'
   }
 });
 
-test('a manager sees a queue and cannot change it', proof, async () => {
+test('a manager sees a queue but cannot change it', proof, async () => {
   const account = await makeAccount(server);
   const queue = await makeQueue(server, account, { name: 'Looked at' });
   const manager = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);

@@ -24,7 +24,7 @@ async function site(id: string): Promise<Record<string, unknown>> {
   return expectStatus(await call(server, `GET /sites/${id}`, { token: account.admin }), 200).body;
 }
 
-/** Types something into a field of tags, and Enter. */
+/** Types a text into a tags input and presses Enter. */
 async function add(page: Page, label: string, text: string): Promise<void> {
   await page
     .getByRole('combobox', { name: label, exact: true })
@@ -34,7 +34,7 @@ async function add(page: Page, label: string, text: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** The page goes with its test: what it asks for now and then is no load for the next. */
+/** The page is closed with its test, so that its polling does not load the next test. */
 async function open(
   t: TestContext,
   opening: Omit<Parameters<typeof openConsole>[0], 'browser' | 'server'>,
@@ -44,12 +44,12 @@ async function open(
   return opened;
 }
 
-test('an empty account is offered sample data; it is made, stopped, started and removed', async (t) => {
+test('an empty account is offered sample data, which can be created, paused, resumed and deleted', async (t) => {
   const { page, complaints } = await open(t, { key: account.key, path: '/people' });
   const offer = page.getByRole('region', { name: 'Try with sample data' });
   await offer.getByRole('button', { name: 'Try with sample data' }).click();
   await offer.waitFor({ state: 'detached' });
-  // What came with it is on the page by itself.
+  // The page shows the sample site without a reload.
   await page
     .getByRole('row', { name: /sample/ })
     .first()
@@ -57,13 +57,13 @@ test('an empty account is offered sample data; it is made, stopped, started and 
   await page.getByRole('link', { name: 'Sites' }).click();
   const section = page.getByRole('region', { name: 'Sample data' });
   await section.getByRole('button', { name: 'Pause' }).click();
-  await section.getByText('Nothing happens in the sample shop.').waitFor();
+  await section.getByText('Paused. Existing sample data is kept.').waitFor();
   assert.equal(
     expectStatus(await call(server, 'GET /sample_data', { token: account.admin }), 200).body.state,
     'stopped',
   );
   await section.getByRole('button', { name: 'Resume' }).click();
-  await section.getByText('Visitors come to the sample shop').waitFor();
+  await section.getByText('Simulated operators are serving simulated visitors').waitFor();
   await section.getByRole('button', { name: 'Delete sample data' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete sample data' }).click();
   await section.getByRole('button', { name: 'Create sample data' }).waitFor();
@@ -71,7 +71,7 @@ test('an empty account is offered sample data; it is made, stopped, started and 
   assert.deepEqual(complaints, []);
 });
 
-test('nobody but a super manager is offered sample data, and nobody who has a queue', proof, async (t) => {
+test('only super managers of accounts without queues are offered sample data', proof, async (t) => {
   const { key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
   const manager = await open(t, { key, path: '/sites' });
   await manager.page.getByRole('row').nth(1).waitFor();
@@ -87,7 +87,7 @@ test('nobody but a super manager is offered sample data, and nobody who has a qu
   assert.deepEqual([...complaints, ...manager.complaints], []);
 });
 
-test('a site is created with everything said of it, and edited', async (t) => {
+test('a site is created with every setting, and edited', async (t) => {
   const { page, complaints } = await open(t, { key: account.key, path: '/sites' });
   await page.getByRole('link', { name: 'Add site' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill(`Shop ${hostile} ${backwards}`);
@@ -101,7 +101,7 @@ test('a site is created with everything said of it, and edited', async (t) => {
   assert.deepEqual([made['time_zone'], made['allowed_origins']], ['Europe/Tallinn', ['https://shop.example']]);
 
   await add(page, 'Allowed origins', 'not an origin');
-  await page.getByText('“not an origin” is no origin').waitFor();
+  await page.getByText('“not an origin” is not an origin').waitFor();
   assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
   await page.keyboard.press('Backspace');
   await add(page, 'Site URLs', '1, High Street');
@@ -144,7 +144,7 @@ test('a site is created with everything said of it, and edited', async (t) => {
   assert.deepEqual(complaints, []);
 });
 
-test('the news that a site is saved lies over no button', async (t) => {
+test('the notification of a saved site covers no button', async (t) => {
   const own = await makeAccount(server);
   const { page } = await open(t, { key: own.key, path: `/sites/${own.siteId}` });
   const name = page.getByRole('textbox', { name: 'Name' });
@@ -158,29 +158,33 @@ test('the news that a site is saved lies over no button', async (t) => {
   assert.ok(save !== null && over !== null);
   const isApart = save.y > over.y + over.height || save.x > over.x + over.width;
   assert.ok(isApart, JSON.stringify({ save, over }));
-  // Nor does it take a click where it is.
+  // The notification lets clicks pass through.
   const under = `document.elementFromPoint(${over.x + over.width / 2}, ${over.y + over.height / 2})`;
   assert.equal(await page.evaluate(`${under}.closest('.mantine-Notification-root')`), null);
 });
 
-test('two people edit one site: what both changed is chosen, what one changed is kept', proof, async (t) => {
-  const id = await makeSite(server, account, 'Before');
-  const { page, complaints } = await open(t, { key: account.key, path: `/sites/${id}` });
-  await page.getByRole('textbox', { name: 'Name' }).fill('Mine');
-  const body = { name: 'Theirs', queue_ticket_timeout_sec: 700 };
-  expectStatus(await call(server, `PATCH /sites/${id}`, { token: account.admin, body }), 200);
-  await page.getByRole('button', { name: 'Save' }).click();
-  const dialog = page.getByRole('dialog', { name: 'This site was changed while you edited' });
-  await dialog.getByRole('radio', { name: /Mine/ }).first().check();
-  await dialog.getByText('11 min 40 s').waitFor();
-  await dialog.getByRole('button', { name: 'Save choices' }).click();
-  await page.getByRole('heading', { name: 'Mine', level: 1 }).waitFor();
-  const saved = await site(id);
-  assert.deepEqual([saved['name'], saved['queue_ticket_timeout_sec']], ['Mine', 700]);
-  assert.deepEqual(complaints, []);
-});
+test(
+  'when two people edit one site, fields changed by both are chosen and other changes are kept',
+  proof,
+  async (t) => {
+    const id = await makeSite(server, account, 'Before');
+    const { page, complaints } = await open(t, { key: account.key, path: `/sites/${id}` });
+    await page.getByRole('textbox', { name: 'Name' }).fill('Mine');
+    const body = { name: 'Theirs', queue_ticket_timeout_sec: 700 };
+    expectStatus(await call(server, `PATCH /sites/${id}`, { token: account.admin, body }), 200);
+    await page.getByRole('button', { name: 'Save' }).click();
+    const dialog = page.getByRole('dialog', { name: 'This site was changed while you edited' });
+    await dialog.getByRole('radio', { name: /Mine/ }).first().check();
+    await dialog.getByText('11 min 40 s').waitFor();
+    await dialog.getByRole('button', { name: 'Save choices' }).click();
+    await page.getByRole('heading', { name: 'Mine', level: 1 }).waitFor();
+    const saved = await site(id);
+    assert.deepEqual([saved['name'], saved['queue_ticket_timeout_sec']], ['Mine', 700]);
+    assert.deepEqual(complaints, []);
+  },
+);
 
-test('a publishable token and its embed code can be looked up at any time, a secret one once', async (t) => {
+test('a publishable token and its embed code are shown at any time, a secret token once', async (t) => {
   const id = await makeSite(server, account, 'Tokens');
   const { page, complaints } = await open(t, { key: account.key, path: '/sites' });
   await page
@@ -221,10 +225,10 @@ test('a publishable token and its embed code can be looked up at any time, a sec
   assert.equal((await visit()).status, 200);
   await page.getByRole('region', { name: /^Secret token/ }).waitFor();
   assert.ok(!(await page.content()).includes(secret));
-  // One from before texts were stored.
+  // A token from before token texts were stored.
   await server.database.sql`UPDATE application_tokens SET token = NULL WHERE site_id = ${id} AND kind = 'publishable'`;
   await page.reload();
-  await publishable.getByText('created before tokens could be shown').waitFor();
+  await publishable.getByText(/can't be shown/).waitFor();
   assert.equal((await visit()).status, 200);
   await publishable.getByRole('button', { name: /^Delete token/ }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
@@ -233,7 +237,7 @@ test('a publishable token and its embed code can be looked up at any time, a sec
   assert.deepEqual(complaints, []);
 });
 
-test('an empty site is deleted; one that is not shows what goes with it, and asks for its name', async (t) => {
+test('an empty site is deleted, and any other site lists its contents and asks for its name', async (t) => {
   const empty = await makeSite(server, account, 'Empty');
   const full = await makeSite(server, account, `Full ${hostile}`);
   await makeQueue(server, { ...account, siteId: full });
@@ -251,7 +255,7 @@ test('an empty site is deleted; one that is not shows what goes with it, and ask
   await list.getByText('1 queue').waitFor();
   assert.deepEqual(await barriersOf(page), []);
   assert.ok(await remove.isDisabled());
-  // The field has the focus already.
+  // The input has the focus.
   await page.keyboard.type(`Full ${hostile}`);
   await remove.click();
   await page.getByRole('heading', { name: 'Sites', level: 1 }).waitFor();
@@ -260,7 +264,7 @@ test('an empty site is deleted; one that is not shows what goes with it, and ask
   assert.deepEqual(complaints, []);
 });
 
-test('identity providers and SIP domains are added, refused in words, and deleted', proof, async (t) => {
+test('identity providers and SIP domains are added, refused with an error text, and deleted', proof, async (t) => {
   const id = await makeSite(server, account, 'Providers');
   const { page, complaints } = await open(t, {
     key: account.key,
@@ -295,7 +299,7 @@ test('identity providers and SIP domains are added, refused in words, and delete
   assert.deepEqual(complaints, []);
 });
 
-test('a manager reads a site, and is offered nothing more', proof, async (t) => {
+test('a manager sees a site without any actions', proof, async (t) => {
   const { key } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'manager' }]);
   const path = `/sites/${account.siteId}?tab=tokens`;
   const { page, complaints } = await open(t, { key, path });
@@ -307,7 +311,7 @@ test('a manager reads a site, and is offered nothing more', proof, async (t) => 
 });
 
 for (const { where, ...options } of looks)
-  test(`no barriers ${where}`, async (t) => {
+  test(`no accessibility violations ${where}`, async (t) => {
     const id = await makeSite(server, account, `${'long'.repeat(50)} ${backwards}`);
     await makeApplicationToken(server, { ...account, siteId: id }, 'publishable');
     const { page, complaints } = await open(t, { key: account.key, path: '/sites', options });

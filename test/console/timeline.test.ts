@@ -4,19 +4,19 @@ import { openBrowser } from '../support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
 import { until } from '../support/server.ts';
-import { makeAccount, makeOperator, makePresent, makeSite, present } from '../support/world.ts';
+import { makeAccount, makeOperator, makeAvailableOperator, makeSite, setPresence } from '../support/world.ts';
 
-/** A day of long ago, so that nothing depends on the hour at which the test runs. */
+/** A day in the past, so that nothing depends on the time at which the test runs. */
 const day = '2026-06-10';
 
 const { server, account } = await openWorld();
 const browser = await forThisFile(openBrowser());
 
-/** Hours of the day in the browser's zone, which is the machine's. */
+/** An hour of the day in the time zone of the browser, which is that of the machine. */
 const at = (hour: number): string => new Date(2026, 5, 10, 0, hour * 60).toISOString();
 
 async function write(operatorId: string, rows: readonly (readonly [from: number, to: number, state: string])[]) {
-  const given = rows.map(([from, to, state]) => ({
+  const intervals = rows.map(([from, to, state]) => ({
     engaged: state === 'engaged',
     available: state === 'video',
     reason: ['engaged', 'video', 'away'].includes(state) ? null : state,
@@ -26,12 +26,12 @@ async function write(operatorId: string, rows: readonly (readonly [from: number,
   await server.database.sql`
     INSERT INTO presence_intervals (account_id, operator_id, engaged, available, media, reason, site_ids, team_ids, started_at, ended_at)
     SELECT o.account_id, o.id, engaged, i.available, '{text,video}', reason, ${[account.siteId]}::uuid[], '{NULL}'::uuid[], started_at, ended_at
-      FROM operators o, json_to_recordset(${JSON.stringify(given)}::text::json) AS i (
+      FROM operators o, json_to_recordset(${JSON.stringify(intervals)}::text::json) AS i (
              engaged boolean, available boolean, reason text, started_at timestamptz, ended_at timestamptz)
      WHERE o.id = ${operatorId}`;
 }
 
-test('a day has one row for each operator: a bar, its text, and the steps behind a button, by keyboard', async (t) => {
+test('a day has one row per operator with a bar, its text, and the intervals on demand, by keyboard', async (t) => {
   const hostile = '<img src=x onerror="globalThis.pwned=1">';
   const operator = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const rows = [[8, 9, 'video'], [9, 9.5, 'engaged'], [9.5, 12, 'video'], [12, 13, hostile], [13, 17, 'video'], [30, 31, 'video']] as const; // prettier-ignore
@@ -64,7 +64,7 @@ test('a day has one row for each operator: a bar, its text, and the steps behind
   t.diagnostic('a bar, its text and its steps are there');
 });
 
-test('days and sites are chosen; a day without anybody says so', async () => {
+test('days and sites can be chosen, and a day without operators says so', async () => {
   await makeSite(server, account, 'Elsewhere');
   const { page, context, complaints } = await openConsole({ browser, server, key: account.key, path: `/timeline?day=${day}` }); // prettier-ignore
   await page.getByRole('row', { name: /Somebody/ }).waitFor();
@@ -84,16 +84,16 @@ test('days and sites are chosen; a day without anybody says so', async () => {
   await context.close();
 });
 
-test('today grows by itself while the page is open', async () => {
+test("today's timeline is updated while the page is open", async () => {
   const own = await makeAccount(server);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   const { page, context } = await openConsole({ browser, server, key: own.key, path: '/timeline' });
   const bar = page.getByRole('row', { name: /Somebody/ }).getByRole('img');
   await bar.waitFor();
   const width = async (): Promise<string | null> => bar.locator('path[data-kind="available"]').getAttribute('d');
   const first = await width();
   await until(async () => (await width()) !== first);
-  await present(server, operator, { available: false, reason: 'Lunch' });
+  await setPresence(server, operator, { available: false, reason: 'Lunch' });
   await page.getByRole('img', { name: /Away/ }).waitFor();
   await context.close();
 });

@@ -15,7 +15,7 @@ import { verifySnippet } from '../../packages/console/src/pages/webhooks/catalog
 import { webhookViolations } from '../../packages/server/src/events/subscription.ts';
 import { comesTrue, proof, openBrowser, type TestPage } from '../support/browser.ts';
 import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
-import { fill, makeWebhook as insertWebhook } from '../support/deliveries.ts';
+import { insertDeliveries, insertWebhook } from '../support/deliveries.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
@@ -28,7 +28,7 @@ const server = await forThisFile(startTestServer());
 const browser = await forThisFile(openBrowser());
 const receiver = await forThisFile(startReceiver());
 
-/** An account of its own for each test: it has ten webhooks at most. */
+/** Each test has its own account, because an account has at most ten webhooks. */
 async function open(path: string, options: Parameters<typeof openConsole>[0]['options'] = {}): Promise<TestPage> {
   return openConsole({ browser, server, key: account.key, path, options });
 }
@@ -40,7 +40,7 @@ async function choose(page: Page, within: Page | Locator, label: string, option:
 
 const hostile = '<img src=x onerror="document.title=1">';
 
-test('registers a webhook, whose secret is shown once, and sends it a test event that is seen to arrive', async () => {
+test('a webhook is created with a secret that is shown once, and its test event is delivered', async () => {
   account = await makeAccount(server);
   const { page, complaints, context } = await open('/webhooks');
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -77,7 +77,7 @@ test('registers a webhook, whose secret is shown once, and sends it a test event
   assert.equal(arrived?.headers['x-token'], 'from the console');
   assert.ok(await isSigned(secret, arrived));
 
-  // The drawer is above the dialog it was opened from: it takes the click, the focus and the first Escape.
+  // The drawer is above the dialog that opened it: the drawer gets the click, the focus and the first Escape.
   await sending.getByRole('link', { name: 'View delivery' }).click();
   const details = page.getByRole('dialog', { name: 'Delivery' });
   await comesTrue(page, `document.activeElement.closest('[role=dialog]')?.innerText.startsWith('Delivery')`);
@@ -113,7 +113,7 @@ async function isSigned(secret: string, arrived: Receiver['arrived'][number] | u
   }
 }
 
-test('what is wrong is said at its field while it is typed, and what the server refuses there too', async () => {
+test('errors of typed values and of the server are shown at their field', async () => {
   account = await makeAccount(server);
   const { page, complaints } = await open('/webhooks/new');
   const url = page.getByRole('textbox', { name: 'URL' });
@@ -125,7 +125,7 @@ test('what is wrong is said at its field while it is typed, and what the server 
   await page.getByLabel('Name of header 1').fill('Host');
   await page.getByText('is a header that cannot be set').waitFor();
   await page.getByLabel('Name of header 1').fill('X-Fine');
-  // Which addresses may be called is the server's alone to say.
+  // Only the server decides which addresses may be called.
   await url.fill('http://10.0.0.1/hook');
   await page.getByRole('button', { name: 'Create webhook' }).click();
   await page.getByText('select at least one').waitFor();
@@ -155,7 +155,7 @@ test('what is wrong is said at its field while it is typed, and what the server 
   assert.deepEqual(complaints, []);
 });
 
-test('a webhook that publishes to a NATS stream is registered, shown, and keeps the credentials that it does not show', async () => {
+test('a NATS webhook is created and shown, and keeps its hidden credentials', async () => {
   account = await makeAccount(server);
   const { page, complaints } = await open('/webhooks/new');
   await page.getByText('NATS stream').click();
@@ -189,7 +189,7 @@ test('a webhook that publishes to a NATS stream is registered, shown, and keeps 
   assert.deepEqual(complaints, []);
 });
 
-test('the form and the server refuse the same', () => {
+test('the form and the server refuse the same values', () => {
   const fields: WebhookFields = { ...emptyFields, url: 'https://example.com/', events: ['engagement.start'] };
   const header = (name: string, value = '') => ({ ...fields, headers: [{ name, value }] });
   const push = (part: Partial<WebhookFields['push']>): WebhookFields => ({
@@ -212,7 +212,7 @@ test('the form and the server refuse the same', () => {
   }
 });
 
-test('a receiver that fails is seen to, and what failed is tried now and replayed, one and many', async () => {
+test('a failing receiver is shown, and its deliveries are retried and replayed, one and many', async () => {
   account = await makeAccount(server);
   const failing = await startReceiver();
   const answer = `${hostile}${'long '.repeat(600)}`;
@@ -227,7 +227,7 @@ test('a receiver that fails is seen to, and what failed is tried now and replaye
     call(server, `POST /webhooks/${webhook.id}/test`, { token: account.admin, body: { event_type: type } });
   for (const type of ['engagement.start', 'engagement.end']) await send(type);
   const table = page.getByRole('table', { name: 'Deliveries' });
-  // Nothing was reloaded: it shows by itself.
+  // The status changes without a reload.
   await table.getByText('Retrying').nth(1).waitFor();
   await table.getByText('answered with status 503').nth(1).waitFor();
   // The status stays the same while a delivery waits for its retry, though the last attempt succeeded.
@@ -281,26 +281,26 @@ test('a receiver that fails is seen to, and what failed is tried now and replaye
   assert.deepEqual(complaints, []);
 });
 
-test('what was refused of many is said, and what went through is sent', proof, async () => {
+test('refusals of a bulk replay are shown, and the other deliveries are sent', proof, async () => {
   account = await makeAccount(server);
   const webhook = await insertWebhook(server, account, { origin: new URL(receiver.url).origin });
   const { sql } = server.database;
-  await fill(sql, webhook, 'exhausted', { count: 2 });
-  const [gone = ''] = await fill(sql, webhook, 'exhausted', { count: 1, type: 'engagement.end' });
+  await insertDeliveries(sql, webhook, 'exhausted', { count: 2 });
+  const [gone = ''] = await insertDeliveries(sql, webhook, 'exhausted', { count: 1, type: 'engagement.end' });
   await sql`DELETE FROM events WHERE id = (SELECT event_id FROM delivery_log WHERE delivery_id = ${gone})`;
   const { page, complaints } = await open(`/webhooks/${webhook.id}`);
   await page.getByRole('checkbox', { name: 'Select all on this page' }).check();
   await page.getByRole('button', { name: 'Replay selected' }).click();
   await page.getByText('2 deliveries replayed').waitFor();
-  await page.getByText('1 was refused:').waitFor();
+  await page.getByText('1 could not be replayed:').waitFor();
   await page.getByText(/is older than what is kept\. \(1\)/).waitFor();
   assert.deepEqual(complaints, []);
 });
 
-test('it is switched off, what happens is held, and is recovered since a time', proof, async () => {
+test('a disabled webhook holds its deliveries, which are recovered from a time on', proof, async () => {
   account = await makeAccount(server);
   const webhook = await insertWebhook(server, account, { origin: new URL(receiver.url).origin });
-  await fill(server.database.sql, webhook, 'held', { count: 3 });
+  await insertDeliveries(server.database.sql, webhook, 'held', { count: 3 });
   const { page, complaints } = await open(`/webhooks/${webhook.id}`);
   await page.getByRole('button', { name: 'Disable' }).click();
   await page.getByText(/disabled manually since/).waitFor();
@@ -323,7 +323,7 @@ test('it is switched off, what happens is held, and is recovered since a time', 
   assert.deepEqual(complaints, []);
 });
 
-test('two edit one webhook: both versions are shown, and what is chosen is saved', async () => {
+test('when two people edit one webhook, the second sees both versions and saves the chosen values', async () => {
   account = await makeAccount(server);
   const webhook = await makeWebhook(server, account, { url: receiver.url, description: 'At first' });
   const { page, complaints } = await open(`/webhooks/${webhook.id}/settings`);
@@ -344,14 +344,14 @@ test('two edit one webhook: both versions are shown, and what is chosen is saved
   const rotated = page.getByRole('dialog', { name: 'New secret' });
   const secret = await rotated.getByLabel('Secret').innerText();
   assert.notEqual(secret, webhook.secret);
-  await rotated.getByText('The former secret goes on for a day').waitFor();
+  await rotated.getByText('every request is signed with both secrets').waitFor();
   await rotated.getByRole('button', { name: "I've saved it" }).click();
   await page.getByRole('button', { name: 'Delete' }).click();
-  const asking = page.getByRole('dialog', { name: 'Delete this webhook?' });
-  await asking.getByRole('button', { name: 'Cancel' }).click();
-  await asking.waitFor({ state: 'detached' });
+  const confirmation = page.getByRole('dialog', { name: 'Delete this webhook?' });
+  await confirmation.getByRole('button', { name: 'Cancel' }).click();
+  await confirmation.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Delete' }).click();
-  await asking.getByRole('button', { name: 'Delete' }).click();
+  await confirmation.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('No webhooks yet').waitFor();
   assert.deepEqual(complaints, []);
 });
@@ -377,7 +377,7 @@ test('the catalogue has every event type, with its fields and a sample', async (
 });
 
 for (const { where, ...options } of looks)
-  test(`no barriers ${where}`, async () => {
+  test(`no accessibility violations ${where}`, async () => {
     account = await makeAccount(server);
     await makeSite(server, account, 'A long name of a site '.repeat(8));
     const webhook = await insertWebhook(server, account, {
@@ -387,12 +387,15 @@ for (const { where, ...options } of looks)
     const { sql } = server.database;
     const hour = 3_600_000;
     for (const [index, standing] of (['delivered', 'exhausted', 'delivered', 'held', 'discarded'] as const).entries())
-      await fill(sql, webhook, standing, { count: 4 + index, at: new Date(Date.now() - (5 - index) * hour) });
-    const [one = ''] = await fill(sql, webhook, 'exhausted', { count: 1, payload: { text: hostile } });
+      await insertDeliveries(sql, webhook, standing, {
+        count: 4 + index,
+        at: new Date(Date.now() - (5 - index) * hour),
+      });
+    const [one = ''] = await insertDeliveries(sql, webhook, 'exhausted', { count: 1, payload: { text: hostile } });
     const { page, complaints } = await open('/webhooks', options);
     const home = `/console/webhooks/${webhook.id}`;
     const places = [
-      // A phone has no room for how deliveries went.
+      // The statistics are hidden on a phone.
       ['/console/webhooks', options.viewport.width === 375 ? 'a-long-name' : 'delivered, '],
       ['/console/webhooks/new', 'engagement.transfer'],
       [home, 'Failed'],

@@ -9,11 +9,11 @@ import {
   expectStatus,
   makeAccount,
   makeOperator,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeSite,
   offersOf,
-  present,
+  setPresence,
   type TestAccount,
   type TestOperator,
 } from '../support/world.ts';
@@ -32,9 +32,9 @@ async function engage(own: TestAccount, queue: string, operator: TestOperator) {
 test('D5.4 with a transfer to an operator, the first operator stays until the second accepts', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);
-  const first = await makePresent(server, own);
+  const first = await makeAvailableOperator(server, own);
   const { visitor, engagement } = await engage(own, queue, first);
-  const second = await makePresent(server, own);
+  const second = await makeAvailableOperator(server, own);
   const transfer = async (operator_id: string, who: { token: string } = first) =>
     call(server, 'POST /transfer_requests', {
       token: who.token,
@@ -46,13 +46,13 @@ test('D5.4 with a transfer to an operator, the first operator stays until the se
   const absent = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   assert.equal(expectStatus(await transfer(absent.id), 409).body.error, 'operator_unavailable');
   assert.equal((await transfer(absent.id, second)).status, 403);
-  const asked = expectStatus(await transfer(second.id), 201).body;
-  assert.deepEqual([asked.state, asked.message, asked.engagement_id], ['pending', 'Hi', engagement]);
+  const requested = expectStatus(await transfer(second.id), 201).body;
+  assert.deepEqual([requested.state, requested.message, requested.engagement_id], ['pending', 'Hi', engagement]);
   assert.equal(expectStatus(await transfer(second.id), 409).body.error, 'transfer_pending');
   const operatorNow = async (): Promise<string> =>
     (await call(server, `GET /engagements/${engagement}`, { token: visitor.token })).body.operator_id;
   assert.equal(await operatorNow(), first.id);
-  expectStatus(await patch(`/transfer_requests/${asked.id}`, second, { action: 'decline' }), 200);
+  expectStatus(await patch(`/transfer_requests/${requested.id}`, second, { action: 'decline' }), 200);
   assert.equal(await operatorNow(), first.id);
 
   const again = expectStatus(await transfer(second.id), 201).body;
@@ -98,7 +98,7 @@ test('D5.4 an engagement is transferred to a queue, also on another site', async
     own,
     [own.siteId, otherSite].map((site_id) => ({ site_id, role: 'operator' })),
   );
-  await present(server, first);
+  await setPresence(server, first);
   const { engagement, visitor } = await engage(own, queue, first);
   const hand = async (body: Json = {}) =>
     call(server, 'POST /transfer_tickets', {
@@ -110,7 +110,7 @@ test('D5.4 an engagement is transferred to a queue, also on another site', async
   expectStatus(await patch(`/transfer_tickets/${canceled.id}`, first, { action: 'cancel' }), 200);
   const ticket = expectStatus(await hand(), 201).body;
   const second = await makeOperator(server, own, [{ site_id: otherSite, role: 'operator' }]);
-  await present(server, second);
+  await setPresence(server, second);
   const { body } = await call(server, 'GET /transfer_requests?state=pending', { token: second.token });
   const [offer] = body.transfer_requests;
   assert.equal(offer.transfer_ticket_id, ticket.id);
@@ -123,7 +123,7 @@ test('D5.4 an engagement is transferred to a queue, also on another site', async
 test('engagements are listed by cursor: managers see all, others their own', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);
-  const [one, two] = [await makePresent(server, own), await makePresent(server, own)];
+  const [one, two] = [await makeAvailableOperator(server, own), await makeAvailableOperator(server, own)];
   const made: string[] = [];
   for (const operator of [one, two, one]) {
     const { visitor } = await enqueue(server, own, queue);

@@ -6,7 +6,15 @@ import { inTransaction } from '../../packages/server/src/platform/database.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { assertDeclared } from '../support/declared-items.ts';
 import { openFeed } from '../support/feed.ts';
-import { fileForm, listed, onDisk, send, sent, startTalk, type Talk } from '../support/files.ts';
+import {
+  fileForm,
+  listFiles,
+  filesOnDisk,
+  postFile,
+  uploadFile,
+  startFileEngagement,
+  type FileEngagement,
+} from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
 import { eventsOf, expectStatus, makeOperator, makeVisitor } from '../support/world.ts';
@@ -14,29 +22,32 @@ import { eventsOf, expectStatus, makeOperator, makeVisitor } from '../support/wo
 const server = await forThisFile(startTestServer({ scanner: { kind: 'none' } }));
 const manual = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
 
-const remove = async ({ path }: Talk, id: string, token: string, at = server): Promise<Answer> =>
+const remove = async ({ path }: FileEngagement, id: string, token: string, at = server): Promise<Answer> =>
   call(at, `DELETE ${path}/${id}`, { token });
-const download = async ({ path, visitor }: Talk, id: string, token = visitor.token): Promise<Answer> =>
+const download = async ({ path, visitor }: FileEngagement, id: string, token = visitor.token): Promise<Answer> =>
   call(server, `GET ${path}/${id}`, { token });
 
-async function sayWith(talk: Talk, ids: readonly string[], token = talk.visitor.token): Promise<Answer> {
+async function sayWith(talk: FileEngagement, ids: readonly string[], token = talk.visitor.token): Promise<Answer> {
   const body = { content: '', attachment: { type: 'files', files: ids.map((id) => ({ id })) } };
   return call(server, `PUT /engagements/${talk.engagement}/chat_messages/${crypto.randomUUID()}`, { token, body });
 }
 
-async function shownFiles({ engagement, operator }: Talk): Promise<[string, boolean][][]> {
+async function shownFiles({ engagement, operator }: FileEngagement): Promise<[string, boolean][][]> {
   const answer = await call(server, `GET /engagements/${engagement}/chat_transcript`, { token: operator.token });
   return expectStatus(answer, 200).body.map(({ attachment }: Json) =>
     attachment.files.map(({ url, deleted }: Json) => [url.slice(-36), deleted]),
   );
 }
 
-const end = async ({ engagement, operator }: Talk): Promise<Answer> =>
+const end = async ({ engagement, operator }: FileEngagement): Promise<Answer> =>
   call(server, `PATCH /engagements/${engagement}`, { token: operator.token, body: { action: 'end' } });
 
 test('deleting a file removes its bytes, downloads answer 410, messages show it as deleted, and a repetition has no effect', async () => {
-  const talk = await startTalk(server);
-  const [one, other] = [await sent(server, talk, fileForm('one')), await sent(server, talk, fileForm('other'))];
+  const talk = await startFileEngagement(server);
+  const [one, other] = [
+    await uploadFile(server, talk, fileForm('one')),
+    await uploadFile(server, talk, fileForm('other')),
+  ];
   expectStatus(await sayWith(talk, [other, one]), 200);
   expectStatus(await sayWith(talk, [one]), 200);
   await using feed = await openFeed(server, { token: talk.operator.token });
@@ -51,15 +62,15 @@ test('deleting a file removes its bytes, downloads answer 410, messages show it 
     ],
     [[one, true]],
   ]);
-  assert.ok(!onDisk(server.dataDir).includes(one), 'its bytes are gone');
-  assert.ok(onDisk(server.dataDir).includes(other));
+  assert.ok(!filesOnDisk(server.dataDir).includes(one), 'its bytes are gone');
+  assert.ok(filesOnDisk(server.dataDir).includes(other));
   assert.equal(expectStatus(await download(talk, one), 410).body.error, 'file_deleted');
   expectStatus(await download(talk, one, talk.account.admin), 410);
   expectStatus(await download(talk, other), 200);
-  const [file] = await listed(server, talk);
+  const [file] = await listFiles(server, talk);
   assert.deepEqual([file.id, file.deleted, file.deleted_by], [one, true, 'visitor']);
-  const told = await feed.untilType('file.state');
-  assert.deepEqual(told.data, file, 'the feed has it as the list shows it');
+  const item = await feed.untilType('file.state');
+  assert.deepEqual(item.data, file, 'the feed has it as the list shows it');
   assert.equal(feed.items.filter(({ type }) => type === 'file.state').length, 1);
   // Earlier events are not sent again.
   const events = await eventsOf(server, talk.account);
@@ -71,17 +82,17 @@ test('deleting a file removes its bytes, downloads answer 410, messages show it 
 });
 
 test('a file is deleted by the side that sent it during the engagement, by a manager at any time, and by nobody else', async () => {
-  const talk = await startTalk(server);
+  const talk = await startFileEngagement(server);
   const { account, operator, visitor } = talk;
-  const byVisitor = await sent(server, talk, fileForm('visitor'));
+  const byVisitor = await uploadFile(server, talk, fileForm('visitor'));
   const { file_id: byOperator } = expectStatus(
-    await send(server, talk, fileForm('operator'), { token: operator.token }),
+    await postFile(server, talk, fileForm('operator'), { token: operator.token }),
     200,
   ).body;
   const on = async (role: string): Promise<string> =>
     (await makeOperator(server, account, [{ site_id: account.siteId, role }])).token;
   const [colleague, manager] = [await on('operator'), await on('manager')];
-  const stranger = await startTalk(server);
+  const stranger = await startFileEngagement(server);
   const another = await makeVisitor(server, account);
   for (const [token, file, status] of [
     [operator.token, byVisitor, 403],
@@ -96,7 +107,7 @@ test('a file is deleted by the side that sent it during the engagement, by a man
   ] as const)
     expectStatus(await remove(talk, file, token), status);
   // A file is found only in its own engagement.
-  expectStatus(await remove(await startTalk(server, account), byVisitor, manager), 404);
+  expectStatus(await remove(await startFileEngagement(server, account), byVisitor, manager), 404);
   expectStatus(await remove(talk, byOperator, operator.token), 204);
   expectStatus(await end(talk), 200);
   assert.equal(expectStatus(await remove(talk, byVisitor, visitor.token), 409).body.error, 'engagement_ended');
@@ -108,12 +119,12 @@ test('a file is deleted by the side that sent it during the engagement, by a man
 });
 
 test('a deletion by a manager or a visitor is in the audit log once', async () => {
-  const talk = await startTalk(server);
+  const talk = await startFileEngagement(server);
   for (const [token, type] of [
     [talk.account.admin, 'operator'],
     [talk.visitor.token, 'visitor'],
   ] as const) {
-    const id = await sent(server, talk, fileForm('Hello', 'private.txt'));
+    const id = await uploadFile(server, talk, fileForm('Hello', 'private.txt'));
     for (let times = 0; times < 2; times += 1) expectStatus(await remove(talk, id, token), 204);
     const log = await call(server, `GET /audit_log?target_id=${id}`, { token: talk.account.admin });
     const entries = expectStatus(log, 200).body.audit_log;
@@ -126,15 +137,15 @@ test('a deletion by a manager or a visitor is in the audit log once', async () =
 });
 
 test('a deleted file cannot be sent and is not scanned', async () => {
-  const talk = await startTalk(server);
-  const id = await sent(server, talk, fileForm('Hello'));
+  const talk = await startFileEngagement(server);
+  const id = await uploadFile(server, talk, fileForm('Hello'));
   expectStatus(await remove(talk, id, talk.visitor.token), 204);
   const refused = expectStatus(await sayWith(talk, [id]), 409).body;
   assert.deepEqual([refused.error, refused.details[0].detail], ['file_not_clean', 'deleted']);
 
-  const scanned = await startTalk(manual);
+  const scanned = await startFileEngagement(manual);
   const { admin: token, siteId } = scanned.account;
-  const pending = await sent(manual, scanned, fileForm('Hello'));
+  const pending = await uploadFile(manual, scanned, fileForm('Hello'));
   expectStatus(await remove(scanned, pending, scanned.visitor.token, manual), 204);
   const waiting = await call(manual, `GET /files?site_ids[]=${siteId}&state=pending`, { token });
   assert.deepEqual(expectStatus(waiting, 200).body.files, []);
@@ -145,14 +156,14 @@ test('a deleted file cannot be sent and is not scanned', async () => {
 });
 
 test('the sweep removes the bytes of a deleted file if the process died before it could', async () => {
-  const talk = await startTalk(server);
+  const talk = await startFileEngagement(server);
   const { sql } = server.database;
-  const id = await sent(server, talk, fileForm('Hello'));
+  const id = await uploadFile(server, talk, fileForm('Hello'));
   await sql`UPDATE files SET deleted_at = now(), deleted_by = 'operator' WHERE id = ${id}`;
-  assert.ok(onDisk(server.dataDir).includes(id));
+  assert.ok(filesOnDisk(server.dataDir).includes(id));
   expectStatus(await download(talk, id), 410);
   await sweepFiles(sql, new FileDisk(server.dataDir, createLog('silent')), new Date());
-  assert.ok(!onDisk(server.dataDir).includes(id));
+  assert.ok(!filesOnDisk(server.dataDir).includes(id));
   const [row] = await sql`SELECT stored FROM files WHERE id = ${id}`;
   assert.equal(row?.['stored'], false);
 });
@@ -167,8 +178,8 @@ async function isWaiting(text: string): Promise<boolean> {
 }
 
 test('a message that names a file during its deletion waits for the deletion and is refused', async () => {
-  const talk = await startTalk(server);
-  const id = await sent(server, talk, fileForm('Hello'));
+  const talk = await startFileEngagement(server);
+  const id = await uploadFile(server, talk, fileForm('Hello'));
   const { deletion, message } = await inTransaction(server.database.sql, async (sql) => {
     await sql`SELECT 1 FROM engagements WHERE id = ${talk.engagement} FOR NO KEY UPDATE`;
     const removed = remove(talk, id, talk.account.admin);
@@ -183,12 +194,12 @@ test('a message that names a file during its deletion waits for the deletion and
 });
 
 test('when messages race with a deletion, every accepted message shows the file as deleted', async () => {
-  let talk = await startTalk(server);
+  let talk = await startFileEngagement(server);
   const rounds = process.env['PROVE'] === undefined ? 12 : 300;
   for (let round = 0; round < rounds; round += 1) {
     // An engagement can have at most 100 files.
-    if (round % 50 === 49) talk = await startTalk(server);
-    const id = await sent(server, talk, fileForm(`${round}`));
+    if (round % 50 === 49) talk = await startFileEngagement(server);
+    const id = await uploadFile(server, talk, fileForm(`${round}`));
     const by = round % 2 === 0 ? talk.visitor.token : talk.account.admin;
     const [first, removed, second] = await Promise.all([
       sayWith(talk, [id]),

@@ -2,9 +2,18 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { ScanFault, scanWithClamd, type Verdict } from '../../packages/server/src/engagements/files/clamd.ts';
-import { bad, honest, realClamd, startFakeClamd, startRealClamd, type Behaviour } from '../support/clamd.ts';
+import { eicar, detectEicar, realClamd, startFakeClamd, startRealClamd, type Behaviour } from '../support/clamd.ts';
 import { startCluster } from '../support/cluster.ts';
-import { fileForm, listed, onDisk, send, sent, setSite, startTalk, type Talk } from '../support/files.ts';
+import {
+  fileForm,
+  listFiles,
+  filesOnDisk,
+  postFile,
+  uploadFile,
+  changeSite,
+  startFileEngagement,
+  type FileEngagement,
+} from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { freePort } from '../support/process.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
@@ -14,11 +23,11 @@ import { eventsOf, expectStatus } from '../support/world.ts';
 const clamd = await forThisFile(startFakeClamd());
 const server = await forThisFile(startTestServer({ scanner: { kind: 'clamd', host: clamd.host, port: clamd.port } }));
 
-async function stateOf(reached: { url: string }, talk: Talk, id: string): Promise<string> {
-  return (await listed(reached, talk)).find((file) => file.id === id)?.state;
+async function stateOf(reached: { url: string }, talk: FileEngagement, id: string): Promise<string> {
+  return (await listFiles(reached, talk)).find((file) => file.id === id)?.state;
 }
 
-async function resultsIn(reached: Parameters<typeof eventsOf>[0], talk: Talk): Promise<Json[]> {
+async function resultsIn(reached: Parameters<typeof eventsOf>[0], talk: FileEngagement): Promise<Json[]> {
   const events = await eventsOf(reached, talk.account);
   return events.flatMap(({ security_scan_result }) => security_scan_result ?? []);
 }
@@ -29,16 +38,16 @@ async function makeDue({ database: { sql } }: Pick<TestServer, 'database'>): Pro
 }
 
 test('an uploaded file is scanned in the background, with one event; a clean file can be downloaded, an infected one is removed', async () => {
-  const talk = await startTalk(server);
-  const answer = expectStatus(await send(server, talk, fileForm('good')), 200);
+  const talk = await startFileEngagement(server);
+  const answer = expectStatus(await postFile(server, talk, fileForm('good')), 200);
   assert.equal(answer.body.security_scanning_required, true);
   const clean: string = answer.body.file_id;
   await until(async () => (await stateOf(server, talk, clean)) === 'clean');
   const got = await call(server, `GET ${talk.path}/${clean}`, { token: talk.operator.token });
   assert.equal(got.body, 'good');
-  const infected = await sent(server, talk, fileForm(`before ${bad}`));
+  const infected = await uploadFile(server, talk, fileForm(`before ${eicar}`));
   await until(async () => (await stateOf(server, talk, infected)) === 'infected');
-  await until(() => !onDisk(server.dataDir).includes(infected));
+  await until(() => !filesOnDisk(server.dataDir).includes(infected));
   const refused = await call(server, `GET ${talk.path}/${infected}`, { token: talk.operator.token });
   assert.equal(expectStatus(refused, 409).body.error, 'file_not_clean');
   assert.deepEqual(await resultsIn(server, talk), [
@@ -62,8 +71,8 @@ test('a committed result is announced to the other processes', async () => {
     const [, by] = /^told:\S+ (.+)$/.exec(said) ?? [];
     if (by !== undefined) hinted.add(by);
   });
-  const talk = await startTalk(taking);
-  const id = await sent(taking, talk, fileForm('x'));
+  const talk = await startFileEngagement(taking);
+  const id = await uploadFile(taking, talk, fileForm('x'));
   await until(() => hinted.size === 1);
   const scanner = { kind: 'clamd', host: own.host, port: own.port } as const;
   await using scanning = await startTestServer({ scanner, dataDir: taking.dataDir }, taking.database.address);
@@ -153,18 +162,18 @@ test('a scan fails if clamd is not running, or if the scan is canceled', async (
 test('files stay pending while clamd is down or misbehaves, and are scanned when it works again', async () => {
   const port = await freePort();
   await using own = await startTestServer({ scanner: { kind: 'clamd', host: '127.0.0.1', port } });
-  const talk = await startTalk(own);
-  const ids = [await sent(own, talk, fileForm('one')), await sent(own, talk, fileForm(bad))];
-  const failures = (): number => own.logged.filter((line) => line.includes('could not be scanned')).length;
+  const talk = await startFileEngagement(own);
+  const ids = [await uploadFile(own, talk, fileForm('one')), await uploadFile(own, talk, fileForm(eicar))];
+  const failures = (): number => own.logged.filter((line) => line.includes('could not scan a file')).length;
   await until(() => failures() >= 2);
   assert.ok(own.logged.some((line) => line.includes('ECONNREFUSED')));
   const mad = await startFakeClamd({ onFile: (_file, answer) => answer('what?\0') }, port);
   await makeDue(own);
   await until(() => mad.files.length >= 2);
-  assert.deepEqual(new Set((await listed(own, talk)).map(({ state }) => state)), new Set(['pending']));
+  assert.deepEqual(new Set((await listFiles(own, talk)).map(({ state }) => state)), new Set(['pending']));
   const [row] = await own.database.sql`SELECT min(scan_attempts) AS attempts FROM files`;
   assert.ok(row?.['attempts'] >= 2);
-  mad.behave = honest;
+  mad.behaviour = detectEicar;
   await makeDue(own);
   await until(async () => (await stateOf(own, talk, ids[0] ?? '')) === 'clean');
   await until(async () => (await stateOf(own, talk, ids[1] ?? '')) === 'infected');
@@ -177,19 +186,19 @@ test('files stay pending while clamd is down or misbehaves, and are scanned when
 });
 
 test('a failed scan is retried', async () => {
-  const talk = await startTalk(server);
+  const talk = await startFileEngagement(server);
   let scans = 0;
-  clamd.behave = {
+  clamd.behaviour = {
     onFile: (file, answer, socket) => {
       scans += 1;
       if (scans === 1) socket.destroy();
-      else honest.onFile?.(file, answer, socket);
+      else detectEicar.onFile?.(file, answer, socket);
     },
   };
-  const id = await sent(server, talk, fileForm('again'));
+  const id = await uploadFile(server, talk, fileForm('again'));
   await until(async () => (await stateOf(server, talk, id)) === 'clean', 10_000);
   assert.equal(scans, 2);
-  clamd.behave = honest;
+  clamd.behaviour = detectEicar;
 });
 
 test('several processes scan in parallel, and each file is scanned once', async (t) => {
@@ -198,18 +207,18 @@ test('several processes scan in parallel, and each file is scanned once', async 
   const scanner = { kind: 'clamd', host: own.host, port: own.port } as const;
   await using one = await startTestServer({ scanner });
   await using two = await startTestServer({ scanner, dataDir: one.dataDir }, one.database.address);
-  const talk = await startTalk(one);
+  const talk = await startFileEngagement(one);
   const ids: string[] = [];
   // A caller may upload ten files to a process at the same time.
   while (ids.length < 40) {
     const batch = Array.from({ length: 20 }, async (_, each) =>
-      sent(each % 2 === 0 ? one : two, talk, fileForm(`file ${ids.length + each}`)),
+      uploadFile(each % 2 === 0 ? one : two, talk, fileForm(`file ${ids.length + each}`)),
     );
     ids.push(...(await Promise.all(batch)));
   }
-  await until(async () => (await listed(two, talk)).every(({ state }) => state === 'clean'), 10_000);
-  const told: string[] = (await resultsIn(two, talk)).map(({ file_id }) => file_id);
-  assert.deepEqual(told.toSorted(), ids.toSorted());
+  await until(async () => (await listFiles(two, talk)).every(({ state }) => state === 'clean'), 10_000);
+  const scannedIds: string[] = (await resultsIn(two, talk)).map(({ file_id }) => file_id);
+  assert.deepEqual(scannedIds.toSorted(), ids.toSorted());
   const expected = Array.from({ length: 40 }, (_, each) => `file ${each}`);
   assert.deepEqual(own.files.map(String).toSorted(), expected.toSorted());
 });
@@ -220,8 +229,8 @@ test('of two different results for a file, only the first is stored and sent', a
   const scanner = { kind: 'clamd', host: own.host, port: own.port } as const;
   await using one = await startTestServer({ scanner });
   await using two = await startTestServer({ scanner, dataDir: one.dataDir }, one.database.address);
-  const talk = await startTalk(one);
-  const id = await sent(one, talk, fileForm('doubtful'));
+  const talk = await startFileEngagement(one);
+  const id = await uploadFile(one, talk, fileForm('doubtful'));
   await until(() => answers.length === 1);
   await makeDue(two);
   await until(() => answers.length === 2);
@@ -229,7 +238,7 @@ test('of two different results for a file, only the first is stored and sent', a
   await until(async () => (await stateOf(two, talk, id)) !== 'pending');
   await until(() => own.connections.size === 0);
   // The late result sends no event. A file that is scanned afterwards shows that the scan is done.
-  const next = await sent(two, talk, fileForm('next'));
+  const next = await uploadFile(two, talk, fileForm('next'));
   await until(() => answers.length === 3);
   answers[2]?.('stream: OK\0');
   await until(async () => (await stateOf(two, talk, next)) === 'clean');
@@ -245,8 +254,8 @@ test('a server that stops releases the files it was scanning', async () => {
   const scanner = { kind: 'clamd', host: own.host, port: own.port } as const;
   await using reader = await startTestServer({ scanner: { kind: 'manual' } });
   const one = await startTestServer({ scanner, dataDir: reader.dataDir }, reader.database.address);
-  const talk = await startTalk(reader);
-  const id = await sent(one, talk, fileForm('held'));
+  const talk = await startFileEngagement(reader);
+  const id = await uploadFile(one, talk, fileForm('held'));
   await until(() => own.files.length === 1);
   const dueIn = async (): Promise<number> => {
     const [row] = await reader.database.sql`
@@ -267,11 +276,11 @@ test(
     await using cluster = await startCluster(1, { USHER_SCANNER: `clamd://${own.host}:${own.port}` });
     const [node] = cluster.nodes;
     assert.ok(node);
-    const talk = await startTalk(cluster.reach(node));
-    const id = await sent(node, talk, fileForm('orphan'));
+    const talk = await startFileEngagement(cluster.reach(node));
+    const id = await uploadFile(node, talk, fileForm('orphan'));
     await until(() => own.files.length === 1);
     await node.stop('SIGKILL');
-    own.behave = honest;
+    own.behaviour = detectEicar;
     const next = cluster.reach(await cluster.start());
     assert.equal(await stateOf(next, talk, id), 'pending');
     await makeDue(cluster);
@@ -289,18 +298,18 @@ test(
     const real = await startRealClamd(program);
     await using own = await startTestServer({ scanner: { kind: 'clamd', host: '127.0.0.1', port: real.port } });
     try {
-      const talk = await startTalk(own);
-      await setSite(own, talk.account, { allowed_file_content_types: ['text/plain', 'application/octet-stream'] });
+      const talk = await startFileEngagement(own);
+      await changeSite(own, talk.account, { allowed_file_content_types: ['text/plain', 'application/octet-stream'] });
       const large = new Uint8Array(25 * 1024 * 1024);
-      large.set(Buffer.from(bad), large.length - 200);
+      large.set(Buffer.from(eicar), large.length - 200);
       const expected = {
-        [await sent(own, talk, fileForm('Hello'))]: 'clean',
-        [await sent(own, talk, fileForm(bad))]: 'infected',
-        [await sent(own, talk, fileForm(new Uint8Array(25 * 1024 * 1024), 'zeros'))]: 'clean',
-        [await sent(own, talk, fileForm(large, 'large'))]: 'infected',
+        [await uploadFile(own, talk, fileForm('Hello'))]: 'clean',
+        [await uploadFile(own, talk, fileForm(eicar))]: 'infected',
+        [await uploadFile(own, talk, fileForm(new Uint8Array(25 * 1024 * 1024), 'zeros'))]: 'clean',
+        [await uploadFile(own, talk, fileForm(large, 'large'))]: 'infected',
       };
-      await until(async () => (await listed(own, talk)).every(({ state }) => state !== 'pending'), 60_000);
-      const found = Object.fromEntries((await listed(own, talk)).map(({ id, state }) => [id, state]));
+      await until(async () => (await listFiles(own, talk)).every(({ state }) => state !== 'pending'), 60_000);
+      const found = Object.fromEntries((await listFiles(own, talk)).map(({ id, state }) => [id, state]));
       assert.deepEqual(found, expected);
       assert.ok(own.logged.some((line) => line.includes('Test.Eicar')));
     } finally {

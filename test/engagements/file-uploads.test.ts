@@ -10,7 +10,17 @@ import { openDatabase } from '../../packages/server/src/platform/database.ts';
 import { serverProgram } from '../../scripts/built.mjs';
 import { startCluster, urlOf } from '../support/cluster.ts';
 import { cloneDatabase } from '../support/database.ts';
-import { fileForm, gif, listed, onDisk, png, send, setSite, slowUpload, startTalk } from '../support/files.ts';
+import {
+  fileForm,
+  gif,
+  listFiles,
+  filesOnDisk,
+  png,
+  postFile,
+  changeSite,
+  slowUpload,
+  startFileEngagement,
+} from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { freePort, temporaryDirectory, UsherProcess } from '../support/process.ts';
 import { call, startTestServer, until, type Answer } from '../support/server.ts';
@@ -18,7 +28,7 @@ import { expectStatus, makeAccount } from '../support/world.ts';
 
 /** Malformed uploads and faults during an upload. Neither leaves anything behind. */
 const server = await forThisFile(startTestServer());
-const talk = await startTalk(server);
+const talk = await startFileEngagement(server);
 
 const mebibyte = 1024 * 1024;
 const most = 25 * mebibyte;
@@ -54,8 +64,8 @@ for (const [what, body, status, says] of wrongForms) {
   test(`a form with ${what} is refused`, async () => {
     const answer = expectStatus(await raw(body), status);
     assert.match(answer.body.detail, says);
-    assert.deepEqual(onDisk(server.dataDir), []);
-    assert.deepEqual(await listed(server, talk), []);
+    assert.deepEqual(filesOnDisk(server.dataDir), []);
+    assert.deepEqual(await listFiles(server, talk), []);
   });
 }
 
@@ -75,13 +85,13 @@ test('a body that is not multipart is 415, one without a boundary is 400', async
 });
 
 test('a file of 25 MiB is accepted, one byte more is refused', async () => {
-  const own = await startTalk(server);
-  await setSite(server, own.account, { allowed_file_content_types: ['application/octet-stream'] });
+  const own = await startFileEngagement(server);
+  await changeSite(server, own.account, { allowed_file_content_types: ['application/octet-stream'] });
   const bytes = new Uint8Array(most + 1);
-  const whole = await send(server, own, fileForm(bytes.subarray(0, most), 'zeros'));
-  assert.equal((await listed(server, own))[0].id, expectStatus(whole, 200).body.file_id);
-  const before = onDisk(server.dataDir);
-  const refused = expectStatus(await send(server, own, fileForm(bytes, 'zeros')), 413);
+  const whole = await postFile(server, own, fileForm(bytes.subarray(0, most), 'zeros'));
+  assert.equal((await listFiles(server, own))[0].id, expectStatus(whole, 200).body.file_id);
+  const before = filesOnDisk(server.dataDir);
+  const refused = expectStatus(await postFile(server, own, fileForm(bytes, 'zeros')), 413);
   assert.deepEqual(
     [refused.body.error, refused.body.detail],
     ['body_too_large', 'A file must not exceed 26214400 bytes (25 MiB).'],
@@ -93,10 +103,10 @@ test('a file of 25 MiB is accepted, one byte more is refused', async () => {
   assert.equal((await slow.answer).status, 413);
   slow.cut();
   assert.equal(
-    expectStatus(await send(server, own, fileForm(new Uint8Array(2 * most), 'zeros')), 413).body.error,
+    expectStatus(await postFile(server, own, fileForm(new Uint8Array(2 * most), 'zeros')), 413).body.error,
     'body_too_large',
   );
-  assert.deepEqual(onDisk(server.dataDir), before);
+  assert.deepEqual(filesOnDisk(server.dataDir), before);
   const got = await fetch(`${server.url}${own.path}/${whole.body.file_id}`, {
     headers: { authorization: `Bearer ${own.visitor.token}` },
   });
@@ -146,26 +156,29 @@ const kinds: readonly [content: Uint8Array<ArrayBuffer>, name: string, declared:
 ];
 
 test('the content type follows from bytes and name, never from the declared type', async () => {
-  const own = await startTalk(server);
-  await setSite(server, own.account, { allowed_file_content_types: ['image/*', 'text/*', 'Application/*'] });
+  const own = await startFileEngagement(server);
+  await changeSite(server, own.account, { allowed_file_content_types: ['image/*', 'text/*', 'Application/*'] });
   for (const [content, name, declared, is] of kinds) {
     const shown = `${name} ${declared} ${Buffer.from(content).toString('latin1').trim().slice(0, 40)}`;
-    expectStatus(await send(server, own, fileForm(content, name, declared)), 200);
-    assert.equal((await listed(server, own)).at(-1).content_type, is, shown);
+    expectStatus(await postFile(server, own, fileForm(content, name, declared)), 200);
+    assert.equal((await listFiles(server, own)).at(-1).content_type, is, shown);
   }
-  await setSite(server, own.account, { allowed_file_content_types: null });
-  const before = onDisk(server.dataDir);
+  await changeSite(server, own.account, { allowed_file_content_types: null });
+  const before = filesOnDisk(server.dataDir);
   const taken = new Set(['image/png', 'image/gif', 'application/pdf', 'text/plain']);
   for (const [content, name, declared, is] of kinds) {
     // A kind of plain text that the site does not allow counts as plain text.
-    const wanted = taken.has(is) || ['text/csv', 'application/json'].includes(is) ? 200 : 422;
-    expectStatus(await send(server, own, fileForm(content, name, declared)), wanted);
+    const expected = taken.has(is) || ['text/csv', 'application/json'].includes(is) ? 200 : 422;
+    expectStatus(await postFile(server, own, fileForm(content, name, declared)), expected);
   }
-  assert.equal(onDisk(server.dataDir).length - before.length, kinds.filter(([, , , is]) => taken.has(is)).length + 2);
+  assert.equal(
+    filesOnDisk(server.dataDir).length - before.length,
+    kinds.filter(([, , , is]) => taken.has(is)).length + 2,
+  );
 });
 
 test('file names are sanitised', async () => {
-  const own = await startTalk(server);
+  const own = await startFileEngagement(server);
   const names: readonly [sent: string, kept: string][] = [
     ['../../etc/passwd', 'passwd'],
     [String.raw`C:\Users\a\b.txt`, 'b.txt'],
@@ -183,8 +196,8 @@ test('file names are sanitised', async () => {
     ['a.txt\u00a0. \u2003.', 'a.txt'],
   ];
   for (const [name, kept] of names) {
-    expectStatus(await send(server, own, fileForm('x', name)), 200);
-    const { id, name: found } = (await listed(server, own)).at(-1);
+    expectStatus(await postFile(server, own, fileForm('x', name)), 200);
+    const { id, name: found } = (await listFiles(server, own)).at(-1);
     assert.equal(found, kept);
     const got = await fetch(`${server.url}${own.path}/${id}`, {
       headers: { authorization: `Bearer ${own.visitor.token}` },
@@ -195,23 +208,26 @@ test('file names are sanitised', async () => {
   }
   // When shortened, the name would end in spaces. Some systems ignore them, and would treat the file as a page.
   const page = `${'x'.repeat(245)}.html     ${'x'.repeat(20)}`;
-  assert.match(expectStatus(await send(server, own, fileForm('x', page)), 422).body.detail, /is text\/html/);
+  assert.match(
+    expectStatus(await postFile(server, own, fileForm('x', page)), 422).body.detail,
+    /is of type text\/html/,
+  );
 });
 
 test('an interrupted upload leaves nothing behind', async () => {
-  const own = await startTalk(server);
-  const before = onDisk(server.dataDir);
+  const own = await startFileEngagement(server);
+  const before = filesOnDisk(server.dataDir);
   const uploads = Array.from({ length: 10 }, () => slowUpload(server, own));
   for (const upload of uploads) await upload.write('x'.repeat(100_000));
-  await until(() => onDisk(server.dataDir).length === before.length + 20);
+  await until(() => filesOnDisk(server.dataDir).length === before.length + 20);
   for (const upload of uploads) upload.cut();
-  await until(() => onDisk(server.dataDir).length === before.length);
-  assert.deepEqual(await listed(server, own), []);
-  expectStatus(await send(server, own, fileForm('x')), 200);
+  await until(() => filesOnDisk(server.dataDir).length === before.length);
+  assert.deepEqual(await listFiles(server, own), []);
+  expectStatus(await postFile(server, own, fileForm('x')), 200);
 });
 
 test('an upload may take longer than other requests, as long as bytes keep arriving', async (t) => {
-  const own = await startTalk(server);
+  const own = await startFileEngagement(server);
   const usual = server.app.server.requestTimeout;
   server.app.server.requestTimeout = 500;
   t.after(() => (server.app.server.requestTimeout = usual));
@@ -234,26 +250,26 @@ test('an upload may take longer than other requests, as long as bytes keep arriv
 });
 
 test('a file is refused if the engagement ends during the upload', async () => {
-  const own = await startTalk(server);
-  const before = onDisk(server.dataDir);
+  const own = await startFileEngagement(server);
+  const before = filesOnDisk(server.dataDir);
   const upload = slowUpload(server, own);
   await upload.write('begin ');
-  await until(() => onDisk(server.dataDir).length > before.length);
+  await until(() => filesOnDisk(server.dataDir).length > before.length);
   const end = { token: own.operator.token, body: { action: 'end' } };
   expectStatus(await call(server, `PATCH /engagements/${own.engagement}`, end), 200);
   upload.end();
   const { status, body } = await upload.answer;
   assert.deepEqual([status, body.error], [409, 'engagement_ended']);
-  await until(() => onDisk(server.dataDir).length === before.length);
+  await until(() => filesOnDisk(server.dataDir).length === before.length);
 });
 
 test('if the database fails while the row is written, the answer is 503 and every file without a row is marked', async () => {
-  const own = await startTalk(server);
-  const before = onDisk(server.dataDir);
+  const own = await startFileEngagement(server);
+  const before = filesOnDisk(server.dataDir);
   const { sql } = server.database;
   const answer = await sql.begin(async (holder) => {
     await holder`SELECT 1 FROM engagements WHERE id = ${own.engagement} FOR UPDATE`;
-    const sending = send(server, own, fileForm('x'));
+    const sending = postFile(server, own, fileForm('x'));
     const waiting = async () => sql<{ pid: number }[]>`
       SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     await until(async () => (await waiting()).length === 1);
@@ -261,15 +277,15 @@ test('if the database fails while the row is written, the answer is 503 and ever
     return sending;
   });
   assert.equal(expectStatus(answer, 503).body.error, 'database_unavailable');
-  assert.deepEqual(onDisk(server.dataDir), before, 'the row was never inserted, so the file goes');
-  assert.deepEqual(await listed(server, own), []);
-  expectStatus(await send(server, own, fileForm('x')), 200);
+  assert.deepEqual(filesOnDisk(server.dataDir), before, 'the row was never inserted, so the file goes');
+  assert.deepEqual(await listFiles(server, own), []);
+  expectStatus(await postFile(server, own, fileForm('x')), 200);
 });
 
 test('after a commit with unknown outcome, the file keeps its mark and the sweep decides', async () => {
-  const own = await startTalk(server);
+  const own = await startFileEngagement(server);
   const { sql } = server.database;
-  const before = onDisk(server.dataDir);
+  const before = filesOnDisk(server.dataDir);
   await sql`
     CREATE FUNCTION cut_off() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$`;
@@ -277,28 +293,28 @@ test('after a commit with unknown outcome, the file keeps its mark and the sweep
     CREATE CONSTRAINT TRIGGER cut_off AFTER INSERT ON files DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW EXECUTE FUNCTION cut_off()`;
   try {
-    expectStatus(await send(server, own, fileForm('x')), 503);
+    expectStatus(await postFile(server, own, fileForm('x')), 503);
   } finally {
     await sql`DROP TRIGGER cut_off ON files`;
   }
-  const [id, mark, ...more] = onDisk(server.dataDir).filter((name) => !before.includes(name));
+  const [id, mark, ...more] = filesOnDisk(server.dataDir).filter((name) => !before.includes(name));
   assert.deepEqual([id === mark, more], [true, []], 'the file and its mark, which have the same name');
   await sweepFiles(sql, new FileDisk(server.dataDir, createLog('silent')), new Date(Date.now() + 3_601_000));
-  assert.deepEqual(onDisk(server.dataDir), before);
+  assert.deepEqual(filesOnDisk(server.dataDir), before);
 });
 
 test('uploads answer 503 while the folder is not writable, and work again afterwards', async () => {
   await using own = await startTestServer();
-  const there = await startTalk(own);
+  const there = await startFileEngagement(own);
   // A file in place of the folder, because permissions would not stop root.
   writeFileSync(join(own.dataDir, 'files'), '');
-  const refused = expectStatus(await send(own, there, fileForm('x')), 503);
+  const refused = expectStatus(await postFile(own, there, fileForm('x')), 503);
   assert.equal(refused.body.error, 'storage_unavailable');
   assert.doesNotMatch(JSON.stringify(refused.body), /ENOTDIR|\/tmp/);
   assert.ok(own.logged.some((line) => line.includes('ENOTDIR')));
   rmSync(join(own.dataDir, 'files'));
   mkdirSync(join(own.dataDir, 'files/incoming'), { recursive: true });
-  expectStatus(await send(own, there, fileForm('x')), 200);
+  expectStatus(await postFile(own, there, fileForm('x')), 200);
 });
 
 const allowAnything = { allowed_file_content_types: ['application/octet-stream'] };
@@ -318,33 +334,35 @@ test(
     assert.ok(node?.child.pid);
     const there = cluster.reach(node);
     const account = await makeAccount(there);
-    await setSite(there, account, allowAnything);
-    const own = await startTalk(there, account);
+    await changeSite(there, account, allowAnything);
+    const own = await startFileEngagement(there, account);
     const bytes = new Uint8Array(most);
-    expectStatus(await send(there, own, fileForm(bytes.subarray(0, mebibyte), 'warm')), 200);
+    expectStatus(await postFile(there, own, fileForm(bytes.subarray(0, mebibyte), 'warm')), 200);
     const before = peakMemory(node.child.pid);
     const answers = await Promise.all(
       Array.from({ length: 20 }, async (_, index) =>
-        send(there, own, fileForm(bytes, 'zeros'), { token: index % 2 === 0 ? own.visitor.token : own.operator.token }),
+        postFile(there, own, fileForm(bytes, 'zeros'), {
+          token: index % 2 === 0 ? own.visitor.token : own.operator.token,
+        }),
       ),
     );
     for (const answer of answers) expectStatus(answer, 200);
     const grown = peakMemory(node.child.pid) - before;
     assert.ok(grown < 160 * mebibyte, `grew by ${Math.round(grown / mebibyte)} MiB for 500 MiB of files`);
 
-    const kept = onDisk(cluster.dataDir);
+    const kept = filesOnDisk(cluster.dataDir);
     const upload = slowUpload(there, own);
     await upload.write(bytes.subarray(0, mebibyte));
-    await until(() => onDisk(cluster.dataDir).length === kept.length + 2);
+    await until(() => filesOnDisk(cluster.dataDir).length === kept.length + 2);
     await node.stop('SIGKILL');
     await assert.rejects(upload.answer);
-    const left = onDisk(cluster.dataDir).filter((name) => !kept.includes(name));
+    const left = filesOnDisk(cluster.dataDir).filter((name) => !kept.includes(name));
     assert.equal(left.length, 2, 'the mark and the part');
     const hourAgo = Date.now() / 1000 - 3_601;
     for (const name of left) utimesSync(join(cluster.dataDir, 'files/incoming', name), hourAgo, hourAgo);
     const next = cluster.reach(await cluster.start());
-    await until(() => onDisk(cluster.dataDir).length === kept.length);
-    assert.equal((await listed(next, own)).length, 21);
+    await until(() => filesOnDisk(cluster.dataDir).length === kept.length);
+    assert.equal((await listFiles(next, own)).length, 21);
   },
 );
 
@@ -374,15 +392,15 @@ test(
     try {
       const there = { url: (await node.ready()).url, database };
       const account = await makeAccount(there);
-      await setSite(there, account, allowAnything);
-      const own = await startTalk(there, account);
+      await changeSite(there, account, allowAnything);
+      const own = await startFileEngagement(there, account);
       for (let time = 0; time < 3; time += 1) {
-        const refused = expectStatus(await send(there, own, fileForm(new Uint8Array(5 * mebibyte), 'zeros')), 503);
+        const refused = expectStatus(await postFile(there, own, fileForm(new Uint8Array(5 * mebibyte), 'zeros')), 503);
         assert.equal(refused.body.error, 'storage_full');
       }
-      expectStatus(await send(there, own, fileForm(new Uint8Array(2 * mebibyte), 'zeros')), 200);
-      expectStatus(await send(there, own, fileForm(new Uint8Array(2 * mebibyte), 'zeros')), 503);
-      assert.equal((await listed(there, own)).length, 1);
+      expectStatus(await postFile(there, own, fileForm(new Uint8Array(2 * mebibyte), 'zeros')), 200);
+      expectStatus(await postFile(there, own, fileForm(new Uint8Array(2 * mebibyte), 'zeros')), 503);
+      assert.equal((await listFiles(there, own)).length, 1);
       await until(() => node.output.includes('ENOSPC'));
     } finally {
       await node.stop('SIGKILL');

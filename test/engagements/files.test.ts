@@ -11,30 +11,37 @@ import { createLog } from '../../packages/server/src/platform/log.ts';
 import {
   fileForm,
   gif,
-  listed,
-  onDisk,
-  pathOf,
+  listFiles,
+  filesOnDisk,
+  pathOnDisk,
   png,
-  send,
-  sent,
-  setSite,
-  startTalk,
-  type Talk,
+  postFile,
+  uploadFile,
+  changeSite,
+  startFileEngagement,
+  type FileEngagement,
 } from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
-import { eventsOf, expectStatus, makeOperator, makePresent, makeSite, makeVisitor } from '../support/world.ts';
+import {
+  eventsOf,
+  expectStatus,
+  makeOperator,
+  makeAvailableOperator,
+  makeSite,
+  makeVisitor,
+} from '../support/world.ts';
 
 /** Who may upload and download which files; with no scanner, and with manual scans. */
 const server = await forThisFile(startTestServer());
 const manual = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
 
-const get = async (talk: Talk, id: string, token = talk.visitor.token, method = 'GET'): Promise<Response> =>
+const get = async (talk: FileEngagement, id: string, token = talk.visitor.token, method = 'GET'): Promise<Response> =>
   fetch(`${server.url}${talk.path}/${id}`, { method, headers: { authorization: `Bearer ${token}` } });
 
 test('either side uploads and downloads a file, with headers that keep browsers from running it', async () => {
-  const talk = await startTalk(server);
-  const answer = expectStatus(await send(server, talk, fileForm(png, 'Café (1).png', 'image/png')), 200);
+  const talk = await startFileEngagement(server);
+  const answer = expectStatus(await postFile(server, talk, fileForm(png, 'Café (1).png', 'image/png')), 200);
   assert.deepEqual(Object.keys(answer.body), ['file_id', 'security_scanning_required']);
   assert.equal(answer.body.security_scanning_required, false);
   const id: string = answer.body.file_id;
@@ -61,10 +68,13 @@ test('either side uploads and downloads a file, with headers that keep browsers 
 });
 
 test('the list shows the files and their senders, oldest first', async () => {
-  const talk = await startTalk(server);
-  const first = await sent(server, talk, fileForm('Hello', 'Žluťoučký kůň.txt'));
-  const second = expectStatus(await send(server, talk, fileForm(gif, 'a.gif'), { token: talk.operator.token }), 200);
-  const files = await listed(server, talk);
+  const talk = await startFileEngagement(server);
+  const first = await uploadFile(server, talk, fileForm('Hello', 'Žluťoučký kůň.txt'));
+  const second = expectStatus(
+    await postFile(server, talk, fileForm(gif, 'a.gif'), { token: talk.operator.token }),
+    200,
+  );
+  const files = await listFiles(server, talk);
   const { created_at, ...rest } = files[0];
   assert.match(created_at, /Z$/);
   assert.deepEqual(rest, {
@@ -91,9 +101,9 @@ test('the list shows the files and their senders, oldest first', async () => {
 });
 
 test('files are 404 for strangers; other operators of the site and earlier participants cannot upload', async () => {
-  const talk = await startTalk(server);
-  const id = await sent(server, talk, fileForm('Hello'));
-  const other = await startTalk(server);
+  const talk = await startFileEngagement(server);
+  const id = await uploadFile(server, talk, fileForm('Hello'));
+  const other = await startFileEngagement(server);
   const sites = [{ site_id: talk.account.siteId, role: 'operator' }];
   const colleague = await makeOperator(server, talk.account, sites);
   const elsewhere = await makeOperator(server, talk.account, [
@@ -103,96 +113,102 @@ test('files are 404 for strangers; other operators of the site and earlier parti
   for (const { token } of [other.visitor, other.operator, elsewhere, another]) {
     assert.equal((await get(talk, id, token)).status, 404);
     expectStatus(await call(server, `GET ${talk.path}`, { token }), 404);
-    expectStatus(await send(server, talk, fileForm('x'), { token }), 404);
+    expectStatus(await postFile(server, talk, fileForm('x'), { token }), 404);
   }
   assert.equal((await get(talk, id, colleague.token)).status, 403);
-  expectStatus(await send(server, talk, fileForm('x'), { token: colleague.token }), 403);
-  expectStatus(await send(server, talk, fileForm('x'), { token: talk.account.admin }), 403);
+  expectStatus(await postFile(server, talk, fileForm('x'), { token: colleague.token }), 403);
+  expectStatus(await postFile(server, talk, fileForm('x'), { token: talk.account.admin }), 403);
   // A file is found only in its own engagement.
-  const same = await startTalk(server, talk.account);
+  const same = await startFileEngagement(server, talk.account);
   assert.equal((await get(same, id)).status, 404);
   assert.equal((await get(talk, randomUUID())).status, 404);
   assert.equal((await get(talk, 'nonsense')).status, 404);
 
-  const second = await makePresent(server, talk.account);
+  const second = await makeAvailableOperator(server, talk.account);
   const body = { engagement_id: talk.engagement, operator_id: second.id };
-  const asked = expectStatus(await call(server, 'POST /transfer_requests', { token: talk.operator.token, body }), 201);
+  const requested = expectStatus(
+    await call(server, 'POST /transfer_requests', { token: talk.operator.token, body }),
+    201,
+  );
   const accept = { token: second.token, body: { action: 'accept' } };
-  expectStatus(await call(server, `PATCH /transfer_requests/${asked.body.id}`, accept), 200);
-  expectStatus(await send(server, talk, fileForm('x'), { token: talk.operator.token }), 403);
+  expectStatus(await call(server, `PATCH /transfer_requests/${requested.body.id}`, accept), 200);
+  expectStatus(await postFile(server, talk, fileForm('x'), { token: talk.operator.token }), 403);
   assert.equal((await get(talk, id, talk.operator.token)).status, 200, 'who took part may still read');
-  expectStatus(await send(server, talk, fileForm('x'), { token: second.token }), 200);
+  expectStatus(await postFile(server, talk, fileForm('x'), { token: second.token }), 200);
 
-  const before = onDisk(server.dataDir);
+  const before = filesOnDisk(server.dataDir);
   const end = { token: talk.visitor.token, body: { action: 'end' } };
   expectStatus(await call(server, `PATCH /engagements/${talk.engagement}`, end), 200);
-  const late = expectStatus(await send(server, talk, fileForm('x')), 409);
+  const late = expectStatus(await postFile(server, talk, fileForm('x')), 409);
   assert.equal(late.body.error, 'engagement_ended');
   assert.equal((await get(talk, id)).status, 200);
-  assert.deepEqual(onDisk(server.dataDir), before, 'nothing is left of what was refused');
+  assert.deepEqual(filesOnDisk(server.dataDir), before, 'nothing is left of what was refused');
 });
 
 test('the site decides who may upload, and which types', async () => {
-  const talk = await startTalk(server);
-  await setSite(server, talk.account, { allowed_file_senders: { operator: true, visitor: false } });
-  const refused = expectStatus(await send(server, talk, fileForm('x')), 403);
-  assert.match(refused.body.detail, /does not take files from visitors/);
-  expectStatus(await send(server, talk, fileForm('x'), { token: talk.operator.token }), 200);
-  await setSite(server, talk.account, { allowed_file_senders: null, allowed_file_content_types: ['image/*'] });
-  const text = expectStatus(await send(server, talk, fileForm('x')), 422);
+  const talk = await startFileEngagement(server);
+  await changeSite(server, talk.account, { allowed_file_senders: { operator: true, visitor: false } });
+  const refused = expectStatus(await postFile(server, talk, fileForm('x')), 403);
+  assert.match(refused.body.detail, /does not allow files from visitors/);
+  expectStatus(await postFile(server, talk, fileForm('x'), { token: talk.operator.token }), 200);
+  await changeSite(server, talk.account, { allowed_file_senders: null, allowed_file_content_types: ['image/*'] });
+  const text = expectStatus(await postFile(server, talk, fileForm('x')), 422);
   assert.deepEqual(text.body.details, [
     { attribute: '/content', detail: 'is of type text/plain, by its bytes and name; the site allows image/*' },
   ]);
-  expectStatus(await send(server, talk, fileForm(png, 'x')), 200);
-  await setSite(server, talk.account, { allowed_file_content_types: [] });
-  expectStatus(await send(server, talk, fileForm(png, 'x')), 422);
+  expectStatus(await postFile(server, talk, fileForm(png, 'x')), 200);
+  await changeSite(server, talk.account, { allowed_file_content_types: [] });
+  expectStatus(await postFile(server, talk, fileForm(png, 'x')), 422);
 });
 
 test('with an Idempotency-Key the same file is stored once, and another file under the key is refused', async () => {
-  const talk = await startTalk(server);
+  const talk = await startFileEngagement(server);
   const headers = { 'idempotency-key': randomUUID() };
-  const before = onDisk(server.dataDir).length;
+  const before = filesOnDisk(server.dataDir).length;
   const [one, two] = await Promise.all([
-    send(server, talk, fileForm('same'), { headers }),
-    send(server, talk, fileForm('same'), { headers }),
+    postFile(server, talk, fileForm('same'), { headers }),
+    postFile(server, talk, fileForm('same'), { headers }),
   ]);
   assert.equal(expectStatus(one, 200).body.file_id, expectStatus(two, 200).body.file_id);
-  const other = expectStatus(await send(server, talk, fileForm('other'), { headers }), 422);
+  const other = expectStatus(await postFile(server, talk, fileForm('other'), { headers }), 422);
   assert.equal(other.body.error, 'idempotency_key_reused');
-  expectStatus(await send(server, talk, fileForm('x'), { headers: { 'idempotency-key': 'a b' } }), 400);
-  assert.equal((await listed(server, talk)).length, 1);
-  assert.equal(onDisk(server.dataDir).length, before + 1);
+  expectStatus(await postFile(server, talk, fileForm('x'), { headers: { 'idempotency-key': 'a b' } }), 400);
+  assert.equal((await listFiles(server, talk)).length, 1);
+  assert.equal(filesOnDisk(server.dataDir).length, before + 1);
 
   const end = { token: talk.visitor.token, body: { action: 'end' } };
   expectStatus(await call(server, `PATCH /engagements/${talk.engagement}`, end), 200);
-  const again = expectStatus(await send(server, talk, fileForm('same'), { headers }), 200);
+  const again = expectStatus(await postFile(server, talk, fileForm('same'), { headers }), 200);
   assert.deepEqual([again.body, again.headers.get('idempotency-replayed')], [one.body, 'true']);
-  const late = expectStatus(await send(server, talk, fileForm('same'), { headers: { 'idempotency-key': 'new' } }), 409);
+  const late = expectStatus(
+    await postFile(server, talk, fileForm('same'), { headers: { 'idempotency-key': 'new' } }),
+    409,
+  );
   assert.equal(late.body.error, 'engagement_ended');
-  assert.equal(onDisk(server.dataDir).length, before + 1);
+  assert.equal(filesOnDisk(server.dataDir).length, before + 1);
 });
 
 test('an engagement has at most 100 files, also with concurrent uploads', async () => {
-  const talk = await startTalk(server);
+  const talk = await startFileEngagement(server);
   await server.database.sql`
     INSERT INTO files (id, account_id, engagement_id, uploaded_by, uploader_id, name, content_type, bytes, sha256, state,
                        scan_due_at, created_at)
     SELECT gen_random_uuid(), account_id, id, 'visitor', visitor_id, 'x', 'text/plain', 1, ${Buffer.alloc(32)}, 'clean',
            now(), now()
       FROM engagements, generate_series(1, 97) WHERE id = ${talk.engagement}`;
-  const answers = await Promise.all(Array.from({ length: 8 }, async () => send(server, talk, fileForm('x'))));
+  const answers = await Promise.all(Array.from({ length: 8 }, async () => postFile(server, talk, fileForm('x'))));
   assert.deepEqual(
     answers.map(({ status }) => status).toSorted((a, b) => a - b),
     [200, 200, 200, 409, 409, 409, 409, 409],
   );
   assert.ok(answers.every(({ status, body }) => status === 200 || body.error === 'too_many'));
-  assert.equal((await listed(server, talk)).length, 100);
+  assert.equal((await listFiles(server, talk)).length, 100);
 });
 
 test('with manual scans, pending files cannot be downloaded, a result sends one event, and infected bytes are removed', async () => {
-  const talk = await startTalk(manual);
-  const clean = await sent(manual, talk, fileForm('good'));
-  const infected = await sent(manual, talk, fileForm('bad'));
+  const talk = await startFileEngagement(manual);
+  const clean = await uploadFile(manual, talk, fileForm('good'));
+  const infected = await uploadFile(manual, talk, fileForm('bad'));
   const read = async (id: string) => call(manual, `GET ${talk.path}/${id}`, { token: talk.visitor.token });
   const say = async (id: string, result: string, token = talk.account.admin) =>
     call(manual, `PUT /files/${id}/security_scan`, { token, body: { result } });
@@ -200,7 +216,7 @@ test('with manual scans, pending files cannot be downloaded, a result sends one 
   assert.deepEqual([pending.error, pending.details], ['file_not_clean', [{ attribute: '/state', detail: 'pending' }]]);
   expectStatus(await say(clean, 'clean', talk.operator.token), 403);
   expectStatus(await say(clean, 'clean', talk.visitor.token), 403);
-  expectStatus(await say(clean, 'clean', (await startTalk(manual)).account.admin), 404);
+  expectStatus(await say(clean, 'clean', (await startFileEngagement(manual)).account.admin), 404);
   expectStatus(await say(clean, 'doubtful'), 422);
   expectStatus(await say(randomUUID(), 'clean'), 404);
 
@@ -211,11 +227,11 @@ test('with manual scans, pending files cannot be downloaded, a result sends one 
   assert.equal(expectStatus(await say(clean, 'infected'), 409).body.error, 'already_scanned');
   assert.equal(expectStatus(await read(clean), 200).body, 'good');
 
-  assert.ok(onDisk(manual.dataDir).includes(infected));
+  assert.ok(filesOnDisk(manual.dataDir).includes(infected));
   expectStatus(await say(infected, 'infected'), 200);
-  assert.ok(!onDisk(manual.dataDir).includes(infected), 'the bytes are gone');
+  assert.ok(!filesOnDisk(manual.dataDir).includes(infected), 'the bytes are gone');
   assert.deepEqual(expectStatus(await read(infected), 409).body.details, [{ attribute: '/state', detail: 'infected' }]);
-  const states = (await listed(manual, talk)).map(({ state }: Json) => state);
+  const states = (await listFiles(manual, talk)).map(({ state }: Json) => state);
   assert.deepEqual(states, ['clean', 'infected']);
   assert.deepEqual(
     (await eventsOf(manual, talk.account)).slice(1),
@@ -234,27 +250,29 @@ test('with manual scans, pending files cannot be downloaded, a result sends one 
 });
 
 test('of two concurrent results, one is stored and sent', async () => {
-  const talk = await startTalk(manual);
+  const talk = await startFileEngagement(manual);
   for (let round = 0; round < 10; round += 1) {
-    const id = await sent(manual, talk, fileForm(`file ${round}`));
+    const id = await uploadFile(manual, talk, fileForm(`file ${round}`));
     const answers = await Promise.all(
       ['clean', 'infected', 'clean', 'infected'].map(async (result) => ({
         result,
         ...(await call(manual, `PUT /files/${id}/security_scan`, { token: talk.account.admin, body: { result } })),
       })),
     );
-    const { state } = (await listed(manual, talk)).at(-1);
+    const { state } = (await listFiles(manual, talk)).at(-1);
     for (const { result, status } of answers) assert.equal(status, result === state ? 200 : 409);
-    const told = (await eventsOf(manual, talk.account)).filter((event) => event.security_scan_result?.file_id === id);
-    assert.deepEqual(told, [
+    const scanEvents = (await eventsOf(manual, talk.account)).filter(
+      (event) => event.security_scan_result?.file_id === id,
+    );
+    assert.deepEqual(scanEvents, [
       { event_type: 'engagement.files.security_scan_result', security_scan_result: { file_id: id, result: state } },
     ]);
   }
 });
 
 test('results are refused unless scans are manual; without a scanner setting, uploads are refused', async () => {
-  const talk = await startTalk(server);
-  const id = await sent(server, talk, fileForm('x'));
+  const talk = await startFileEngagement(server);
+  const id = await uploadFile(server, talk, fileForm('x'));
   const said = { token: talk.account.admin, body: { result: 'infected' } };
   assert.equal(
     expectStatus(await call(server, `PUT /files/${id}/security_scan`, said), 409).body.error,
@@ -262,9 +280,9 @@ test('results are refused unless scans are manual; without a scanner setting, up
   );
   assert.equal((await get(talk, id)).status, 200);
   await using unset = await startTestServer({ scanner: { kind: 'unset' } });
-  const other = await startTalk(unset);
-  assert.equal(expectStatus(await send(unset, other, fileForm('x')), 503).body.error, 'no_scanner');
-  assert.deepEqual(onDisk(unset.dataDir), []);
+  const other = await startFileEngagement(unset);
+  assert.equal(expectStatus(await postFile(unset, other, fileForm('x')), 503).body.error, 'no_scanner');
+  assert.deepEqual(filesOnDisk(unset.dataDir), []);
 });
 
 test('USHER_SCANNER selects the scanner; the default depends on the database', () => {
@@ -279,11 +297,11 @@ test('USHER_SCANNER selects the scanner; the default depends on the database', (
 });
 
 test('a message finds only files of its side in its engagement', async () => {
-  const talk = await startTalk(manual);
-  const other = await startTalk(manual);
-  const mine = await sent(manual, talk, fileForm('mine'));
-  const theirs = await send(manual, talk, fileForm('theirs'), { token: talk.operator.token });
-  const foreign = await sent(manual, other, fileForm('foreign'));
+  const talk = await startFileEngagement(manual);
+  const other = await startFileEngagement(manual);
+  const mine = await uploadFile(manual, talk, fileForm('mine'));
+  const theirs = await postFile(manual, talk, fileForm('theirs'), { token: talk.operator.token });
+  const foreign = await uploadFile(manual, other, fileForm('foreign'));
   const ids = [mine, theirs.body.file_id, foreign, randomUUID()];
   const find = async (sender: 'visitor' | 'operator') =>
     filesOfSender(manual.database.sql, { engagementId: talk.engagement, ids, sender });
@@ -293,23 +311,23 @@ test('a message finds only files of its side in its engagement', async () => {
 });
 
 test('a file whose bytes are on another machine is 503, not 404', async () => {
-  const talk = await startTalk(server);
-  const id = await sent(server, talk, fileForm('x'));
-  rmSync(pathOf(server.dataDir, id));
+  const talk = await startFileEngagement(server);
+  const id = await uploadFile(server, talk, fileForm('x'));
+  rmSync(pathOnDisk(server.dataDir, id));
   const answer = await call(server, `GET ${talk.path}/${id}`, { token: talk.visitor.token });
   assert.equal(expectStatus(answer, 503).body.error, 'file_elsewhere');
 });
 
 test('only the owner can read files and their folders', async () => {
-  const talk = await startTalk(server);
-  const path = pathOf(server.dataDir, await sent(server, talk, fileForm('x')));
+  const talk = await startFileEngagement(server);
+  const path = pathOnDisk(server.dataDir, await uploadFile(server, talk, fileForm('x')));
   assert.equal(readFileSync(path, 'utf8'), 'x');
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.equal(statSync(join(path, '..')).mode & 0o777, 0o700);
 });
 
 test('the sweep removes leftovers of crashes: files without a row after an hour, marks, infected bytes', async () => {
-  const talk = await startTalk(manual);
+  const talk = await startFileEngagement(manual);
   const { sql } = manual.database;
   const disk = new FileDisk(manual.dataDir, createLog('silent'));
   const lost = randomUUID() as never;
@@ -320,15 +338,15 @@ test('the sweep removes leftovers of crashes: files without a row after an hour,
     writeFileSync(disk.incomingPath(id), 'left');
   }
   await disk.keep(lost);
-  const known = (await sent(manual, talk, fileForm('known'))) as never;
+  const known = (await uploadFile(manual, talk, fileForm('known'))) as never;
   await disk.begin(known);
-  const infected = await sent(manual, talk, fileForm('infected'));
+  const infected = await uploadFile(manual, talk, fileForm('infected'));
   await sql`UPDATE files SET state = 'infected', scanned_at = now() WHERE id = ${infected}`;
   const hourAgo = Date.now() / 1000 - 3_601;
   for (const id of [lost, partial, known]) utimesSync(join(manual.dataDir, 'files/incoming', id), hourAgo, hourAgo);
 
   await sweepFiles(sql, disk, new Date());
-  const left = onDisk(manual.dataDir);
+  const left = filesOnDisk(manual.dataDir);
   for (const gone of [lost, partial, infected]) assert.ok(!left.some((name) => name.startsWith(gone)), gone);
   assert.ok(left.includes(`${String(young)}.part`), 'what may still be coming stays');
   assert.deepEqual(

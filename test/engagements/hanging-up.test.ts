@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { end, engage, type Engaged, type Who } from '../support/chat.ts';
+import { end, engage, type Engaged, type TokenHolder } from '../support/chat.ts';
 import { assertDeclared } from '../support/declared-items.ts';
 import { openFeed } from '../support/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
-import { enqueue, eventsOf, expectStatus, makeOperator, makePresent, makeVisitor } from '../support/world.ts';
+import { enqueue, eventsOf, expectStatus, makeOperator, makeAvailableOperator, makeVisitor } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 /** Another process of the same service, which reads the board from the database. */
@@ -23,18 +23,18 @@ async function becomeCall(chat: Engaged, video: 'two_way' | null = null): Promis
   return (await read(chat)).calls.at(-1).id;
 }
 
-async function ask({ id }: Engaged, { token }: Who, video: 'two_way' | null): Promise<string> {
+async function ask({ id }: Engaged, { token }: TokenHolder, video: 'two_way' | null): Promise<string> {
   const body = { audio: 'two_way', video };
   return expectStatus(await call(server, `POST /engagements/${id}/media_upgrade_requests`, { token, body }), 201).body
     .id;
 }
 
-async function accept(chat: Engaged, { token }: Who, upgrade: string): Promise<void> {
+async function accept(chat: Engaged, { token }: TokenHolder, upgrade: string): Promise<void> {
   const path = `/engagements/${chat.id}/media_upgrade_requests/${upgrade}`;
   expectStatus(await call(server, `PATCH ${path}`, { token, body: { action: 'accept' } }), 200);
 }
 
-async function hangUp({ id }: Engaged, { token }: Who, callId: string, at = server): Promise<Answer> {
+async function hangUp({ id }: Engaged, { token }: TokenHolder, callId: string, at = server): Promise<Answer> {
   return call(at, `PATCH /engagements/${id}/calls/${callId}`, { token, body: { action: 'end' } });
 }
 
@@ -56,7 +56,7 @@ test('when either side hangs up, the engagement continues as text and the operat
     await call(server, `PATCH /engagements/${id}/calls/${callId}`, { ...connect, token: visitor.token }),
     200,
   );
-  const asked = await ask(chat, operator, 'two_way');
+  const requested = await ask(chat, operator, 'two_way');
   const before = await eventsOf(server, own);
 
   // Both sides at the same time, through two processes.
@@ -68,17 +68,17 @@ test('when either side hangs up, the engagement continues as text and the operat
   assert.deepEqual([now.state, now.media, now.calls], ['active', 'text', [ended]]);
   assert.deepEqual([ended.sub_engagement_id, ended.ended_at >= ended.connected_at], [now.legs[0].id, true]);
   assert.ok(['visitor', 'operator'].includes(ended.ended_by));
-  const told = await feed.until(
+  const item = await feed.until(
     ({ type, data }) => type === 'engagement.state' && data.media === 'text' && data.calls.length === 1,
   );
-  assert.deepEqual(told.data.calls, [ended]);
+  assert.deepEqual(item.data.calls, [ended]);
   assert.equal(await ticket(), 'offered', 'the operator is no longer in a call');
-  const upgrade = await call(server, `GET /engagements/${id}/media_upgrade_requests/${asked}`, {
+  const upgrade = await call(server, `GET /engagements/${id}/media_upgrade_requests/${requested}`, {
     token: visitor.token,
   });
   assert.equal(upgrade.body.state, 'canceled', 'hanging up calls off what was pending');
   const without = ({ event_type }: Json): boolean => event_type !== 'engagement.request.failure';
-  assert.deepEqual((await eventsOf(server, own)).filter(without), before, 'webhooks are told nothing new');
+  assert.deepEqual((await eventsOf(server, own)).filter(without), before, 'webhooks get no new event');
   assertDeclared(feed.items);
 });
 
@@ -113,10 +113,10 @@ test('a late hang-up, or one by somebody else, does not end the next call', asyn
 test('a transfer ends a call and starts another; an engagement that began as a call can become text too', async () => {
   const chat = await engage(server, {}, { media: 'audio' });
   const { own, operator } = chat;
-  const colleague = await makePresent(server, own);
+  const colleague = await makeAvailableOperator(server, own);
   const transfer = { engagement_id: chat.id, operator_id: colleague.id, message: 'About the invoice.' };
-  const asked = await call(server, 'POST /transfer_requests', { token: operator.token, body: transfer });
-  const path = `/transfer_requests/${expectStatus(asked, 201).body.id}`;
+  const requested = await call(server, 'POST /transfer_requests', { token: operator.token, body: transfer });
+  const path = `/transfer_requests/${expectStatus(requested, 201).body.id}`;
   expectStatus(await call(second, `PATCH ${path}`, { token: colleague.token, body: { action: 'accept' } }), 200);
   const { media, calls, legs } = await read(chat);
   assert.equal(media, 'audio');
@@ -136,7 +136,7 @@ test('a transfer ends a call and starts another; an engagement that began as a c
 test('whatever races with hanging up, the engagement has call media exactly while a call is active', async () => {
   const chat = await engage(server);
   const { operator, visitor, id } = chat;
-  const patch = async (at: TestServer, path: string, { token }: Who, action: string): Promise<Answer> =>
+  const patch = async (at: TestServer, path: string, { token }: TokenHolder, action: string): Promise<Answer> =>
     call(at, `PATCH /engagements/${id}${path}`, { token, body: { action } });
   for (let round = 0; round < 12; round += 1) {
     const isLast = round === 11;
@@ -184,15 +184,15 @@ test('migration 27: an engagement that was a call before the migration can go ba
 test('operators see the note of a transfer, visitors do not', async () => {
   const chat = await engage(server);
   const { own, operator, visitor, id } = chat;
-  const transfers = async ({ token }: Who): Promise<Answer> =>
+  const transfers = async ({ token }: TokenHolder): Promise<Answer> =>
     call(server, `GET /engagements/${id}/transfers`, { token });
   assert.deepEqual(expectStatus(await transfers(operator), 200).body, { transfers: [] });
-  const colleagues = [await makePresent(server, own), await makePresent(server, own)];
+  const colleagues = [await makeAvailableOperator(server, own), await makeAvailableOperator(server, own)];
   let from = operator;
   for (const [index, to] of colleagues.entries()) {
     const body = { engagement_id: id, operator_id: to.id, message: index === 0 ? 'About the invoice.' : null };
-    const asked = await call(server, 'POST /transfer_requests', { token: from.token, body });
-    const path = `/transfer_requests/${expectStatus(asked, 201).body.id}`;
+    const requested = await call(server, 'POST /transfer_requests', { token: from.token, body });
+    const path = `/transfer_requests/${expectStatus(requested, 201).body.id}`;
     expectStatus(await call(server, `PATCH ${path}`, { token: to.token, body: { action: 'accept' } }), 200);
     from = to;
   }

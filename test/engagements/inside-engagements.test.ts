@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { end, engage, ofType, type Who } from '../support/chat.ts';
+import { end, engage, ofType, type TokenHolder } from '../support/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
-import { acceptOffer, enqueue, eventsOf, expectStatus, makePresent, makeVisitor } from '../support/world.ts';
+import { acceptOffer, enqueue, eventsOf, expectStatus, makeAvailableOperator, makeVisitor } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 
@@ -12,7 +12,7 @@ test('D8.11 the typing clock grows across both sides, and an indicator is stored
   const chat = await engage(server);
   const { visitor, operator, own, id } = chat;
   const second = await startTestServer({}, server.database.address);
-  const type = async (at: TestServer, who: Who, typing: Json): Promise<Answer> =>
+  const type = async (at: TestServer, who: TokenHolder, typing: Json): Promise<Answer> =>
     call(at, `PUT /engagements/${id}/typing_indicator`, { token: who.token, body: { typing } });
   const before = await eventsOf(server, own);
   for (const at of [server, second])
@@ -23,14 +23,14 @@ test('D8.11 the typing clock grows across both sides, and an indicator is stored
   await end(chat);
   assert.equal((await type(server, visitor, false)).status, 422);
 
-  const wanted = await engage(
+  const subscribed = await engage(
     server,
     {},
     {
       webhooks: [{ url: 'https://a.test/h', method: 'POST', events: ['engagement.chat.typing_indicator.visitor'] }],
     },
   );
-  const again = { ...wanted, token: wanted.visitor.token };
+  const again = { ...subscribed, token: subscribed.visitor.token };
   for (const at of [server, second, server]) {
     const answer = await call(at, `PUT /engagements/${again.id}/typing_indicator`, {
       token: again.token,
@@ -40,38 +40,38 @@ test('D8.11 the typing clock grows across both sides, and an indicator is stored
   }
   expectStatus(
     await call(server, `PUT /engagements/${again.id}/typing_indicator`, {
-      token: wanted.operator.token,
+      token: subscribed.operator.token,
       body: { typing: true },
     }),
     204,
   );
-  const told = ofType(await eventsOf(server, wanted.own), 'engagement.chat.typing_indicator.visitor');
-  const clocks = told.map(({ typing_indicator: { clock } }) => clock);
+  const indications = ofType(await eventsOf(server, subscribed.own), 'engagement.chat.typing_indicator.visitor');
+  const clocks = indications.map(({ typing_indicator: { clock } }) => clock);
   assert.equal(clocks.length, 3);
   assert.deepEqual(
     clocks,
     [...new Set<number>(clocks)].toSorted((a, b) => a - b),
   );
-  assert.deepEqual(told[0].typing_indicator.sender, { id: wanted.visitor.id });
+  assert.deepEqual(indications[0].typing_indicator.sender, { id: subscribed.visitor.id });
   await second[Symbol.asyncDispose]();
 });
 
 test('a visitor event is recorded and sent as an event', async () => {
   const chat = await engage(server);
   const { own, visitor, operator, id } = chat;
-  const post = async (who: Who, body: Json): Promise<Answer> =>
+  const post = async (who: TokenHolder, body: Json): Promise<Answer> =>
     call(server, `POST /engagements/${id}/events`, { token: who.token, body });
   const answer = expectStatus(await post(visitor, { message: 'cart_opened' }), 200).body;
   for (const body of [{}, { message: '' }, { message: 1 }]) expectStatus(await post(visitor, body), 422);
   assert.equal((await post(operator, { message: 'x' })).status, 403);
   assert.equal((await post(await makeVisitor(server, own), { message: 'x' })).status, 404);
-  const [told, ...more] = ofType(await eventsOf(server, own), 'engagement.event');
+  const [event, ...more] = ofType(await eventsOf(server, own), 'engagement.event');
   assert.equal(more.length, 0);
-  assert.deepEqual(told.message, {
+  assert.deepEqual(event.message, {
     timestamp: answer.created_at,
     id: answer.id,
     engagement_id: id,
-    sub_engagement: { id: told.message.sub_engagement.id, operator_id: operator.id, site_id: own.siteId },
+    sub_engagement: { id: event.message.sub_engagement.id, operator_id: operator.id, site_id: own.siteId },
     sender: { type: 'visitor', id: visitor.id },
     content: 'cart_opened',
   });
@@ -83,8 +83,9 @@ test('D4.4 a media upgrade is requested, replaced and accepted, and then occupie
   const chat = await engage(server);
   const { own, visitor, operator, id, queue } = chat;
   const base = `/engagements/${id}/media_upgrade_requests`;
-  const ask = async (who: Who, body: Json): Promise<Answer> => call(server, `POST ${base}`, { token: who.token, body });
-  const answer = async (who: Who, upgrade: string, action: string): Promise<Answer> =>
+  const ask = async (who: TokenHolder, body: Json): Promise<Answer> =>
+    call(server, `POST ${base}`, { token: who.token, body });
+  const answer = async (who: TokenHolder, upgrade: string, action: string): Promise<Answer> =>
     call(server, `PATCH ${base}/${upgrade}`, { token: who.token, body: { action } });
   for (const body of [
     {},
@@ -138,9 +139,9 @@ test('D4.4 a media upgrade is requested, replaced and accepted, and then occupie
   assert.equal((await ask(visitor, { audio: 'two_way', video: null })).status, 409);
 
   const events = await eventsOf(server, own);
-  const [told] = ofType(events, 'engagement.media_upgrade_request');
+  const [requestEvent] = ofType(events, 'engagement.media_upgrade_request');
   const named = { engagement_id: id, sub_engagement_id: first.sub_engagement_id };
-  const { media_upgrade_request: upgrade } = told;
+  const { media_upgrade_request: upgrade } = requestEvent;
   assert.deepEqual(upgrade, { id: first.id, audio: 'two_way', video: 'one_way', target: 'visitor', ...named });
   const news = ofType(events, 'engagement.chat.system_message').map(({ message }) => message.content);
   assert.deepEqual(news, [
@@ -162,8 +163,8 @@ test('a pending media upgrade is canceled when its engagement ends or is transfe
   const { own, visitor, operator, id } = chat;
   const base = `/engagements/${id}/media_upgrade_requests`;
   const body = { audio: 'two_way', video: null };
-  const asked = expectStatus(await call(server, `POST ${base}`, { token: visitor.token, body }), 201).body;
-  const colleague = await makePresent(server, own);
+  const requested = expectStatus(await call(server, `POST ${base}`, { token: visitor.token, body }), 201).body;
+  const colleague = await makeAvailableOperator(server, own);
   const { id: transfer } = expectStatus(
     await call(server, 'POST /transfer_requests', {
       token: operator.token,
@@ -175,7 +176,10 @@ test('a pending media upgrade is canceled when its engagement ends or is transfe
     await call(server, `PATCH /transfer_requests/${transfer}`, { token: colleague.token, body: { action: 'accept' } }),
     200,
   );
-  const late = await call(server, `PATCH ${base}/${asked.id}`, { token: colleague.token, body: { action: 'accept' } });
+  const late = await call(server, `PATCH ${base}/${requested.id}`, {
+    token: colleague.token,
+    body: { action: 'accept' },
+  });
   assert.equal(expectStatus(late, 409).body.error, 'request_ended');
   assert.equal((await call(server, `GET /engagements/${id}`, { token: visitor.token })).body.media, 'text');
 });
@@ -184,12 +188,12 @@ test('of two concurrent media upgrades, one is pending', async () => {
   const chat = await engage(server);
   const base = `/engagements/${chat.id}/media_upgrade_requests`;
   const body = { audio: 'two_way', video: null };
-  const asked = await Promise.all(
+  const requested = await Promise.all(
     [chat.visitor, chat.operator, chat.visitor, chat.operator].map(async ({ token }) =>
       call(server, `POST ${base}`, { token, body }),
     ),
   );
-  for (const each of asked) expectStatus(each, 201);
+  for (const each of requested) expectStatus(each, 201);
   const { body: list } = await call(server, `GET ${base}`, { token: chat.visitor.token });
   const states = list.media_upgrade_requests.map(({ state }: Json) => state);
   assert.equal(states.filter((state: string) => state === 'pending').length, 1);

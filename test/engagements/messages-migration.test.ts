@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { engage, said } from '../support/chat.ts';
+import { engage, sendText } from '../support/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer } from '../support/server.ts';
 import { expectStatus, makeQueue } from '../support/world.ts';
@@ -17,7 +17,7 @@ test('migration 23 recounts chat messages and replaces empty welcome messages by
   const { sql } = server.database;
   const chat = await engage(server);
   const idle = await engage(server);
-  for (const content of ['one', 'two']) await said(chat, chat.visitor, content);
+  for (const content of ['one', 'two']) await sendText(chat, chat.visitor, content);
   const news = { token: chat.own.admin, body: { content: 'News' } };
   expectStatus(await call(server, `POST /engagements/${chat.id}/system_messages`, news), 201);
   const queue = await makeQueue(server, chat.own, { welcome_message: 'Hello' });

@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { acknowledge, end, engage, ofType, say, transcript, type Engaged, type Who } from '../support/chat.ts';
+import { acknowledge, end, engage, ofType, say, transcript, type Engaged, type TokenHolder } from '../support/chat.ts';
 import { fileForm } from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json } from '../support/server.ts';
-import { eventsOf, expectStatus, makeAccount, makeOperator, makePresent, makeVisitor } from '../support/world.ts';
+import {
+  eventsOf,
+  expectStatus,
+  makeAccount,
+  makeOperator,
+  makeAvailableOperator,
+  makeVisitor,
+} from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 
@@ -35,8 +42,8 @@ test('a message is stored once under the sender’s id, and its event has the do
     assert.equal(expectStatus(await say(chat, visitor, other, messageId), 409).body.error, 'message_conflict');
   const stolen = await say(chat, operator, { content: 'Hello', metadata: { a: [1] } }, messageId);
   assert.equal(expectStatus(stolen, 409).body.error, 'message_conflict');
-  const told = ofType(await eventsOf(server, own), 'engagement.chat.message');
-  assert.deepEqual(told, [
+  const messageEvents = ofType(await eventsOf(server, own), 'engagement.chat.message');
+  assert.deepEqual(messageEvents, [
     {
       event_type: 'engagement.chat.message',
       message: {
@@ -68,7 +75,7 @@ test('the same message sent twice concurrently is one message and one event', as
 test('a message is acknowledged once, and the next message tells whether earlier ones are undelivered', async () => {
   const chat = await engage(server);
   const { own, visitor, operator } = chat;
-  const sent = async (who: Who): Promise<string> => expectStatus(await say(chat, who, 'x'), 200).body.id;
+  const sent = async (who: TokenHolder): Promise<string> => expectStatus(await say(chat, who, 'x'), 200).body.id;
   const [first, second] = [await sent(visitor), await sent(visitor)];
   assert.equal(expectStatus(await acknowledge(chat, visitor, first), 403).body.error, 'forbidden');
   const answers = await Promise.all(Array.from({ length: 6 }, async () => acknowledge(chat, operator, first)));
@@ -126,8 +133,10 @@ test('a response can select only an option that was offered to that side', async
   };
   expectStatus(await say(chat, operator, third), 200);
   expectStatus(await say(chat, visitor, choose('3')), 200);
-  const told = ofType(await eventsOf(server, own), 'engagement.chat.message').map(({ message }) => message.attachment);
-  assert.deepEqual(told, [card.attachment, choose('2').attachment, third.attachment, choose('3').attachment]);
+  const attachments = ofType(await eventsOf(server, own), 'engagement.chat.message').map(
+    ({ message }) => message.attachment,
+  );
+  assert.deepEqual(attachments, [card.attachment, choose('2').attachment, third.attachment, choose('3').attachment]);
 });
 
 test('invalid messages are refused', async () => {
@@ -176,7 +185,7 @@ test('only current participants can send messages, and nobody after the end', as
   const earlier = randomUUID();
   expectStatus(await say(chat, operator, 'Before', earlier), 200);
   const stranger = await makeVisitor(server, own);
-  const colleague = await makePresent(server, own, { media: ['text'] });
+  const colleague = await makeAvailableOperator(server, own, { media: ['text'] });
   const manager = await makeOperator(server, own, [{ site_id: own.siteId, role: 'manager' }]);
   const foreign = await makeAccount(server);
   const statuses = await Promise.all(
@@ -260,7 +269,7 @@ test('a transcript of any length lists all messages, oldest first', async () => 
 test('managers send system messages, which only the operator sees', async () => {
   const chat = await engage(server);
   const { own, operator, visitor, id } = chat;
-  const post = async (who: Who, body: Json): Promise<Answer> =>
+  const post = async (who: TokenHolder, body: Json): Promise<Answer> =>
     call(server, `POST /engagements/${id}/system_messages`, { token: who.token, body });
   const admin = { token: own.admin };
   const prompt = {
@@ -292,9 +301,9 @@ test('managers send system messages, which only the operator sees', async () => 
   expectStatus(await acknowledge(chat, operator, sent.id), 200);
   const events = await eventsOf(server, own);
   assert.equal(ofType(events, 'engagement.chat.message_status').length, 0);
-  const told = ofType(events, 'engagement.chat.system_message');
+  const systemEvents = ofType(events, 'engagement.chat.system_message');
   assert.deepEqual(
-    told.map(({ message, undelivered_messages: flag }) => [message.content, message.metadata, flag]),
+    systemEvents.map(({ message, undelivered_messages: flag }) => [message.content, message.metadata, flag]),
     [
       ['Ask for the order number', prompt.metadata, false],
       ['Plain', null, false],
@@ -304,7 +313,7 @@ test('managers send system messages, which only the operator sees', async () => 
   assert.equal(expectStatus(await post(admin, { content: 'x' }), 409).body.error, 'engagement_ended');
 });
 
-async function upload(chat: Engaged, who: Who, text: string, name = 'note.txt'): Promise<string> {
+async function upload(chat: Engaged, who: TokenHolder, text: string, name = 'note.txt'): Promise<string> {
   const body = fileForm(text, name);
   const sent = await call(chat.server, `POST /engagements/${chat.id}/files`, { token: who.token, body });
   return expectStatus(sent, 200).body.file_id;
@@ -363,8 +372,8 @@ test('a message can name clean files that its sender uploaded', async () => {
   assert.equal((await say(chat, visitor, attached(first, first))).status, 422);
   expectStatus(await acknowledge(chat, operator, messageId), 200);
   const events = await eventsOf(server, own);
-  const [told] = ofType(events, 'engagement.chat.message');
-  assert.deepEqual(told.message.attachment, expected);
+  const [messageEvent] = ofType(events, 'engagement.chat.message');
+  assert.deepEqual(messageEvent.message.attachment, expected);
   assert.equal(ofType(events, 'engagement.chat.message_status')[0].message.attachment, null);
 
   // Files of others, of another engagement, and infected files.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
-import { end, engage, said, type Engaged, type Who } from '../support/chat.ts';
+import { end, engage, sendText, type Engaged, type TokenHolder } from '../support/chat.ts';
 import { startCluster } from '../support/cluster.ts';
 import { assertDeclared } from '../support/declared-items.ts';
 import { isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
@@ -10,7 +10,14 @@ import { forThisFile } from '../support/fixture.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { call, until, type Answer, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
-import { eventsOf, expectStatus, makeOperator, makePresent, makeVisitor, type Reached } from '../support/world.ts';
+import {
+  eventsOf,
+  expectStatus,
+  makeOperator,
+  makeAvailableOperator,
+  makeVisitor,
+  type ServerHandle,
+} from '../support/world.ts';
 
 const cluster = await forThisFile(startCluster(2, { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.1' }));
 const [one, two] = cluster.nodes;
@@ -20,7 +27,7 @@ const second = cluster.reach(two);
 
 const callId = randomUUID();
 
-async function signal(at: Reached, { id }: { id: string }, who: Who, fields: Json = {}): Promise<Answer> {
+async function signal(at: ServerHandle, { id }: { id: string }, who: TokenHolder, fields: Json = {}): Promise<Answer> {
   const body = { call_id: callId, kind: 'ready', data: null, ...fields };
   return call(at, `POST /engagements/${id}/signals`, { token: who.token, body });
 }
@@ -37,7 +44,7 @@ async function untilSignals(feed: OpenFeed, count: number): Promise<Json[]> {
 /** Sends a message and waits for its arrival. Signals sent before it would have arrived too. */
 async function sendMarkerMessage(chat: Engaged, feeds: readonly OpenFeed[]): Promise<void> {
   const content = randomUUID();
-  await said(chat, chat.visitor, content);
+  await sendText(chat, chat.visitor, content);
   for (const feed of feeds) await feed.until(isMessage(content));
 }
 
@@ -62,12 +69,12 @@ test('the other side receives signals complete and in order, in whichever proces
     [ofOperator, 'visitor'],
     [ofVisitor, 'operator'],
   ] as const) {
-    const heard = await untilSignals(feed, sent.length);
+    const received = await untilSignals(feed, sent.length);
     assert.deepEqual(
-      heard.map(({ kind, data }) => ({ kind, data })),
+      received.map(({ kind, data }) => ({ kind, data })),
       sent,
     );
-    for (const { sent_at, ...rest } of heard) {
+    for (const { sent_at, ...rest } of received) {
       assert.deepEqual(Object.keys(rest), ['engagement_id', 'sender', 'call_id', 'kind', 'data']);
       assert.deepEqual([rest.engagement_id, rest.sender, rest.call_id], [id, { type: sender }, callId]);
       assert.ok(Math.abs(Date.parse(sent_at) - Date.now()) < 60_000);
@@ -96,7 +103,7 @@ test('nobody else receives a signal: no manager, no webhook, not the log, not th
   assert.equal((await untilSignals(ofOperator, 2)).length, 2);
   assert.deepEqual(await eventsOf(first, chat.own), before);
   const content = randomUUID();
-  await said(chat, chat.visitor, content);
+  await sendText(chat, chat.visitor, content);
   // A feed that shows the message would have shown the signals before it.
   for (const [index, feed] of feeds.entries()) if (![2, 3].includes(index)) await feed.until(isMessage(content));
   await until(() => receiver.ofType('engagement.chat.message').length === 1);
@@ -129,10 +136,10 @@ test('only current participants can send signals', async () => {
   const manager = await makeOperator(first, chat.own, [{ site_id: chat.own.siteId, role: 'manager' }]);
   const stranger = await engage(first);
   assert.equal((await signal(first, chat, manager)).body.error, 'forbidden');
-  for (const nobody of [stranger.operator, stranger.visitor, await makeVisitor(first, chat.own)])
-    assert.equal((await signal(first, chat, nobody)).status, 404);
+  for (const outsider of [stranger.operator, stranger.visitor, await makeVisitor(first, chat.own)])
+    assert.equal((await signal(first, chat, outsider)).status, 404);
 
-  const next = await makePresent(first, chat.own);
+  const next = await makeAvailableOperator(first, chat.own);
   await using ofNext = await openFeed(second, { token: next.token });
   const transfer = await call(first, 'POST /transfer_requests', {
     token: chat.operator.token,
@@ -228,11 +235,11 @@ test('with many concurrent calls, each side receives its own signals completely'
     }),
   );
   for (const [at, feed] of feeds.entries()) {
-    const heard = await untilSignals(feed, 20);
+    const received = await untilSignals(feed, 20);
     assert.deepEqual(
-      heard.map(({ data }) => data.index),
+      received.map(({ data }) => data.index),
       Array.from({ length: 20 }, (_, index) => index),
     );
-    assert.ok(heard.every(({ data, engagement_id }) => data.text === text && engagement_id === chats[at]?.id));
+    assert.ok(received.every(({ data, engagement_id }) => data.text === text && engagement_id === chats[at]?.id));
   }
 });

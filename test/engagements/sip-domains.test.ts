@@ -85,8 +85,8 @@ test('of two concurrent deletions one succeeds, and one event is sent', async ()
     const statuses = (await Promise.all([remove(), remove(), remove()])).map(({ status }) => String(status));
     assert.deepEqual(statuses.toSorted(), ['204', '404', '404']);
   }
-  const told = (await eventsOf(server, account)).map(({ sip_domain }) => sip_domain.id);
-  assert.deepEqual([told.length, new Set(told).size], [10, 10]);
+  const domainIds = (await eventsOf(server, account)).map(({ sip_domain }) => sip_domain.id);
+  assert.deepEqual([domainIds.length, new Set(domainIds).size], [10, 10]);
 });
 
 test('a site has at most 100 SIP domains, exactly, and a deletion frees a place', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig, SettingError } from '../../packages/server/src/config.ts';
-import { askBySms, eventually, newNumber, startCarrier } from '../support/carrier.ts';
+import { sendOutboundSms, eventually, newNumber, startCarrier } from '../support/carrier.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
 import { eventsOf, expectStatus, makeAccount, makeOperator, makeSite, makeVisitor } from '../support/world.ts';
@@ -10,7 +10,7 @@ const carrier = await forThisFile(startCarrier());
 const server = await forThisFile(startTestServer({ twilio: carrier.settings }));
 
 function sentTo(to: string): number {
-  return carrier.carried.filter((sms) => sms.to === to).length;
+  return carrier.acceptedSms.filter((sms) => sms.to === to).length;
 }
 
 /** Waits until no SMS is due. */
@@ -50,7 +50,7 @@ test('without a carrier the route names the settings, and the carrier’s routes
   const bare = await startTestServer({}, server.database.address);
   try {
     const own = await makeAccount(bare);
-    const answer = await askBySms(bare, own, { token: own.admin });
+    const answer = await sendOutboundSms(bare, own, { token: own.admin });
     assert.deepEqual([answer.status, answer.body.error], [503, 'no_carrier']);
     assert.match(
       answer.body.detail,
@@ -67,7 +67,12 @@ test('an invalid request gets all violations at once and leaves nothing behind',
   const own = await makeAccount(server);
   const admin = { token: own.admin };
   const wrong = expectStatus(
-    await askBySms(server, own, admin, { from_number: '5551234', to_number: '+0123456789', message: '', more: 1 }),
+    await sendOutboundSms(server, own, admin, {
+      from_number: '5551234',
+      to_number: '+0123456789',
+      message: '',
+      more: 1,
+    }),
     422,
   ).body;
   assert.deepEqual(wrong.details.map(({ attribute }: Json) => attribute).toSorted(), [
@@ -84,15 +89,15 @@ test('an invalid request gets all violations at once and leaves nothing behind',
     [{ site_id: (await makeAccount(server)).siteId }, 404, 'not_found'],
   ];
   for (const [given, status, error] of rules) {
-    const answer = await askBySms(server, own, admin, given);
+    const answer = await sendOutboundSms(server, own, admin, given);
     assert.deepEqual([answer.status, answer.body.error], [status, error], JSON.stringify(given));
   }
   const [to_number, from_number] = [newNumber(), newNumber()];
-  expectStatus(await askBySms(server, own, admin, { to_number, from_number }), 201);
+  expectStatus(await sendOutboundSms(server, own, admin, { to_number, from_number }), 201);
   await idle();
   for (let each = 1; each < 10; each += 1)
-    expectStatus(await askBySms(server, own, admin, { to_number, from_number }), 201);
-  const tooMany = await askBySms(server, own, admin, { to_number, from_number });
+    expectStatus(await sendOutboundSms(server, own, admin, { to_number, from_number }), 201);
+  const tooMany = await sendOutboundSms(server, own, admin, { to_number, from_number });
   assert.deepEqual([tooMany.status, tooMany.body.error], [409, 'too_many']);
   await idle();
   assert.equal(sentTo(to_number), 10);
@@ -107,61 +112,61 @@ test('the visitor is the one who received the last SMS, never one who claims the
   const claims = await makeVisitor(server, own);
   const path = `PATCH /sites/${own.siteId}/visitors/${claims.id}`;
   expectStatus(await call(server, path, { token: claims.token, body: { phone: to_number } }), 200);
-  const first = expectStatus(await askBySms(server, own, admin, { to_number }), 201).body.visitor_id;
+  const first = expectStatus(await sendOutboundSms(server, own, admin, { to_number }), 201).body.visitor_id;
   assert.notEqual(first, claims.id);
-  assert.equal(expectStatus(await askBySms(server, own, admin, { to_number }), 201).body.visitor_id, first);
-  const elsewhere = await askBySms(server, own, admin, { site_id: await makeSite(server, own), to_number });
+  assert.equal(expectStatus(await sendOutboundSms(server, own, admin, { to_number }), 201).body.visitor_id, first);
+  const elsewhere = await sendOutboundSms(server, own, admin, { site_id: await makeSite(server, own), to_number });
   assert.notEqual(expectStatus(elsewhere, 201).body.visitor_id, first);
 
   const fresh = newNumber();
-  const asked = await Promise.all(
-    Array.from({ length: 5 }, async () => askBySms(server, own, admin, { to_number: fresh })),
+  const requested = await Promise.all(
+    Array.from({ length: 5 }, async () => sendOutboundSms(server, own, admin, { to_number: fresh })),
   );
-  assert.equal(new Set(asked.map((answer) => expectStatus(answer, 201).body.visitor_id)).size, 1);
+  assert.equal(new Set(requested.map((answer) => expectStatus(answer, 201).body.visitor_id)).size, 1);
 });
 
 test('an account cannot send from a number that another account uses', async () => {
   const [own, other] = [await makeAccount(server), await makeAccount(server)];
   const from_number = newNumber();
-  expectStatus(await askBySms(server, own, { token: own.admin }, { from_number }), 201);
-  const refused = expectStatus(await askBySms(server, other, { token: other.admin }, { from_number }), 422).body;
+  expectStatus(await sendOutboundSms(server, own, { token: own.admin }, { from_number }), 201);
+  const refused = expectStatus(await sendOutboundSms(server, other, { token: other.admin }, { from_number }), 422).body;
   assert.deepEqual(refused.details, [{ attribute: '/from_number', detail: 'is not a number of this account' }]);
-  expectStatus(await askBySms(server, own, { token: own.admin }, { from_number }), 201);
+  expectStatus(await sendOutboundSms(server, own, { token: own.admin }, { from_number }), 201);
 });
 
 test('D7.7 an Idempotency-Key makes one request and one SMS, also concurrently, and a new one after 24 hours', async () => {
   const own = await makeAccount(server);
   const given = { from_number: newNumber(), to_number: newNumber(), headers: { 'idempotency-key': 'sms-once' } };
-  const asked = await Promise.all(
-    Array.from({ length: 12 }, async () => askBySms(server, own, { token: own.admin }, given)),
+  const requested = await Promise.all(
+    Array.from({ length: 12 }, async () => sendOutboundSms(server, own, { token: own.admin }, given)),
   );
-  const [id, ...others] = [...new Set(asked.map((answer) => expectStatus(answer, 201).body.id))];
+  const [id, ...others] = [...new Set(requested.map((answer) => expectStatus(answer, 201).body.id))];
   assert.deepEqual(others, []);
   await eventually(() => sentTo(given.to_number) === 1);
   const { sql } = server.database;
 
   // The process died before it answered: the key is unused, but its thread and SMS exist.
   await sql`DELETE FROM idempotency_keys`;
-  assert.equal(expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body.id, id);
+  assert.equal(expectStatus(await sendOutboundSms(server, own, { token: own.admin }, given), 201).body.id, id);
   await idle();
   assert.equal(sentTo(given.to_number), 1);
 
   await sql`DELETE FROM idempotency_keys`;
   await sql`UPDATE sms_threads SET created_at = created_at - interval '25 hours' WHERE request_id = ${id}`;
   await sql`UPDATE engagement_requests SET created_at = created_at - interval '25 hours' WHERE id = ${id}`;
-  const anew = expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body;
-  assert.notEqual(anew.id, id);
+  const second = expectStatus(await sendOutboundSms(server, own, { token: own.admin }, given), 201).body;
+  assert.notEqual(second.id, id);
   await eventually(() => sentTo(given.to_number) === 2);
 });
 
 test('an operator requests and cancels, and a canceled request is not sent', async () => {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
-  carrier.moods.push({ status: 503 });
-  const before = carrier.asked;
+  carrier.nextBehaviours.push({ status: 503 });
+  const before = carrier.requestCount;
   const to_number = newNumber();
-  const { id } = expectStatus(await askBySms(server, own, operator, { to_number }), 201).body;
-  await eventually(() => carrier.asked > before);
+  const { id } = expectStatus(await sendOutboundSms(server, own, operator, { to_number }), 201).body;
+  await eventually(() => carrier.requestCount > before);
   const cancel = { token: operator.token, body: { action: 'cancel' } };
   expectStatus(await call(server, `PATCH /engagement_requests/${id}`, cancel), 200);
   await idle();
@@ -175,10 +180,10 @@ test('a request by SMS is still pending in a process that starts days later, and
   const own = await makeAccount(first);
   const from_number = newNumber();
   const [replied, late] = [
-    expectStatus(await askBySms(first, own, { token: own.admin }, { from_number }), 201).body,
-    expectStatus(await askBySms(first, own, { token: own.admin }, { from_number }), 201).body,
+    expectStatus(await sendOutboundSms(first, own, { token: own.admin }, { from_number }), 201).body,
+    expectStatus(await sendOutboundSms(first, own, { token: own.admin }, { from_number }), 201).body,
   ];
-  const smsOf = ({ id }: Json) => carrier.carried.find(({ statusCallback }) => statusCallback.endsWith(id));
+  const smsOf = ({ id }: Json) => carrier.acceptedSms.find(({ statusCallback }) => statusCallback.endsWith(id));
   await eventually(() => smsOf(replied) !== undefined && smsOf(late) !== undefined);
   const { sql } = first.database;
   await sql`UPDATE engagement_requests SET created_at = created_at - interval '50 hours' WHERE id = ${replied.id}`;
@@ -202,8 +207,11 @@ test('a request by SMS is still pending in a process that starts days later, and
 test('no text and no phone number is in the log', async () => {
   const own = await makeAccount(server);
   const given = { from_number: newNumber(), to_number: newNumber(), message: 'between us alone' };
-  carrier.moods.push({ status: 400, body: { code: 21211, message: `${given.to_number} is not valid`, status: 400 } });
-  const { id } = expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body;
+  carrier.nextBehaviours.push({
+    status: 400,
+    body: { code: 21211, message: `${given.to_number} is not valid`, status: 400 },
+  });
+  const { id } = expectStatus(await sendOutboundSms(server, own, { token: own.admin }, given), 201).body;
   await eventually(async () => {
     const { body } = await call(server, `GET /engagement_requests/${id}`, { token: own.admin });
     return body.fail_message === `The carrier reported 21211: ${given.to_number} is not valid`;

@@ -11,9 +11,9 @@ import { twilioCarrier } from '../../packages/server/src/engagements/sms/carrier
 import type { SmsId } from '../../packages/server/src/engagements/sms/sms.ts';
 import { createApp } from '../../packages/server/src/platform/create-app.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import { askBySms, eventually, newNumber, publicUrl, signatureOf, startCarrier } from '../support/carrier.ts';
+import { sendOutboundSms, eventually, newNumber, publicUrl, signatureOf, startCarrier } from '../support/carrier.ts';
 import { startTestServer, type Json } from '../support/server.ts';
-import { expectStatus, makeAccount, makePresent } from '../support/world.ts';
+import { expectStatus, makeAccount, makeAvailableOperator } from '../support/world.ts';
 
 /** What the suite needs to simulate a carrier. */
 interface Kind {
@@ -62,19 +62,19 @@ function plainCarrier(baseUrl: string): Carrier {
       path: '/carriers/plain/receipts',
       answer: null,
       read(request) {
-        const told = read(request);
-        if (told === null) return null;
+        const parsed = read(request);
+        if (parsed === null) return null;
         const id = new URLSearchParams(request.query).get('id');
-        if (told.status === 'failed') return { id, sid: told.sid, receipt: { kind: 'failed', why: 'It says so.' } };
-        return { id, sid: told.sid, receipt: told.status === 'delivered' ? { kind: 'delivered' } : null };
+        if (parsed.status === 'failed') return { id, sid: parsed.sid, receipt: { kind: 'failed', why: 'It says so.' } };
+        return { id, sid: parsed.sid, receipt: parsed.status === 'delivered' ? { kind: 'delivered' } : null };
       },
     },
     inbound: {
       path: '/carriers/plain/inbound',
       answer: { contentType: 'application/json', body: '{"ok":true}' },
       read: (request) => {
-        const told = read(request);
-        return told === null ? null : { ...told, mediaCount: 0 };
+        const parsed = read(request);
+        return parsed === null ? null : { ...parsed, mediaCount: 0 };
       },
     },
     close: async () => undefined,
@@ -142,10 +142,10 @@ test('a reply through another carrier accepts the request, by the same routes', 
   const app = createApp({ log, sql: server.database.sql, trustProxy: false });
   await carrierRoutes(app, service);
   const own = await makeAccount(server);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   const [from_number, to_number] = [newNumber(), newNumber()];
-  const asked = expectStatus(await askBySms(server, own, operator, { from_number, to_number }), 201).body;
-  await eventually(() => sending.carried.length > 0);
+  const requested = expectStatus(await sendOutboundSms(server, own, operator, { from_number, to_number }), 201).body;
+  await eventually(() => sending.acceptedSms.length > 0);
 
   const { headers, body } = plain.signed(carrier.inbound, '', plain.inboundOf('P1', to_number, from_number, 'Yes'));
   const post = { method: 'POST', url: carrier.inbound.path, payload: body } as const;
@@ -156,7 +156,7 @@ test('a reply through another carrier accepts the request, by the same routes', 
   assert.equal((await app.inject({ ...post, headers: json })).statusCode, 403);
   await eventually(async () => {
     const [row] = await server.database
-      .sql`SELECT 1 FROM engagement_requests WHERE id = ${asked.id} AND state = 'accepted'`;
+      .sql`SELECT 1 FROM engagement_requests WHERE id = ${requested.id} AND state = 'accepted'`;
     return row !== undefined;
   });
   await app.close();

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Sql } from '../../packages/server/src/platform/database.ts';
 import {
-  askBySms,
+  sendOutboundSms,
   eventually,
   newNumber,
   newSid,
   startCarrier,
-  type Carried,
+  type AcceptedSms,
   type TestCarrier,
 } from '../support/carrier.ts';
 import { startCluster, type Cluster } from '../support/cluster.ts';
 import type { UsherProcess } from '../support/process.ts';
 import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
-import { openWire, type Fault } from '../support/wire.ts';
-import { expectStatus, makeAccount, type Reached, type TestAccount } from '../support/world.ts';
+import { startFaultProxy, type Fault } from '../support/fault-proxy.ts';
+import { expectStatus, makeAccount, type ServerHandle, type TestAccount } from '../support/world.ts';
 
 /** Misbehaving carriers, processes that die, and processes that share the work. */
 
@@ -35,7 +35,7 @@ async function open(): Promise<SmsTestSetup> {
     carrier,
     server,
     own,
-    send: async (given = {}) => expectStatus(await askBySms(server, own, { token: own.admin }, given), 201).body,
+    send: async (given = {}) => expectStatus(await sendOutboundSms(server, own, { token: own.admin }, given), 201).body,
     now: async (id) => (await call(server, `GET /engagement_requests/${id}`, { token: own.admin })).body,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
@@ -52,37 +52,37 @@ async function makeDue(sql: Sql, whose: 'waiting' | 'dead' = 'waiting'): Promise
     SELECT pg_notify('usher_changes', 'sms:') FROM due`;
 }
 
-function smsOf(carrier: TestCarrier, id: string): Carried[] {
-  return carrier.carried.filter(({ statusCallback }) => statusCallback.endsWith(id));
+function smsOf(carrier: TestCarrier, id: string): AcceptedSms[] {
+  return carrier.acceptedSms.filter(({ statusCallback }) => statusCallback.endsWith(id));
 }
 
 test('an SMS is retried while the carrier is busy, failing or disconnecting, and is sent once', async () => {
-  await using place = await open();
-  const { carrier, server } = place;
-  carrier.moods.push(
+  await using setup = await open();
+  const { carrier, server } = setup;
+  carrier.nextBehaviours.push(
     { status: 429, headers: { 'retry-after': '2' }, body: { code: 20429, message: 'Too Many Requests', status: 429 } },
     { status: 500, body: 'not even JSON' },
     'reset',
     { status: 503 },
   );
-  const { id } = await place.send();
+  const { id } = await setup.send();
   await eventually(async () => {
     await makeDue(server.database.sql);
     return smsOf(carrier, id).length > 0;
   });
-  assert.equal(carrier.asked, 5);
+  assert.equal(carrier.requestCount, 5);
   await eventually(async () => {
     const [row] = await server.database.sql`SELECT state FROM sms_messages WHERE id = ${id}`;
     return row?.['state'] === 'sent';
   });
-  assert.equal((await place.now(id)).state, 'pending');
+  assert.equal((await setup.now(id)).state, 'pending');
 });
 
 test('retry delays grow, vary, and respect Retry-After', async () => {
-  await using place = await open();
-  const { carrier, server } = place;
-  carrier.moods.push({ status: 503 }, { status: 429, headers: { 'retry-after': '90' } });
-  const { id } = await place.send();
+  await using setup = await open();
+  const { carrier, server } = setup;
+  carrier.nextBehaviours.push({ status: 503 }, { status: 429, headers: { 'retry-after': '90' } });
+  const { id } = await setup.send();
   const pauseOf = async (attempts: number): Promise<number> => {
     let pause = 0;
     await eventually(async () => {
@@ -101,26 +101,29 @@ test('retry delays grow, vary, and respect Retry-After', async () => {
 });
 
 test('a refusal of the carrier fails the request at once, ten failed attempts fail it too', async () => {
-  await using place = await open();
-  const { carrier, server, own } = place;
-  carrier.moods.push({ status: 400, body: { code: 21610, message: 'Attempt to send to unsubscribed recipient' } });
-  const refused = await place.send();
-  await eventually(async () => (await place.now(refused.id)).state === 'failed');
-  const { fail_reason, fail_message } = await place.now(refused.id);
+  await using setup = await open();
+  const { carrier, server, own } = setup;
+  carrier.nextBehaviours.push({
+    status: 400,
+    body: { code: 21610, message: 'Attempt to send to unsubscribed recipient' },
+  });
+  const refused = await setup.send();
+  await eventually(async () => (await setup.now(refused.id)).state === 'failed');
+  const { fail_reason, fail_message } = await setup.now(refused.id);
   assert.deepEqual(
     [fail_reason, fail_message],
     ['error', 'The carrier reported 21610: Attempt to send to unsubscribed recipient'],
   );
-  assert.equal(carrier.asked, 1);
+  assert.equal(carrier.requestCount, 1);
 
-  carrier.moods.push(...Array.from({ length: 10 }, () => 'reset' as const));
-  const { id } = await place.send();
+  carrier.nextBehaviours.push(...Array.from({ length: 10 }, () => 'reset' as const));
+  const { id } = await setup.send();
   await eventually(async () => {
     await makeDue(server.database.sql);
-    return (await place.now(id)).state === 'failed';
+    return (await setup.now(id)).state === 'failed';
   });
-  assert.match((await place.now(id)).fail_message, /^The carrier cannot be reached \([\w]+\)\.$/);
-  assert.equal(carrier.asked, 11);
+  assert.match((await setup.now(id)).fail_message, /^Could not reach the carrier \([\w]+\)\.$/);
+  assert.equal(carrier.requestCount, 11);
   const events = await server.database.sql`
     SELECT 1 FROM events WHERE type = 'engagement.request.failure'
        AND account_id = (SELECT account_id FROM operators WHERE id = ${own.adminId})`;
@@ -128,55 +131,55 @@ test('a refusal of the carrier fails the request at once, ten failed attempts fa
 });
 
 test('a hanging carrier delays no other SMS and times out; a redirect is not followed', async () => {
-  await using place = await open();
-  const { carrier } = place;
-  carrier.moods.push('hang');
-  const slow = await place.send();
+  await using setup = await open();
+  const { carrier } = setup;
+  carrier.nextBehaviours.push('hang');
+  const slow = await setup.send();
   await eventually(() => carrier.hanging() === 1);
-  const quick = await place.send();
+  const quick = await setup.send();
   await eventually(() => smsOf(carrier, quick.id).length === 1);
   assert.equal(smsOf(carrier, slow.id).length, 0);
   // The attempt times out after ten seconds and is retried.
   await eventually(() => smsOf(carrier, slow.id).length === 1);
 
-  carrier.moods.push({ status: 307, headers: { location: 'http://127.0.0.1:9/' } });
-  const moved = await place.send();
-  await eventually(async () => (await place.now(moved.id)).state === 'failed');
-  assert.equal((await place.now(moved.id)).fail_message, 'The carrier reported: status 307');
+  carrier.nextBehaviours.push({ status: 307, headers: { location: 'http://127.0.0.1:9/' } });
+  const moved = await setup.send();
+  await eventually(async () => (await setup.now(moved.id)).state === 'failed');
+  assert.equal((await setup.now(moved.id)).fail_message, 'The carrier reported: status 307');
 });
 
 test('an SMS is not sent again if its answer was lost but a receipt arrives', async () => {
-  await using place = await open();
-  const { carrier, server } = place;
-  const before = carrier.asked;
-  carrier.moods.push('take and reset');
-  const { id } = await place.send();
-  await eventually(() => carrier.asked > before);
+  await using setup = await open();
+  const { carrier, server } = setup;
+  const before = carrier.requestCount;
+  carrier.nextBehaviours.push('take and reset');
+  const { id } = await setup.send();
+  await eventually(() => carrier.requestCount > before);
   const [sms] = smsOf(carrier, id);
   assert.ok(sms);
   assert.equal((await carrier.report(server, sms, 'delivered')).status, 204);
   await makeDue(server.database.sql);
-  const next = await place.send();
+  const next = await setup.send();
   await eventually(() => smsOf(carrier, next.id).length === 1);
   assert.equal(smsOf(carrier, id).length, 1);
-  const [told] = await server.database.sql`
-    SELECT count(*)::integer AS told FROM events WHERE type = 'engagement.request.deliver' AND request_id = ${id}`;
-  assert.equal(told?.['told'], 1);
+  const [delivered] = await server.database.sql`
+    SELECT count(*)::integer AS events FROM events WHERE type = 'engagement.request.deliver' AND request_id = ${id}`;
+  assert.equal(delivered?.['events'], 1);
 });
 
 test('an answer with a repeated id, or without one, counts as success', async () => {
-  await using place = await open();
-  const { carrier, server } = place;
+  await using setup = await open();
+  const { carrier, server } = setup;
   const states = async (): Promise<string[]> =>
     (await server.database.sql<{ state: string }[]>`SELECT state FROM sms_messages ORDER BY seq`).map(
       ({ state }) => state,
     );
   for (const body of [{ sid: 'SM1' }, { sid: 'SM1' }, { sid: 7 }, 'nothing', { sid: '\0' }]) {
-    carrier.moods.push({ status: 201, body });
-    await place.send();
+    carrier.nextBehaviours.push({ status: 201, body });
+    await setup.send();
   }
   await eventually(async () => (await states()).every((state) => state === 'sent'));
-  assert.equal(carrier.asked, 5);
+  assert.equal(carrier.requestCount, 5);
 });
 
 async function clusterOf(carrier: TestCarrier, count: number): Promise<Cluster> {
@@ -189,12 +192,12 @@ test(
   async () => {
     await using carrier = await startCarrier();
     await using cluster = await clusterOf(carrier, 2);
-    const [one, two] = cluster.nodes.map((node) => cluster.reach(node)) as [Reached, Reached];
+    const [one, two] = cluster.nodes.map((node) => cluster.reach(node)) as [ServerHandle, ServerHandle];
     const own = await makeAccount(one);
     const from_number = newNumber();
     const asked = await Promise.all(
       Array.from({ length: 30 }, async (_, index) =>
-        askBySms(index % 2 === 0 ? one : two, own, { token: own.admin }, { from_number }),
+        sendOutboundSms(index % 2 === 0 ? one : two, own, { token: own.admin }, { from_number }),
       ),
     );
     const ids: string[] = asked.map((answer) => expectStatus(answer, 201).body.id);
@@ -211,7 +214,7 @@ test(
     await eventually(async () => (await sql`SELECT 1 FROM chat_messages`).length === 30);
     assert.equal((await sql`SELECT 1 FROM engagements`).length, 30);
     assert.equal((await sql`SELECT 1 FROM sms_messages WHERE due_at IS NOT NULL`).length, 0);
-    assert.equal(carrier.carried.length, 30);
+    assert.equal(carrier.acceptedSms.length, 30);
   },
 );
 
@@ -240,11 +243,11 @@ interface Killing {
   readonly carrier: TestCarrier;
   readonly own: TestAccount;
   readonly sql: Sql;
-  readonly victim: Reached;
+  readonly victim: ServerHandle;
   /** Arms the fault. */
   readonly strike: () => void;
   /** Waits until the process was killed, and starts another one, which takes over its work. */
-  readonly next: () => Promise<Reached>;
+  readonly next: () => Promise<ServerHandle>;
 }
 
 /** Runs once per cut. `run` returns whether the turn was committed; it must be committed at some cuts and not at others. */
@@ -252,7 +255,7 @@ async function killAtEachStep(t: TestContext, run: (killing: Killing) => Promise
   await using carrier = await startCarrier();
   await using cluster = await clusterOf(carrier, 0);
   const { sql } = cluster.database;
-  const wire = await openWire(cluster.database.address);
+  const wire = await startFaultProxy(cluster.database.address);
   try {
     let node = await cluster.start(wire.url);
     const written = new Set<boolean>();
@@ -262,9 +265,9 @@ async function killAtEachStep(t: TestContext, run: (killing: Killing) => Promise
         const own = await makeAccount(cluster.reach(node));
         let struck = Promise.resolve();
         const strike = (): void => {
-          struck = wire.strike({ step, when, act: () => node.child.kill('SIGKILL') });
+          struck = wire.injectFault({ step, when, act: () => node.child.kill('SIGKILL') });
         };
-        const next = async (): Promise<Reached> => {
+        const next = async (): Promise<ServerHandle> => {
           await struck;
           await node.ended();
           await makeDue(sql, 'dead');
@@ -288,22 +291,22 @@ test('after a kill at any step of the request, the SMS is sent if and only if th
     const requests = async () => (await sql`SELECT 1 FROM engagement_requests WHERE site_id = ${own.siteId}`).length;
     const due = async () => (await sql`SELECT 1 FROM sms_messages WHERE due_at IS NOT NULL`).length;
     // The first turn of a process has more steps than later ones.
-    expectStatus(await askBySms(victim, own, admin, { headers: { 'idempotency-key': 'first' } }), 201);
+    expectStatus(await sendOutboundSms(victim, own, admin, { headers: { 'idempotency-key': 'first' } }), 201);
     await eventually(async () => (await due()) === 0);
     strike();
     const to_number = newNumber();
     const given = { from_number: newNumber(), to_number, headers: { 'idempotency-key': 'killed' } };
-    const asked = await askBySms(victim, own, admin, given).catch(() => null);
+    const asked = await sendOutboundSms(victim, own, admin, given).catch(() => null);
     const survivor = await next();
     const made = (await requests()) - 1;
     await sql`UPDATE sms_messages SET created_at = created_at - interval '6 minutes' WHERE state = 'prepared'`;
     await untilWithRetries(sql, async () => (await due()) === 0);
-    const sent = () => carrier.carried.filter(({ to }) => to === to_number).length;
+    const sent = () => carrier.acceptedSms.filter(({ to }) => to === to_number).length;
     assert.deepEqual([asked, sent()], [null, made]);
     assert.equal((await sql`SELECT 1 FROM sms_threads WHERE to_number = ${to_number}`).length, made);
 
     // The client repeats the request with its key.
-    expectStatus(await askBySms(survivor, own, admin, given), 201);
+    expectStatus(await sendOutboundSms(survivor, own, admin, given), 201);
     await eventually(async () => (await due()) === 0);
     assert.deepEqual([sent(), await requests()], [1, 2]);
     return made === 1;
@@ -312,7 +315,7 @@ test('after a kill at any step of the request, the SMS is sent if and only if th
 
 test('after a kill at any step of a reply, another process finishes it once', many, async (t) => {
   await killAtEachStep(t, async ({ carrier, own, sql, victim, strike, next }) => {
-    const { id } = expectStatus(await askBySms(victim, own, { token: own.admin }), 201).body;
+    const { id } = expectStatus(await sendOutboundSms(victim, own, { token: own.admin }), 201).body;
     await eventually(() => smsOf(carrier, id).length === 1);
     const [sms] = smsOf(carrier, id);
     assert.ok(sms);
@@ -323,12 +326,12 @@ test('after a kill at any step of a reply, another process finishes it once', ma
     const survivor = await next();
     const wasBegun = (await begun()) === 1;
     await carrier.reply(survivor, sms, 'Hi', { MessageSid: sid });
-    const told = async () =>
+    const eventTypes = async () =>
       (await sql<{ type: string }[]>`SELECT type FROM events WHERE request_id = ${id} ORDER BY seq`).map(
         ({ type }) => type,
       );
-    await untilWithRetries(sql, async () => (await told()).length === 2);
-    assert.deepEqual(await told(), ['engagement.start', 'engagement.chat.message']);
+    await untilWithRetries(sql, async () => (await eventTypes()).length === 2);
+    assert.deepEqual(await eventTypes(), ['engagement.start', 'engagement.chat.message']);
     assert.equal(await begun(), 1);
     return wasBegun;
   });
@@ -339,8 +342,8 @@ test('after a kill during the request to the carrier, another process sends the 
   await using cluster = await clusterOf(carrier, 1);
   const [victim] = cluster.nodes as [UsherProcess];
   const own = await makeAccount(cluster.reach(victim));
-  carrier.moods.push('hang');
-  const { id } = expectStatus(await askBySms(cluster.reach(victim), own, { token: own.admin }), 201).body;
+  carrier.nextBehaviours.push('hang');
+  const { id } = expectStatus(await sendOutboundSms(cluster.reach(victim), own, { token: own.admin }), 201).body;
   await eventually(() => carrier.hanging() === 1);
   await victim.stop('SIGKILL');
   await makeDue(cluster.database.sql, 'dead');

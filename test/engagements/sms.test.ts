@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EngagementId } from '../../packages/server/src/platform/ids.ts';
 import {
-  askBySms,
+  sendOutboundSms,
   eventually,
   newNumber,
   newSid,
@@ -10,7 +10,7 @@ import {
   publicUrl,
   signatureOf,
   startCarrier,
-  type Carried,
+  type AcceptedSms,
 } from '../support/carrier.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
@@ -19,7 +19,7 @@ import {
   expectStatus,
   makeAccount,
   makeOperator,
-  makePresent,
+  makeAvailableOperator,
   makeVisitor,
   type TestAccount,
   type TestOperator,
@@ -32,19 +32,19 @@ interface Conversation {
   readonly own: TestAccount;
   readonly operator: TestOperator;
   readonly request: Json;
-  readonly sms: Carried;
+  readonly sms: AcceptedSms;
 }
 
 /** Requests an engagement by SMS and waits until the carrier has the SMS. */
 async function begin(given: Json = {}): Promise<Conversation> {
   const own = await makeAccount(server);
-  const operator = await makePresent(server, own);
-  const request = expectStatus(await askBySms(server, own, operator, given), 201).body;
+  const operator = await makeAvailableOperator(server, own);
+  const request = expectStatus(await sendOutboundSms(server, own, operator, given), 201).body;
   return { own, operator, request, sms: await carriedFor(request.id) };
 }
 
-async function carriedFor(id: string): Promise<Carried> {
-  const find = () => carrier.carried.find(({ statusCallback }) => statusCallback.endsWith(id));
+async function carriedFor(id: string): Promise<AcceptedSms> {
+  const find = () => carrier.acceptedSms.find(({ statusCallback }) => statusCallback.endsWith(id));
   await eventually(() => find() !== undefined);
   const found = find();
   assert.ok(found);
@@ -122,8 +122,8 @@ test('a conversation by SMS: the request is delivered, the reply accepts it, and
   );
 
   const said = await say(talk, engagement, 'At ten.');
-  await eventually(() => carrier.carried.some(({ body }) => body === 'At ten.'));
-  const outgoing = carrier.carried.find(({ body }) => body === 'At ten.');
+  await eventually(() => carrier.acceptedSms.some(({ body }) => body === 'At ten.'));
+  const outgoing = carrier.acceptedSms.find(({ body }) => body === 'At ten.');
   assert.ok(outgoing);
   assert.deepEqual([outgoing.from, outgoing.to], [from_number, to_number]);
   for (const status of ['sent', 'delivered', 'delivered']) await carrier.report(server, outgoing, status);
@@ -149,7 +149,7 @@ test('a conversation by SMS: the request is delivered, the reply accepts it, and
       'engagement.chat.message_status',
     ],
   );
-  assert.equal(carrier.carried.filter(({ to }) => to === to_number).length, 2);
+  assert.equal(carrier.acceptedSms.filter(({ to }) => to === to_number).length, 2);
 });
 
 test('with repeated, concurrent and reordered receipts, one delivery event is sent and never revoked', async () => {
@@ -307,7 +307,7 @@ test('a reply engages an operator even if they are busy or away', async () => {
   const from_number = newNumber();
   const talks: Conversation[] = [];
   for (let each = 0; each < 3; each += 1) {
-    const request = expectStatus(await askBySms(server, own, operator, { from_number }), 201).body;
+    const request = expectStatus(await sendOutboundSms(server, own, operator, { from_number }), 201).body;
     talks.push({ own, operator, request, sms: await carriedFor(request.id) });
   }
   for (const talk of talks) await carrier.reply(server, talk.sms, 'Hi');
@@ -325,10 +325,10 @@ test('a long message is sent as several SMS in order, and is delivered when all 
   await carrier.reply(server, talk.sms, 'Tell me everything');
   const engagement = await engaged(talk);
   const content = Array.from({ length: 4_000 }, (_, index) => String.fromCodePoint(0x61 + (index % 26))).join('');
-  carrier.moods.push({ status: 503 });
+  carrier.nextBehaviours.push({ status: 503 });
   const id = await say(talk, engagement, content);
   const after1 = await say(talk, engagement, 'The end.');
-  const parts = () => carrier.carried.filter(({ to, sid }) => to === talk.sms.to && sid !== talk.sms.sid);
+  const parts = () => carrier.acceptedSms.filter(({ to, sid }) => to === talk.sms.to && sid !== talk.sms.sid);
   await eventually(() => parts().length === 4);
   assert.deepEqual(
     parts().map(({ body }) => body),

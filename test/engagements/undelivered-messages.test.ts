@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acknowledge, engage, ofType, said, say, transcript, type Who } from '../support/chat.ts';
+import { acknowledge, engage, ofType, sendText, say, transcript, type TokenHolder } from '../support/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer } from '../support/server.ts';
 import { eventsOf, expectStatus } from '../support/world.ts';
@@ -10,7 +10,7 @@ const server = await forThisFile(startTestServer());
 test('undelivered_messages is exact while both sides send and acknowledge concurrently', async () => {
   const chat = await engage(server);
   const { visitor, operator, id } = chat;
-  const round = async (from: Who, to: Who): Promise<void> => {
+  const round = async (from: TokenHolder, to: TokenHolder): Promise<void> => {
     const { id: messageId } = expectStatus(await say(chat, from, 'x'), 200).body;
     expectStatus(await acknowledge(chat, to, messageId), 200);
   };
@@ -35,7 +35,7 @@ test('system messages do not affect undelivered_messages', async () => {
       .filter(({ event_type: type }) => type.endsWith('message'))
       .map(({ message, undelivered_messages: flag }) => [message.content, flag]);
   const unread = await news();
-  await said(chat, visitor, 'one');
+  await sendText(chat, visitor, 'one');
   await news();
   assert.deepEqual(await flags(), [
     ['News', false],
@@ -44,11 +44,11 @@ test('system messages do not affect undelivered_messages', async () => {
   ]);
   // Acknowledging the system message does not acknowledge the chat message.
   expectStatus(await acknowledge(chat, operator, unread), 200);
-  const two = await said(chat, visitor, 'two');
+  const two = await sendText(chat, visitor, 'two');
   assert.deepEqual((await flags()).at(-1), ['two', true]);
   const [, one] = await transcript(chat, operator);
   for (const messageId of [one.id, two]) expectStatus(await acknowledge(chat, operator, messageId), 200);
-  await said(chat, visitor, 'three');
+  await sendText(chat, visitor, 'three');
   assert.deepEqual((await flags()).at(-1), ['three', false]);
 });
 
@@ -59,9 +59,9 @@ test('a welcome message counts as undelivered until the visitor acknowledges it'
   assert.deepEqual([welcome.content, welcome.sender], ['Welcome!', sender]);
   expectStatus(await say(chat, chat.operator, 'There?'), 200);
   expectStatus(await acknowledge(chat, chat.visitor, welcome.id), 200);
-  const told = ofType(await eventsOf(server, chat.own), 'engagement.chat.message');
+  const messageEvents = ofType(await eventsOf(server, chat.own), 'engagement.chat.message');
   assert.deepEqual(
-    told.map((event) => event.undelivered_messages),
+    messageEvents.map((event) => event.undelivered_messages),
     [false, true],
   );
 });

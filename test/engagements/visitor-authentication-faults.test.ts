@@ -11,7 +11,7 @@ import { databaseErrorCode, openDatabase } from '../../packages/server/src/platf
 import { NameResolver } from '../../packages/server/src/platform/names/name-resolver.ts';
 import { GuardedFetcher } from '../../packages/server/src/platform/guarded-fetcher.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import { ask, authenticate, eventsOfRequest, outcome, register } from '../support/authentication.ts';
+import { sendProof, authenticate, eventsOfRequest, outcomeOf, addProvider } from '../support/authentication.ts';
 import { startCluster } from '../support/cluster.ts';
 import { openWorld } from '../support/fixture.ts';
 import { TestOpenid } from '../support/openid.ts';
@@ -21,10 +21,10 @@ import {
   enqueue,
   expectStatus,
   makeAccount,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeVisitor,
-  type Reached,
+  type ServerHandle,
 } from '../support/world.ts';
 
 const providers: TestOpenid[] = [];
@@ -44,15 +44,15 @@ async function start(): Promise<TestOpenid> {
 
 /** Delays requests for the path until `release`, and then answers them. */
 function hold(openid: TestOpenid, path: string): { waiting: () => number; release: () => void } {
-  const held: (() => void)[] = [];
-  openid.instead.set(path, (request, response) => {
-    held.push(() => void openid.answer(request, response));
+  const delayed: (() => void)[] = [];
+  openid.overrides.set(path, (request, response) => {
+    delayed.push(() => void openid.answer(request, response));
   });
   return {
-    waiting: () => held.length,
+    waiting: () => delayed.length,
     release() {
-      openid.instead.delete(path);
-      for (const answer of held) answer();
+      openid.overrides.delete(path);
+      for (const answer of delayed) answer();
     },
   };
 }
@@ -63,7 +63,7 @@ test(
   async (t) => {
     const elsewhere = 'http://169.254.169.254/latest';
     const says = (openid: TestOpenid, path: string, status: number, body = ''): void =>
-      void openid.instead.set(
+      void openid.overrides.set(
         path,
         (_request, response) => void response.writeHead(status, { location: '/jwks' }).end(body),
       );
@@ -89,7 +89,7 @@ test(
       'an answer byte by byte': ['provider_unreachable', (openid) => drip(openid)],
       'a closed connection': [
         'provider_unreachable',
-        (openid) => openid.instead.set(discovery, ({ socket }) => socket.destroy()),
+        (openid) => openid.overrides.set(discovery, ({ socket }) => socket.destroy()),
       ],
       'invalid keys': ['provider_misconfigured', (openid) => says(openid, '/jwks', 200, '{"keys":5}')],
       'an empty list of keys': ['unknown_key', (openid) => says(openid, '/jwks', 200, '{"keys":[]}')],
@@ -117,14 +117,14 @@ test(
     const running = Object.entries(ways).map(async ([title, [reason, breakIt, byCode]]) => {
       const account = await makeAccount(server);
       const openid = await start();
-      const provider_id = await register(server, account, openid, { redirect_uris: [redirect_uri] });
+      const provider_id = await addProvider(server, account, openid, { redirect_uris: [redirect_uri] });
       const visitor = await makeVisitor(server, account);
       const code_verifier = 'v'.repeat(43);
       const code = openid.grant(code_verifier, redirect_uri);
       const proof = byCode ? { code, code_verifier, redirect_uri } : { id_token: await openid.idToken() };
       await breakIt(openid);
-      const id = await ask(server, visitor, { provider_id, ...proof });
-      return { title, reason, found: await outcome(server, visitor, id, 30_000) };
+      const id = await sendProof(server, visitor, { provider_id, ...proof });
+      return { title, reason, found: await outcomeOf(server, visitor, id, 30_000) };
     });
     for (const each of running) {
       const { title, reason, found } = await each;
@@ -134,7 +134,7 @@ test(
 );
 
 function drip(openid: TestOpenid): void {
-  openid.instead.set(discovery, (_request, response) => {
+  openid.overrides.set(discovery, (_request, response) => {
     const timer = setInterval(() => response.write(' '), 50);
     response.on('close', () => clearInterval(timer));
   });
@@ -142,9 +142,9 @@ function drip(openid: TestOpenid): void {
 
 test('a slow provider delays nobody else, and a visitor has at most five pending requests, exactly', async () => {
   const [slow, quick] = [await start(), await start()];
-  const held = hold(slow, discovery);
+  const gate = hold(slow, discovery);
   const account = await makeAccount(server);
-  const [provider_id, other] = [await register(server, account, slow), await register(server, account, quick)];
+  const [provider_id, other] = [await addProvider(server, account, slow), await addProvider(server, account, quick)];
   const visitor = await makeVisitor(server, account);
   const send = async (token: string) =>
     call(server, 'POST /visitor_authentication/requests', { token, body: { provider_id, id_token: 'a.b.c' } });
@@ -158,76 +158,80 @@ test('a slow provider delays nobody else, and a visitor has at most five pending
   const body = { provider_id: other, id_token: await quick.idToken() };
   assert.equal(await authenticate(server, await makeVisitor(server, account), body), 'succeeded');
   // Running requests share one fetch; the others have not started.
-  assert.equal(held.waiting(), 1);
-  held.release();
-  for (const id of taken) assert.equal(await outcome(server, visitor, id), 'malformed_token');
+  assert.equal(gate.waiting(), 1);
+  gate.release();
+  for (const id of taken) assert.equal(await outcomeOf(server, visitor, id), 'malformed_token');
   expectStatus(await send(visitor.token), 202);
 });
 
 test('requests fail if their provider is deleted before they are decided', async () => {
   const openid = await start();
-  const held = hold(openid, discovery);
+  const gate = hold(openid, discovery);
   const account = await makeAccount(server);
-  const provider_id = await register(server, account, openid);
+  const provider_id = await addProvider(server, account, openid);
   const visitor = await makeVisitor(server, account);
   const ids: string[] = [];
-  for (let count = 0; count < 5; count += 1) ids.push(await ask(server, visitor, { provider_id, id_token: 'a.b.c' }));
-  await until(() => held.waiting() === 1);
+  for (let count = 0; count < 5; count += 1)
+    ids.push(await sendProof(server, visitor, { provider_id, id_token: 'a.b.c' }));
+  await until(() => gate.waiting() === 1);
   const path = `/sites/${account.siteId}/visitor_authentication_providers/${provider_id}`;
   expectStatus(await call(server, `DELETE ${path}`, { token: account.admin }), 204);
-  held.release();
-  const outcomes = await Promise.all(ids.map(async (id) => outcome(server, visitor, id)));
+  gate.release();
+  const outcomes = await Promise.all(ids.map(async (id) => outcomeOf(server, visitor, id)));
   assert.equal(outcomes.filter((reason) => reason === 'provider_deleted').length, 1);
 });
 
 test('a valid token fails if its provider is deleted during the check', async () => {
   const openid = await start();
-  const held = hold(openid, '/jwks');
+  const gate = hold(openid, '/jwks');
   const account = await makeAccount(server);
-  const provider_id = await register(server, account, openid);
+  const provider_id = await addProvider(server, account, openid);
   const visitor = await makeVisitor(server, account);
   const id_token = await openid.idToken();
-  const id = await ask(server, visitor, { provider_id, id_token });
-  await until(() => held.waiting() === 1);
+  const id = await sendProof(server, visitor, { provider_id, id_token });
+  await until(() => gate.waiting() === 1);
   const path = `/sites/${account.siteId}/visitor_authentication_providers/${provider_id}`;
   expectStatus(await call(server, `DELETE ${path}`, { token: account.admin }), 204);
-  held.release();
-  assert.equal(await outcome(server, visitor, id), 'provider_deleted');
+  gate.release();
+  assert.equal(await outcomeOf(server, visitor, id), 'provider_deleted');
   // The token does not count as used.
-  const next = await register(server, account, openid);
+  const next = await addProvider(server, account, openid);
   assert.equal(await authenticate(server, visitor, { provider_id: next, id_token }), 'succeeded');
 });
 
 test('metadata is cached, new keys are found, and unknown keys do not cause endless fetches', async () => {
   const openid = await start();
-  const provider_id = await register(server, own, openid);
+  const provider_id = await addProvider(server, own, openid);
   const attempt = async (id_token: string) =>
     authenticate(server, await makeVisitor(server, own), { provider_id, id_token });
   for (let count = 0; count < 5; count += 1) assert.equal(await attempt(await openid.idToken()), 'succeeded');
-  assert.deepEqual(openid.asked, [discovery, '/jwks']);
+  assert.deepEqual(openid.requestedPaths, [discovery, '/jwks']);
 
   const began = performance.now();
   for (let count = 0; count < 10; count += 1)
     assert.equal(await attempt(await openid.idToken({}, { kid: `unknown ${count}` })), 'unknown_key');
-  const fetches = openid.asked.filter((path) => path === '/jwks').length;
+  const fetches = openid.requestedPaths.filter((path) => path === '/jwks').length;
   assert.ok(fetches <= 2 + (performance.now() - began) / 5_000, String(fetches));
 
   await openid.rotate();
   await until(async () => (await attempt(await openid.idToken())) === 'succeeded', 15_000);
-  assert.equal(openid.asked.filter((path) => path === discovery).length, 1);
+  assert.equal(openid.requestedPaths.filter((path) => path === discovery).length, 1);
 });
 
 test('requests of an unreachable provider fail together, not one after the other', async () => {
   const openid = await start();
-  openid.instead.set(discovery, (_request, response) => void response.writeHead(503).end());
-  const provider_id = await register(server, own, openid);
+  openid.overrides.set(discovery, (_request, response) => void response.writeHead(503).end());
+  const provider_id = await addProvider(server, own, openid);
   const visitors = await Promise.all(Array.from({ length: 30 }, async () => makeVisitor(server, own)));
   const began = performance.now();
   const body = { provider_id, id_token: 'a.b.c' };
   const outcomes = await Promise.all(visitors.map(async (visitor) => authenticate(server, visitor, body)));
   assert.deepEqual([...new Set(outcomes)], ['provider_unreachable']);
-  assert.ok(openid.asked.length <= 1 + (performance.now() - began) / 2_000, String(openid.asked.length));
-  openid.instead.delete(discovery);
+  assert.ok(
+    openid.requestedPaths.length <= 1 + (performance.now() - began) / 2_000,
+    String(openid.requestedPaths.length),
+  );
+  openid.overrides.delete(discovery);
   const [first] = visitors;
   assert.ok(first !== undefined);
   await until(
@@ -239,14 +243,14 @@ test('an account whose providers are all slow delays no other account', async ()
   const account = await makeAccount(server);
   const slow = await Promise.all(Array.from({ length: 9 }, async () => start()));
   const quick = await start();
-  const other = await register(server, own, quick);
+  const other = await addProvider(server, own, quick);
   const body = { provider_id: other, id_token: await quick.idToken() };
-  const ids = await Promise.all(slow.map(async (openid) => register(server, account, openid)));
+  const ids = await Promise.all(slow.map(async (openid) => addProvider(server, account, openid)));
   const visitors = await Promise.all(ids.map(async () => makeVisitor(server, account)));
-  const held = slow.map((openid) => hold(openid, discovery));
+  const gates = slow.map((openid) => hold(openid, discovery));
   const asking = ids.flatMap((provider_id, index) =>
     Array.from({ length: 4 }, async () =>
-      ask(server, visitors[index] ?? { id: '', token: '' }, { provider_id, id_token: 'a.b.c' }),
+      sendProof(server, visitors[index] ?? { id: '', token: '' }, { provider_id, id_token: 'a.b.c' }),
     ),
   );
   await Promise.all(asking);
@@ -257,7 +261,7 @@ test('an account whose providers are all slow delays no other account', async ()
   await until(async () => (await taken()).length === 16);
   assert.equal(await authenticate(server, await makeVisitor(server, own), body), 'succeeded');
   assert.equal((await taken()).length, 16);
-  for (const each of held) each.release();
+  for (const each of gates) each.release();
   const pending = async () => sql`SELECT 1 FROM visitor_authentication_requests WHERE state = 'pending'`;
   await until(async () => (await pending()).length === 0);
 });
@@ -295,16 +299,16 @@ async function decideOn(at: TestServer, { notifyOperator, decided }: Deciding) {
 test('a server that stops releases its requests, and the operator’s message is in the same transaction as the decision', async () => {
   const first = await startTestServer();
   const account = await makeAccount(first);
-  const operator = await makePresent(first, account);
+  const operator = await makeAvailableOperator(first, account);
   const { visitor } = await enqueue(first, account, await makeQueue(first, account));
   const engagement = await acceptOffer(first, operator);
   const openid = await start();
-  const held = hold(openid, discovery);
-  const provider_id = await register(first, account, openid);
-  const id = await ask(first, visitor, { provider_id, id_token: await openid.idToken({ name: 'Ada' }) });
-  await until(() => held.waiting() === 1);
+  const gate = hold(openid, discovery);
+  const provider_id = await addProvider(first, account, openid);
+  const id = await sendProof(first, visitor, { provider_id, id_token: await openid.idToken({ name: 'Ada' }) });
+  await until(() => gate.waiting() === 1);
   await first[Symbol.asyncDispose]();
-  held.release();
+  gate.release();
 
   const sent: Json[] = [];
   const decided: string[] = [];
@@ -342,21 +346,22 @@ test('a server that stops releases its requests, and the operator’s message is
 
 test('a request that is never decided fails after the last attempt', async () => {
   const openid = await start();
-  const held = hold(openid, discovery);
-  const provider_id = await register(server, own, openid);
+  const gate = hold(openid, discovery);
+  const provider_id = await addProvider(server, own, openid);
   const visitor = await makeVisitor(server, own);
   const ids: string[] = [];
-  for (let count = 0; count < 5; count += 1) ids.push(await ask(server, visitor, { provider_id, id_token: 'a.b.c' }));
-  await until(() => held.waiting() === 1);
+  for (let count = 0; count < 5; count += 1)
+    ids.push(await sendProof(server, visitor, { provider_id, id_token: 'a.b.c' }));
+  await until(() => gate.waiting() === 1);
   // The fifth attempt waits, as if five processes had died with it.
   await server.database.sql`UPDATE visitor_authentication_requests SET attempts = 5 WHERE id = ${ids[4] ?? ''}`;
-  held.release();
-  assert.equal(await outcome(server, visitor, ids[4] ?? ''), 'error');
+  gate.release();
+  assert.equal(await outcomeOf(server, visitor, ids[4] ?? ''), 'error');
 });
 
 const allowLoopback = { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' };
 
-async function expireLeases({ database: { sql } }: Reached): Promise<void> {
+async function expireLeases({ database: { sql } }: ServerHandle): Promise<void> {
   await sql`UPDATE visitor_authentication_requests SET taken_until = now() WHERE state = 'pending'`;
 }
 
@@ -366,7 +371,7 @@ test('with two processes, each request is decided once', { timeout: 120_000 }, a
   assert.ok(one !== undefined && two !== undefined);
   const account = await makeAccount(one);
   const openid = await start();
-  const provider_id = await register(one, account, openid);
+  const provider_id = await addProvider(one, account, openid);
   const replayed = await openid.idToken();
   const outcomes = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
@@ -386,34 +391,34 @@ for (const path of [discovery, '/jwks']) {
     assert.ok(victim !== undefined);
     const account = await makeAccount(cluster.reach(victim));
     const openid = await start();
-    const held = hold(openid, path);
-    const provider_id = await register(cluster.reach(victim), account, openid, { redirect_uris: [redirect_uri] });
+    const gate = hold(openid, path);
+    const provider_id = await addProvider(cluster.reach(victim), account, openid, { redirect_uris: [redirect_uri] });
     const visitor = await makeVisitor(cluster.reach(victim), account);
     const code_verifier = `${randomUUID()}${randomUUID()}`;
     const code = openid.grant(code_verifier, redirect_uri, { name: 'Ada' });
-    const id = await ask(cluster.reach(victim), visitor, { provider_id, code, code_verifier, redirect_uri });
-    await until(() => held.waiting() === 1);
+    const id = await sendProof(cluster.reach(victim), visitor, { provider_id, code, code_verifier, redirect_uri });
+    await until(() => gate.waiting() === 1);
     await victim.stop('SIGKILL');
-    held.release();
+    gate.release();
     const survivor = cluster.reach(await cluster.start());
     await expireLeases(survivor);
     // If the process waited for the keys, the code was already exchanged, and its ID token was stored.
-    assert.equal(await outcome(survivor, visitor, id), 'succeeded');
+    assert.equal(await outcomeOf(survivor, visitor, id), 'succeeded');
     assert.equal(openid.tokenRequests.length, 1);
   });
 }
 
 test('a decision is written once, later, if the connection breaks during the write', { timeout: 60_000 }, async () => {
   const openid = await start();
-  const provider_id = await register(server, own, openid);
+  const provider_id = await addProvider(server, own, openid);
   const visitor = await makeVisitor(server, own);
-  const held = hold(openid, discovery);
-  const id = await ask(server, visitor, { provider_id, id_token: await openid.idToken() });
-  await until(() => held.waiting() === 1);
+  const gate = hold(openid, discovery);
+  const id = await sendProof(server, visitor, { provider_id, id_token: await openid.idToken() });
+  await until(() => gate.waiting() === 1);
   const { sql } = server.database;
   await sql.begin(async (blocker) => {
     await blocker`SELECT 1 FROM visitors WHERE id = ${visitor.id} FOR UPDATE`;
-    held.release();
+    gate.release();
     await until(async () => {
       const cut = await sql`
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -422,5 +427,5 @@ test('a decision is written once, later, if the connection breaks during the wri
     });
   });
   await expireLeases(server);
-  assert.equal(await outcome(server, visitor, id), 'succeeded');
+  assert.equal(await outcomeOf(server, visitor, id), 'succeeded');
 });

@@ -145,7 +145,7 @@ test('D8.9 Usher does not connect to a registered provider whose range is no lon
     const visitor = await makeVisitor(strict, account);
     const body = { provider_id, id_token: await openid.idToken() };
     assert.equal(await authenticate(strict, visitor, body), 'provider_unreachable');
-    assert.deepEqual(openid.asked, []);
+    assert.deepEqual(openid.requestedPaths, []);
   } finally {
     await strict[Symbol.asyncDispose]();
     await openid.stop();

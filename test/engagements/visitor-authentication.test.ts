@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { SignJWT, type JWTPayload } from 'jose';
 import { dropExpiredSecrets, revealEvent } from '../../packages/server/src/events/event-secrets.ts';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
-import { ask, authenticate, eventsOfRequest, outcome, register } from '../support/authentication.ts';
+import { sendProof, authenticate, eventsOfRequest, outcomeOf, addProvider } from '../support/authentication.ts';
 import { engage } from '../support/chat.ts';
 import { openFeed } from '../support/feed.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
@@ -14,7 +14,9 @@ import { eventsOf, expectStatus, makeAccount, makeSite, makeVisitor } from '../s
 
 const { server, account: own } = await openWorld();
 const openid = await forThisFile(new TestOpenid().start());
-const provider = await register(server, own, openid, { redirect_uris: ['https://app.example/back', 'app:/back'] });
+const provider = await addProvider(server, own, openid, {
+  redirect_uris: ['https://app.example/back', 'app:/back'],
+});
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
@@ -32,8 +34,8 @@ test('a valid token authenticates the visitor, renews their token and sends the 
     nonce: 'n1',
   };
   const id_token = await openid.idToken(claims);
-  const id = await ask(server, visitor, { provider_id: provider, id_token, nonce: 'n1' });
-  assert.equal(await outcome(server, visitor, id), 'succeeded');
+  const id = await sendProof(server, visitor, { provider_id: provider, id_token, nonce: 'n1' });
+  assert.equal(await outcomeOf(server, visitor, id), 'succeeded');
 
   const path = `GET /sites/${own.siteId}/visitors/${visitor.id}`;
   const { body: known } = await call(server, path, { token: visitor.token });
@@ -64,15 +66,18 @@ test('no secret is readable in tables, logs or answers, and secrets are deleted 
   const account = await makeAccount(server);
   const secret = 'a client secret that nobody may read';
   const verifier = randomUUID().repeat(2);
-  const toldprovider = await register(server, account, openid, { client_secret: secret, redirect_uris: ['app:/back'] });
+  const toldprovider = await addProvider(server, account, openid, {
+    client_secret: secret,
+    redirect_uris: ['app:/back'],
+  });
   const visitor = await makeVisitor(server, account);
   const id_token = await openid.idToken();
-  const first = await ask(server, visitor, { provider_id: toldprovider, id_token });
+  const first = await sendProof(server, visitor, { provider_id: toldprovider, id_token });
   const code = openid.grant(verifier, 'app:/back');
   const proof = { code, code_verifier: verifier, redirect_uri: 'app:/back' };
-  const second = await ask(server, visitor, { provider_id: toldprovider, ...proof });
-  assert.equal(await outcome(server, visitor, first), 'succeeded');
-  assert.equal(await outcome(server, visitor, second), 'succeeded');
+  const second = await sendProof(server, visitor, { provider_id: toldprovider, ...proof });
+  assert.equal(await outcomeOf(server, visitor, first), 'succeeded');
+  assert.equal(await outcomeOf(server, visitor, second), 'succeeded');
 
   const path = `GET /sites/${account.siteId}/visitor_authentication_providers`;
   const { body: shown } = await call(server, `${path}/${toldprovider}`, { token: account.admin });
@@ -203,7 +208,7 @@ test('tokens within the leeway, with several audiences and with any asymmetric a
   for (const alg of ['PS256', 'ES256', 'ES384', 'EdDSA']) {
     const other = await new TestOpenid().start();
     await other.rotate(alg);
-    const provider_id = await register(server, own, other);
+    const provider_id = await addProvider(server, own, other);
     const visitor = await makeVisitor(server, own);
     assert.equal(
       await authenticate(server, visitor, { provider_id, id_token: await other.idToken() }),
@@ -226,7 +231,7 @@ test('a token works once: not for another visitor, not concurrently, not on anot
   assert.deepEqual(many.toSorted(), ['succeeded', ...Array.from({ length: 7 }, () => 'token_replayed')]);
 
   const site = await makeSite(server, own);
-  const provider_id = await register(server, { ...own, siteId: site }, openid);
+  const provider_id = await addProvider(server, { ...own, siteId: site }, openid);
   const visitor = await makeVisitor(server, own, site);
   assert.equal(await authenticate(server, visitor, { provider_id, id_token: token }), 'token_replayed');
 });
@@ -275,7 +280,7 @@ test('a code is exchanged for a token, with its verifier and the client’s auth
   });
   const client_secret = 's p€c:ial/&';
   await t.test('with a secret in the header', async () => {
-    const at = await register(server, own, openid, { client_secret, redirect_uris: [redirect_uri] });
+    const at = await addProvider(server, own, openid, { client_secret, redirect_uris: [redirect_uri] });
     assert.equal(await exchange({ at }), 'succeeded');
     const { authorization, fields } = openid.tokenRequests.at(-1) ?? {};
     const pair = Buffer.from(authorization?.replace(/^Basic /, '') ?? '', 'base64').toString();
@@ -284,12 +289,12 @@ test('a code is exchanged for a token, with its verifier and the client’s auth
   });
   await t.test('with a secret in the body, if the provider supports only that', async () => {
     openid.metadata = { token_endpoint_auth_methods_supported: ['client_secret_post'] };
-    const at = await register(server, own, openid, { client_secret, redirect_uris: [redirect_uri] });
+    const at = await addProvider(server, own, openid, { client_secret, redirect_uris: [redirect_uri] });
     assert.equal(await exchange({ at }), 'succeeded');
     const { authorization, fields } = openid.tokenRequests.at(-1) ?? {};
     assert.deepEqual([authorization, fields?.['client_secret']], [undefined, client_secret]);
     openid.metadata = { token_endpoint_auth_methods_supported: ['private_key_jwt'] };
-    const other = await register(server, own, openid, { client_secret, redirect_uris: [redirect_uri] });
+    const other = await addProvider(server, own, openid, { client_secret, redirect_uris: [redirect_uri] });
     assert.equal(await exchange({ at: other }), 'provider_misconfigured');
     openid.metadata = {};
   });
@@ -327,11 +332,11 @@ test('invalid requests are refused at once', async () => {
   assert.deepEqual(await refuse({ provider_id, id_token: 't'.repeat(16_385) }), ['/id_token']);
   assert.deepEqual(await refuse({ provider_id, id_token: 5 }), ['/id_token']);
   const stranger = await makeAccount(server);
-  const foreign = await register(server, stranger, openid);
+  const foreign = await addProvider(server, stranger, openid);
   assert.deepEqual(await refuse({ provider_id: foreign, id_token: 't' }), ['/provider_id']);
   assert.deepEqual(await eventsOf(server, stranger), []);
 
-  const id = await ask(server, visitor, { provider_id, id_token: 'none' });
+  const id = await sendProof(server, visitor, { provider_id, id_token: 'none' });
   const other = await makeVisitor(server, own);
   expectStatus(await call(server, `GET /visitor_authentication/requests/${id}`, { token: other.token }), 404);
 });
@@ -344,30 +349,30 @@ test('requests with the same Idempotency-Key make one request', async () => {
     call(server, 'POST /visitor_authentication/requests', { token: visitor.token, body, headers });
   const [first, second] = await Promise.all([send(), send()]);
   assert.equal(expectStatus(first, 202).body.id, expectStatus(second, 202).body.id);
-  assert.equal(await outcome(server, visitor, first.body.id), 'succeeded');
+  assert.equal(await outcomeOf(server, visitor, first.body.id), 'succeeded');
 });
 
 test('the operator of an engagement gets a message; only the visitor gets the new token', async () => {
   const chat = await engage(server);
   const { operator, visitor } = chat;
-  const its = await register(server, chat.own, openid);
+  const its = await addProvider(server, chat.own, openid);
   await using ofVisitor = await openFeed(server, { token: visitor.token });
   await using ofManager = await openFeed(server, { token: chat.own.admin });
   await using ofOperator = await openFeed(server, { token: operator.token });
   const id_token = await openid.idToken({ name: 'Ada' });
-  const id = await ask(server, visitor, { provider_id: its, id_token });
-  assert.equal(await outcome(server, visitor, id), 'succeeded');
+  const id = await sendProof(server, visitor, { provider_id: its, id_token });
+  assert.equal(await outcomeOf(server, visitor, id), 'succeeded');
   const { data } = await ofOperator.untilType('engagement.chat.system_message');
   assert.deepEqual([data.message.type, data.message.sender], ['visitor_authentication', { type: 'system' }]);
   const success = 'visitor.authentication.success';
-  const told = (await ofVisitor.untilType(success)).data.authentication_response;
-  assert.equal(told.id_token, id_token);
-  const renewed = { token: told.access_token };
+  const response = (await ofVisitor.untilType(success)).data.authentication_response;
+  assert.equal(response.id_token, id_token);
+  const renewed = { token: response.access_token };
   expectStatus(await call(server, `GET /sites/${chat.own.siteId}/visitors/${visitor.id}`, renewed), 200);
   const others = (await ofManager.untilType(success)).data.authentication_response;
   assert.deepEqual([others.access_token, others.id_token], ['', null]);
   await using back = await openFeed(server, { token: visitor.token, lastId: ofVisitor.items[0]?.id ?? '' });
-  assert.equal((await back.untilType(success)).data.authentication_response.access_token, told.access_token);
+  assert.equal((await back.untilType(success)).data.authentication_response.access_token, response.access_token);
   assert.equal(ofVisitor.items.filter(({ type }) => type === 'engagement.chat.system_message').length, 0);
   assert.equal(ofOperator.items.filter(({ type }) => type === success).length, 0);
 });

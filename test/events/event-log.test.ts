@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { acknowledge, end, engage, said } from '../support/chat.ts';
-import { authenticate, register } from '../support/authentication.ts';
+import { acknowledge, end, engage, sendText } from '../support/chat.ts';
+import { authenticate, addProvider } from '../support/authentication.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { TestOpenid } from '../support/openid.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
@@ -77,7 +77,7 @@ async function makeDays(...days: number[]): Promise<void> {
 
 test('events are listed newest first, as they were stored, without items of the live feed', async () => {
   const chat = await engage(server, {}, {});
-  const message = await said(chat, chat.visitor, 'Hello');
+  const message = await sendText(chat, chat.visitor, 'Hello');
   expectStatus(await acknowledge(chat, chat.operator, message), 200);
   const upgrade = await call(server, `POST /engagements/${chat.id}/media_upgrade_requests`, {
     token: chat.operator.token,
@@ -113,7 +113,7 @@ test('events are listed newest first, as they were stored, without items of the 
 
 test('events are filtered by type in either spelling, by engagement, visitor and sites', async () => {
   const chat = await engage(server);
-  const message = await said(chat, chat.visitor, 'Hello');
+  const message = await sendText(chat, chat.visitor, 'Hello');
   expectStatus(await acknowledge(chat, chat.operator, message), 200);
   const { admin, siteId } = chat.own;
   const another = await makeSite(server, chat.own);
@@ -299,14 +299,14 @@ test('D9 the log does not show the secrets of an event', async () => {
   const own = await makeAccount(server);
   const openid = await new TestOpenid().start();
   try {
-    const provider = await register(server, own, openid);
+    const provider = await addProvider(server, own, openid);
     const visitor = await makeVisitor(server, own);
     const body = { provider_id: provider, id_token: await openid.idToken({ name: 'Ada' }) };
     assert.equal(await authenticate(server, visitor, body), 'succeeded');
     const { events } = await read(own.admin, '?event_type=visitor.authentication.success');
     assert.equal(events.length, 1);
-    const told = events[0].event.authentication_response;
-    assert.deepEqual([told.access_token, told.id_token, told.name], ['', null, 'Ada']);
+    const response = events[0].event.authentication_response;
+    assert.deepEqual([response.access_token, response.id_token, response.name], ['', null, 'Ada']);
   } finally {
     await openid.stop();
   }

@@ -38,7 +38,7 @@ async function keepEvents(client: Sql, days: number): Promise<void> {
   await dropDays(client, eventLog, { now: new Date(), days });
 }
 
-/** A clock that nobody has stepped. */
+/** A clock without steps. */
 const rightClock: Parameters<typeof startHousekeeping>[0]['clock'] = {
   sweepTime: async () => ({ mayDelete: true, now: new Date(), steadyNow: new Date() }),
   onStep: () => undefined,

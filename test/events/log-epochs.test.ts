@@ -31,13 +31,13 @@ test('concurrent first writers after a crash begin one epoch, and their events c
     const before = await epochs(sql);
     await loseEpochInForce(sql);
     await Promise.all(Array.from({ length: 30 }, async () => writeEvent(sql)));
-    const begun = (await epochs(sql)).slice(before.length);
-    assert.deepEqual(begun, [Math.max(...before) + 1]);
+    const newEpochs = (await epochs(sql)).slice(before.length);
+    assert.deepEqual(newEpochs, [Math.max(...before) + 1]);
     const rows = await sql<{ epoch: number; seq: number }[]>`
       SELECT (xid::text::bigint >> 43)::integer AS epoch, seq::integer AS seq FROM events ORDER BY xid, seq`;
     assert.deepEqual(
       rows.map(({ epoch }) => epoch),
-      [...before.slice(-1), ...Array.from({ length: 30 }, () => begun[0])],
+      [...before.slice(-1), ...Array.from({ length: 30 }, () => newEpochs[0])],
     );
     assert.equal(rows[0]?.seq, Math.min(...rows.map(({ seq }) => seq)));
   } finally {
@@ -78,10 +78,10 @@ test('an event is assigned its seq after its transaction has an id', async () =>
 
 /** The schema of the version before epochs, with the events that a restore from a dump leaves in the log. */
 async function restoredBeforeEpochs(sql: Sql): Promise<void> {
-  const known = await knownMigrations();
-  const last = known.findIndex(({ file }) => file.includes('log_epochs'));
+  const migrations = await knownMigrations();
+  const last = migrations.findIndex(({ file }) => file.includes('log_epochs'));
   await sql`CREATE TABLE migrations (number integer PRIMARY KEY, file text NOT NULL, applied_at timestamptz(3) NOT NULL DEFAULT now())`;
-  for (const { number, file } of known.slice(0, last)) {
+  for (const { number, file } of migrations.slice(0, last)) {
     await sql.unsafe(readFileSync(`packages/server/migrations/${file}`, 'utf8'));
     await sql`INSERT INTO migrations (number, file) VALUES (${number}, ${file})`;
   }

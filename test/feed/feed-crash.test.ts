@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { said } from '../support/chat.ts';
+import { sendText } from '../support/chat.ts';
 import { startDurableCluster, type DurableCluster } from '../support/durable-cluster.ts';
 import { contents, isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
 import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
 import { until } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
-import type { Reached } from '../support/world.ts';
+import type { ServerHandle } from '../support/world.ts';
 
 /** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;
 const crashes = isLong ? 100 : 4;
 
-function firstNode(cluster: DurableCluster): Reached {
+function firstNode(cluster: DurableCluster): ServerHandle {
   const [node] = cluster.nodes;
   assert.ok(node);
   return cluster.reach(node);
 }
 
-async function untilReady({ url }: Reached): Promise<void> {
+async function untilReady({ url }: ServerHandle): Promise<void> {
   await until(async () => (await fetch(`${url}/readyz`)).status === 200, 30_000);
 }
 
@@ -32,7 +32,7 @@ test('an open feed shows messages whose transactions reuse ids from before a cra
   assert.ok(chat);
   const { token } = chat.operator;
   await using feed = await openFeed(server, { token });
-  await said(chat, chat.visitor, 'before');
+  await sendText(chat, chat.visitor, 'before');
   await feed.until(isMessage('before'));
   const { sql } = cluster.database;
   const [before] = await sql<{ xid: number }[]>`SELECT pg_current_xact_id()::text::integer AS xid`;
@@ -45,7 +45,7 @@ test('an open feed shows messages whose transactions reuse ids from before a cra
   const expected: string[] = [];
   for (let number = 0; number < 20; number += 1) {
     expected.push(`after ${number}`);
-    await said(chat, chat.visitor, `after ${number}`);
+    await sendText(chat, chat.visitor, `after ${number}`);
   }
   const [first] = await sql<{ xid: number }[]>`
     SELECT min(log_transaction(xid)::text::integer) AS xid FROM events WHERE payload -> 'message' ->> 'content' LIKE 'after%'`;
@@ -63,7 +63,7 @@ test('an open feed shows messages whose transactions reuse ids from before a cra
 
 /** Reads a feed until `over` is aborted, and resumes with the last id whenever the feed ends. Returns the number of resets. */
 async function keepReading(
-  server: Reached,
+  server: ServerHandle,
   { token, ledger, onOpen }: { token: string; ledger: OrderLedger; onOpen: () => void },
   over: AbortSignal,
 ): Promise<number> {
@@ -121,7 +121,7 @@ test(
       );
     });
     await until(() => openFeeds === cluster.nodes.length);
-    const writing = writeInOrder(engagements, { seconds: crashes * 2.5, insist: true });
+    const writing = writeInOrder(engagements, { seconds: crashes * 2.5, retry: true });
     for (let crash = 0; crash < crashes; crash += 1) {
       await pause(1_500 + Math.random() * 500);
       await cluster.crashDatabase();

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomUUID } from 'node:crypto';
-import { engage, said, type Engaged } from '../support/chat.ts';
+import { engage, sendText, type Engaged } from '../support/chat.ts';
 import { contents, isMessage, openFeed } from '../support/feed.ts';
 import type { Sql } from '../../packages/server/src/platform/database.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { expectStatus, makeAccount, makeOperator, present } from '../support/world.ts';
+import { expectStatus, makeAccount, makeOperator, setPresence } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 
@@ -23,7 +23,7 @@ test('a reader who disconnects before they are authenticated holds no presence',
     });
   await sql.begin(async (slow) => {
     await slow`LOCK TABLE operators IN ACCESS EXCLUSIVE MODE`;
-    const asked = fetch(`${second.url}/feed?hold_presence=true`, {
+    const opening = fetch(`${second.url}/feed?hold_presence=true`, {
       signal: controller.signal,
       headers: { authorization: `Bearer ${operator.token}` },
     }).catch(() => undefined);
@@ -32,10 +32,10 @@ test('a reader who disconnects before they are authenticated holds no presence',
       async () => (await sql`SELECT 1 FROM pg_locks WHERE relation = 'operators'::regclass AND NOT granted`).length > 0,
     );
     controller.abort();
-    await asked;
+    await opening;
     await until(async () => (await connections()) === 0);
   });
-  await present(server, operator, { expires_in_sec: 12 });
+  await setPresence(server, operator, { expires_in_sec: 12 });
   const shown = async (): Promise<Json> =>
     (await call(server, `GET /operators/${operator.id}`, { token: own.admin })).body;
   const { presence_expires_at } = await shown();
@@ -79,7 +79,7 @@ test('a reader who is disconnected twice in the middle is sent nothing twice, al
   let middle = '';
   await sql.begin(async (slow) => {
     await writeMessage(slow, chat, 'slow');
-    for (const content of ['one', 'two', 'three', 'four']) await said(chat, chat.visitor, content);
+    for (const content of ['one', 'two', 'three', 'four']) await sendText(chat, chat.visitor, content);
     await using first = await openFeed(server, { token, lastId: mark.lastId() });
     middle = (await first.until(isMessage('two'))).id;
     assert.deepEqual(contents(first), ['one', 'two', 'three', 'four']);
@@ -133,7 +133,7 @@ test('the limit of 100 feeds per operator is exact, also if all of them are open
     fetch(`${server.url}/feed`, { signal, headers: { authorization: `Bearer ${own.admin}` } });
   // The responses are kept to the end, because a response that is garbage-collected is closed.
   const responses = await Promise.all(controllers.map(ask));
-  const count = (wanted: number): number => responses.filter(({ status }) => status === wanted).length;
+  const count = (expected: number): number => responses.filter(({ status }) => status === expected).length;
   assert.deepEqual([count(200), count(429)], [100, 30]);
   for (const controller of controllers) controller.abort();
   const next = new AbortController();

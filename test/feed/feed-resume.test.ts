@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sql } from '../../packages/server/src/platform/database.ts';
-import { end, engage, said } from '../support/chat.ts';
+import { end, engage, sendText } from '../support/chat.ts';
 import { contents, isMessage, openFeed } from '../support/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startTestServer, type Json } from '../support/server.ts';
@@ -19,17 +19,17 @@ test('a reader who resumes is sent what they missed, once, by any process', asyn
   const chat = await engage(server);
   const { visitor, operator } = chat;
   const feed = await openFeed(server, { token: operator.token });
-  await said(chat, visitor, 'one');
+  await sendText(chat, visitor, 'one');
   await feed.until(isMessage('one'));
   await feed.close();
-  for (const content of ['two', 'three', 'four']) await said(chat, visitor, content);
+  for (const content of ['two', 'three', 'four']) await sendText(chat, visitor, content);
   await using back = await openFeed(second, { token: operator.token, lastId: feed.lastId() });
   await back.until(isMessage('four'));
   assert.deepEqual(contents(back), ['two', 'three', 'four']);
   assert.equal((await back.untilType('feed.open')).data.resumed, true);
   // Also from the middle of what was sent.
   const middle = back.items.find(isMessage('three'))?.id ?? '';
-  await said(chat, visitor, 'five');
+  await sendText(chat, visitor, 'five');
   await using again = await openFeed(server, { token: operator.token, lastId: middle });
   await again.until(isMessage('five'));
   assert.deepEqual(contents(again), ['four', 'five']);
@@ -49,7 +49,7 @@ test('a reader who resumes again and again in the middle of traffic misses nothi
   await mark.close();
   const writing = (async () => {
     for (let n = 0; n < total; n += 4)
-      await Promise.all([0, 1, 2, 3].map(async (more) => said(chat, visitor, String(n + more))));
+      await Promise.all([0, 1, 2, 3].map(async (more) => sendText(chat, visitor, String(n + more))));
   })();
   const seen: string[] = [];
   let lastId = mark.lastId();
@@ -83,7 +83,7 @@ test('an event of a transaction that commits late is not skipped', async () => {
   let before = '';
   await sql.begin(async (slow) => {
     await insert(slow, 'slow');
-    await said(chat, visitor, 'quick');
+    await sendText(chat, visitor, 'quick');
     before = (await feed.until(isMessage('quick'))).id;
   });
   await feed.until(isMessage('slow'));
@@ -106,7 +106,7 @@ test('an invalid or too old id is answered with feed.reset, and the feed continu
     if (lastId.length > 10_000) continue;
     await using feed = await openFeed(server, { token: chat.operator.token, lastId });
     assert.equal((await feed.untilType('feed.reset')).data.reason, 'unknown_id');
-    await said(chat, chat.visitor, lastId.slice(0, 20));
+    await sendText(chat, chat.visitor, lastId.slice(0, 20));
     await feed.until(isMessage(lastId.slice(0, 20)));
   }
 });
@@ -130,7 +130,7 @@ test('a reader who does not read is dropped, and resumes without a gap', async (
   let dropped = false;
   // Kernel buffers take several megabytes before anything waits in the process.
   while (!dropped && sent < 2_000) {
-    await Promise.all(Array.from({ length: 50 }, async (_, n) => said(chat, visitor, `${large}${sent + n}`)));
+    await Promise.all(Array.from({ length: 50 }, async (_, n) => sendText(chat, visitor, `${large}${sent + n}`)));
     sent += 50;
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     dropped = metrics.includes('usher_feeds_dropped_total 1');
@@ -147,10 +147,10 @@ test('a reader who does not read is dropped, and resumes without a gap', async (
 test('a comment every 15 s keeps a quiet feed open, and its id up to date', async () => {
   const first = quiet.items[0]?.id ?? '';
   // The first heartbeat may have come before any event.
-  const before = quiet.lastId() === first ? quiet.beats() : 0;
+  const before = quiet.lastId() === first ? quiet.heartbeats() : 0;
   const deadline = Date.now() + 16_500;
-  while (quiet.beats() === before && Date.now() < deadline) await pause(50);
-  assert.ok(quiet.beats() > before);
+  while (quiet.heartbeats() === before && Date.now() < deadline) await pause(50);
+  assert.ok(quiet.heartbeats() > before);
   assert.notEqual(quiet.lastId(), first);
   assert.deepEqual(
     quiet.items.map(({ type }) => type),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { acknowledge, engage, said } from '../support/chat.ts';
+import { acknowledge, engage, sendText } from '../support/chat.ts';
 import { assertDeclared } from '../support/declared-items.ts';
 import { contents, isMessage, openFeed, type FeedItem, type OpenFeed } from '../support/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
@@ -12,11 +12,11 @@ import {
   expectStatus,
   makeAccount,
   makeOperator,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeSite,
   makeVisitor,
-  present,
+  setPresence,
   signIn,
 } from '../support/world.ts';
 
@@ -28,7 +28,7 @@ test('both sides see messages, acknowledgements and typing, in whichever process
   const { visitor, operator, id } = chat;
   await using ofOperator = await openFeed(server, { token: operator.token });
   await using ofVisitor = await openFeed(second, { token: visitor.token });
-  const messageId = await said(chat, visitor, 'Hello');
+  const messageId = await sendText(chat, visitor, 'Hello');
   for (const feed of [ofOperator, ofVisitor]) {
     const { data } = await feed.until(isMessage('Hello'));
     assert.deepEqual(Object.keys(data), ['event_type', 'event_id', 'dispatched_at', 'message', 'undelivered_messages']);
@@ -70,7 +70,7 @@ test('a visitor sees their ticket, their position, the offer and the engagement'
     200,
   );
   await feed.until(at('waiting', 1), 'having come forward');
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   await feed.until(at('offered', null), 'offered');
   const offer = await feed.until((item) => item.type === 'engagement_request.state' && item.data.state === 'pending');
   assert.deepEqual([offer.data.operator_id, offer.data.visitor_id], [operator.id, visitor.id]);
@@ -102,7 +102,7 @@ test('each kind of caller sees what they may see, and nothing else', async () =>
   const { own, visitor, operator, id, queue } = chat;
   const site = await makeSite(server, own);
   const foreign = await makeAccount(server);
-  const colleague = await makePresent(server, own, { media: ['text'] });
+  const colleague = await makeAvailableOperator(server, own, { media: ['text'] });
   const manager = await makeOperator(server, own, [{ site_id: own.siteId, role: 'manager' }]);
   const elsewhere = await makeOperator(server, own, [{ site_id: site, role: 'super_manager' }]);
   const stranger = await makeVisitor(server, own);
@@ -124,7 +124,7 @@ test('each kind of caller sees what they may see, and nothing else', async () =>
     stranger: await open(stranger.token),
     foreign: await open(foreign.admin),
   };
-  await said(chat, visitor, 'To the operator');
+  await sendText(chat, visitor, 'To the operator');
   expectStatus(
     await call(server, `POST /engagements/${id}/system_messages`, { token: own.admin, body: { content: 'Psst' } }),
     201,
@@ -151,7 +151,7 @@ test('each kind of caller sees what they may see, and nothing else', async () =>
     await call(server, `PATCH /transfer_requests/${transfer}`, { token: colleague.token, body: { action: 'accept' } }),
     200,
   );
-  await said(chat, colleague, 'To the visitor');
+  await sendText(chat, colleague, 'To the visitor');
   expectStatus(
     await call(server, `PUT /queues/${queue}`, {
       token: own.admin,
@@ -225,14 +225,14 @@ test('each kind of caller sees what they may see, and nothing else', async () =>
 test('an operator sees offers at once, a manager sees presence', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   await using feed = await openFeed(second, { token: operator.token });
   await using managing = await openFeed(second, { token: own.admin });
   await enqueue(server, own, queue);
   const offer = await feed.until((item) => item.type === 'engagement_request.state' && item.data.state === 'pending');
   const { body: got } = await call(server, `GET /engagement_requests/${offer.data.id}`, { token: operator.token });
   assert.deepEqual(offer.data, got);
-  await present(server, operator, { available: false });
+  await setPresence(server, operator, { available: false });
   const gone = await managing.until(
     (item) => item.type === 'operator.state' && item.data.id === operator.id && !item.data.available,
   );
@@ -314,27 +314,27 @@ test('D5.5 hold_presence renews the lease while connected, and lets it expire af
   assert.equal((await shown()).available, false, 'a connection alone does not make an operator available');
   await idle.close();
 
-  await present(server, operator, { expires_in_sec: 5 });
+  await setPresence(server, operator, { expires_in_sec: 5 });
   const soon = new Date((await shown()).presence_expires_at).getTime();
   const feed = await openFeed(second, { token: operator.token, query: '?hold_presence=true' });
-  const held = new Date((await shown()).presence_expires_at).getTime();
-  assert.ok(held - soon > 20_000, 'the feed extends the lease');
+  const extended = new Date((await shown()).presence_expires_at).getTime();
+  assert.ok(extended - soon > 20_000, 'the feed extends the lease');
   await feed.close();
   const after = new Date((await shown()).presence_expires_at).getTime();
-  assert.equal(after, held);
+  assert.equal(after, extended);
 
-  await present(server, operator);
+  await setPresence(server, operator);
   await using unlimited = await openFeed(server, { token: operator.token, query: '?hold_presence=true' });
   assert.equal((await shown()).presence_expires_at, null, 'a lease without an end stays without an end');
   await unlimited.close();
 
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept', routing_policy: { media: ['video'] } });
   const visitor = await makeVisitor(server, own);
-  const asked = await call(server, 'POST /queue_tickets', {
+  const answer = await call(server, 'POST /queue_tickets', {
     token: visitor.token,
     body: { site_id: own.siteId, media: 'video', queue_id: queue },
   });
-  const { id } = expectStatus(asked, 201).body;
+  const { id } = expectStatus(answer, 201).body;
   const lease = { token: visitor.token, body: { expires_in_sec: 2 } };
   expectStatus(await call(server, `PUT /visitors/${visitor.id}/presence`, lease), 200);
   await using waiting = await openFeed(server, { token: visitor.token, query: '?hold_presence=true' });

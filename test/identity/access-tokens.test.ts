@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openFeed } from '../support/feed.ts';
-import { fileForm, sent, startTalk } from '../support/files.ts';
+import { fileForm, uploadFile, startFileEngagement } from '../support/files.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
@@ -184,8 +184,8 @@ test('an access token has the same permissions as a token obtained with an API k
 test('an access token can download files', async () => {
   const scanning = await startTestServer({ scanner: { kind: 'none' } });
   try {
-    const talk = await startTalk(scanning);
-    const id = await sent(scanning, talk, fileForm('Hello'));
+    const talk = await startFileEngagement(scanning);
+    const id = await uploadFile(scanning, talk, fileForm('Hello'));
     const { token } = await makeAccessToken(scanning, talk.account, talk.operator.id);
     const file = await call(scanning, `GET ${talk.path}/${id}`, { token: `Token ${token}` });
     assert.equal(expectStatus(file, 200).body, 'Hello');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openCast } from '../support/cast.ts';
-import { expected, kinds } from '../support/expected-access.ts';
+import { expectedAccess, callerKinds } from '../support/expected-access.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { makeTargets, type Targets } from '../support/route-targets.ts';
 import { call } from '../support/server.ts';
@@ -21,8 +21,8 @@ test('D9.1 every route admits exactly the callers it declares', async (t) => {
     const name = `${route.method} ${route.url}`;
     await t.test(name, async () => {
       let unused: Targets | null = null;
-      for (const kind of kinds) {
-        const expectedResult = expected(route.access, kind);
+      for (const kind of callerKinds) {
+        const expectedResult = expectedAccess(route.access, kind);
         // A refused request changes nothing, so its targets can be reused. Strangers and staff need their own targets.
         const shares = expectedResult !== 'allowed' && kind !== 'stranger' && !(kind in staff);
         const targets: Targets = (shares ? unused : null) ?? (await makeTargets(cast, route, kind));

@@ -3,16 +3,16 @@ import { test } from 'node:test';
 import { startCluster, type Cluster } from '../support/cluster.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, until, type Json } from '../support/server.ts';
-import { expectStatus, makeAccount, makeQueue, makeTeam, type Reached } from '../support/world.ts';
+import { expectStatus, makeAccount, makeQueue, makeTeam, type ServerHandle } from '../support/world.ts';
 
 /** Under faults there is no change without its audit entry, and no entry without its change. */
 const { server, account } = await openWorld();
 
-async function entriesAbout({ database: { sql } }: Pick<Reached, 'database'>, id: string): Promise<Json[]> {
+async function entriesAbout({ database: { sql } }: Pick<ServerHandle, 'database'>, id: string): Promise<Json[]> {
   return [...(await sql`SELECT action, changes FROM audit_log WHERE target_id = ${id} ORDER BY seq`)];
 }
 
-async function nameOf({ database: { sql } }: Pick<Reached, 'database'>, team: string): Promise<string> {
+async function nameOf({ database: { sql } }: Pick<ServerHandle, 'database'>, team: string): Promise<string> {
   const [row] = await sql<{ name: string }[]>`SELECT name FROM teams WHERE id = ${team}`;
   return row?.name ?? 'deleted';
 }

@@ -6,7 +6,7 @@ import { connect } from '../../packages/server/src/platform/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { rowsRead } from '../support/rows-read.ts';
+import { countRowsRead } from '../support/rows-read.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import {
@@ -318,7 +318,7 @@ test('filtering by actor or action reads few rows among many entries', async () 
   const client = connect(server.database.address, { max: 1 });
   try {
     for (const rare of [{}, { actorId: here.id as OperatorId }, { action: 'team.create' }]) {
-      const read = await rowsRead(client, 'audit_log%', async () => listEntries(client, { ...all, ...rare }));
+      const read = await countRowsRead(client, 'audit_log%', async () => listEntries(client, { ...all, ...rare }));
       assert.ok(read <= 100, `${JSON.stringify(rare)}: ${read}`);
     }
   } finally {

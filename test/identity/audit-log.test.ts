@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { owner } from '../support/audited-credentials.ts';
-import { cases, freshWebhook, makeChannel, secretsGiven, type World } from '../support/audited.ts';
-import { startTalk } from '../support/files.ts';
+import { makeTargetOperator } from '../support/audited-credentials.ts';
+import { cases, freshWebhook, makeChannel, sentSecrets, type World } from '../support/audited.ts';
+import { startFileEngagement } from '../support/files.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
 import {
-  askIn,
+  requestTicket,
   expectStatus,
   makeAccount,
   makeOperator,
@@ -15,7 +15,7 @@ import {
   makeQueue,
   makeTeam,
   policyFields,
-  present,
+  setPresence,
   queueFields,
   type TestAccount,
 } from '../support/world.ts';
@@ -75,8 +75,8 @@ test('every audited route writes one entry that says who changed what and contai
   }
   const [stored] = await server.database.sql<{ text: string }[]>`
     SELECT string_agg(row_to_json(l)::text, ' ') AS text FROM audit_log l`;
-  assert.ok(secrets.length >= 5 && secretsGiven.length >= 12);
-  for (const each of [...secrets, ...secretsGiven]) assert.ok(!stored?.text.includes(each), `${each} is in the log`);
+  assert.ok(secrets.length >= 5 && sentSecrets.length >= 12);
+  for (const each of [...secrets, ...sentSecrets]) assert.ok(!stored?.text.includes(each), `${each} is in the log`);
 });
 
 test('a route that can change something must declare whether it is audited', async () => {
@@ -102,12 +102,12 @@ test('a route that can change something must declare whether it is audited', asy
 
 test('operators’ own work and changes by visitors write no entry', async () => {
   const own = await makeAccount(server);
-  const { operator, visitor, engagement } = await startTalk(server, own);
+  const { operator, visitor, engagement } = await startFileEngagement(server, own);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept', routing_policy: { media: ['video'] } });
-  await present(server, operator, { media: ['text'] });
-  const ticket = await askIn(server, own, { queue_ids: [queue], media: 'video' });
+  await setPresence(server, operator, { media: ['text'] });
+  const ticket = await requestTicket(server, own, { queue_ids: [queue], media: 'video' });
   const { entries } = await writtenBy(async () => {
-    await present(server, operator, { media: ['text'] });
+    await setPresence(server, operator, { media: ['text'] });
     const ask = async (route: string, token: string, body: unknown): Promise<void> =>
       void expectStatus(await call(server, route, { token, body }), 200);
     await ask(`PATCH /operators/${operator.id}`, operator.token, { available: false });
@@ -122,7 +122,7 @@ test('operators’ own work and changes by visitors write no entry', async () =>
 test('a request that changes nothing writes no entry', async () => {
   const team = await makeTeam(server, account, account.siteId);
   const { id: webhook, secret: first } = await freshWebhook(world());
-  const operator = await owner(world());
+  const operator = await makeTargetOperator(world());
   const { entries } = await writtenBy(async () => {
     for (const body of [{}, { name: 'Team' }, { name: 'Team', description: null }])
       expectStatus(await call(server, `PATCH /teams/${team}`, { token: account.admin, body }), 200);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { end, engage, said } from '../support/chat.ts';
+import { end, engage, sendText } from '../support/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
 import {
@@ -9,10 +9,10 @@ import {
   expectStatus,
   makeAccount,
   makeOperator,
-  makePresent,
+  makeAvailableOperator,
   makeSite,
   makeTeam,
-  present,
+  setPresence,
 } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
@@ -30,7 +30,7 @@ test('operators see the colleagues on their sites and nothing of other sites', a
   const far = await makeOperator(server, own, [{ site_id: otherSite, role: 'operator' }]);
   const gone = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   expectStatus(await call(server, `DELETE /operators/${gone.id}`, { token: own.admin }), 204);
-  await present(server, both, { media: ['text', 'audio'], reason: 'nobody else’s business' });
+  await setPresence(server, both, { media: ['text', 'audio'], reason: 'nobody else’s business' });
   const list = async (query: string, token = me.token): Promise<Json[]> =>
     expectStatus(await call(server, `GET /colleagues?${query}`, { token }), 200).body.colleagues;
 
@@ -54,10 +54,10 @@ test('operators see the colleagues on their sites and nothing of other sites', a
 
 test('an operator may read a visitor’s earlier engagements only while serving that visitor', async () => {
   const past = await engage(server, {}, {});
-  await said(past, past.visitor, 'My order is late');
+  await sendText(past, past.visitor, 'My order is late');
   await end(past);
-  const next = await makePresent(server, past.own);
-  await present(server, past.operator, { available: false });
+  const next = await makeAvailableOperator(server, past.own);
+  await setPresence(server, past.operator, { available: false });
   const paths = [`/engagements/${past.id}`, `/engagements/${past.id}/chat_transcript`, `/engagements/${past.id}/files`];
   const statuses = async (token: string): Promise<number[]> =>
     Promise.all(paths.map(async (path) => (await call(server, `GET ${path}`, { token })).status));
@@ -78,7 +78,7 @@ test('an operator may read a visitor’s earlier engagements only while serving 
   const say = `PUT /engagements/${past.id}/chat_messages/00000000-0000-4000-8000-000000000001`;
   assert.equal((await call(server, say, { token: next.token, body: { content: 'Hello' } })).status, 403);
 
-  const stranger = await makePresent(server, past.own);
+  const stranger = await makeAvailableOperator(server, past.own);
   assert.deepEqual(await statuses(stranger.token), [403, 403, 403]);
   await end({ ...past, id: current, operator: next });
   assert.deepEqual(await statuses(next.token), [403, 403, 403]);

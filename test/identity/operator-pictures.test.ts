@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
-import { expectStatus, makePresent } from '../support/world.ts';
+import { expectStatus, makeAvailableOperator } from '../support/world.ts';
 import { engage } from '../support/chat.ts';
 import { onePixel, setPicture } from '../support/pictures.ts';
 import { call, startTestServer, until } from '../support/server.ts';
@@ -19,12 +19,12 @@ test('a visitor sees the display name and picture of each operator, but not thei
   const picture_url = await setPicture(server, operator, operator.id);
   assert.deepEqual((await seen()).operators, [{ id: operator.id, display_name: 'Ann', picture_url }]);
 
-  const second = await makePresent(server, own);
-  const asked = await call(server, 'POST /transfer_requests', {
+  const second = await makeAvailableOperator(server, own);
+  const requested = await call(server, 'POST /transfer_requests', {
     token: operator.token,
     body: { engagement_id: id, operator_id: second.id },
   });
-  const { id: transfer } = expectStatus(asked, 201).body;
+  const { id: transfer } = expectStatus(requested, 201).body;
   const accept = { token: second.token, body: { action: 'accept' } };
   expectStatus(await call(server, `PATCH /transfer_requests/${transfer}`, accept), 200);
   const now = await seen();
@@ -95,6 +95,6 @@ test('only a PNG, JPEG or WebP of at most 256 KiB is accepted, and colleagues ca
     const { details } = expectStatus(await put(content), 422).body;
     assert.equal(details[0].attribute, '/content', content.slice(0, 40));
   }
-  const colleague = await makePresent(server, own);
+  const colleague = await makeAvailableOperator(server, own);
   expectStatus(await put(onePixel, colleague.token), 403);
 });

@@ -127,8 +127,11 @@ test('wrong passwords from many addresses are limited together, but do not lock 
     const statuses = [...Array<number>(4).fill(401), 429, 429];
     assert.deepEqual(await guessFromEverywhere(limited, `${randomUUID()}@test`, { times: 6 }), statuses);
     assert.deepEqual(await guessFromEverywhere(limited, email, { times: 6 }), statuses);
-    const anew = await attempt(limited, { email, password, from: '203.0.113.1' });
-    assert.match(expectStatus(anew, 429).body.detail, /browser that you have used before.*try again in \d+ s/);
+    const fromNewBrowser = await attempt(limited, { email, password, from: '203.0.113.1' });
+    assert.match(
+      expectStatus(fromNewBrowser, 429).body.detail,
+      /browser that you have used before.*try again in \d+ s/,
+    );
     const known = { email, password, from: '203.0.113.1', cookie };
     const next = secretOf(await attempt(limited, known));
     // Each sign-in replaces the secret of the browser, so a copied secret is useless.

@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { end, engage, say, said, type Engaged } from '../support/chat.ts';
+import { end, engage, say, sendText, type Engaged } from '../support/chat.ts';
 import { isMessage, openFeed } from '../support/feed.ts';
 import { fileForm } from '../support/files.ts';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { inTransaction, type Sql } from '../../packages/server/src/platform/database.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { acceptOffer, askIn, expectStatus, makePresent, makeSite, makeTeam, offersOf } from '../support/world.ts';
+import {
+  acceptOffer,
+  requestTicket,
+  expectStatus,
+  makeAvailableOperator,
+  makeSite,
+  makeTeam,
+  offersOf,
+} from '../support/world.ts';
 
 /** Tests what operators can still do in their engagements after they have lost their role on the site. */
 
@@ -51,19 +59,19 @@ function requestsUnder({ id }: Engaged, names: { message: string; file: string; 
 /** A conversation with messages of both sides, a file and a media upgrade request. */
 async function fullConversation(): Promise<Engaged & { names: { message: string; file: string; upgrade: string } }> {
   const chat = await engage(server);
-  await said(chat, chat.operator, 'Hello');
-  const message = await said(chat, chat.visitor, 'Hi');
+  await sendText(chat, chat.operator, 'Hello');
+  const message = await sendText(chat, chat.visitor, 'Hi');
   const upload = { token: chat.visitor.token, body: fileForm('Hello') };
   const { file_id: file } = expectStatus(await call(server, `POST /engagements/${chat.id}/files`, upload), 200).body;
-  const wanted = { token: chat.visitor.token, body: { audio: 'two_way', video: null } };
+  const upgradeRequest = { token: chat.visitor.token, body: { audio: 'two_way', video: null } };
   const path = `/engagements/${chat.id}/media_upgrade_requests`;
-  const { id: upgrade } = expectStatus(await call(server, `POST ${path}`, wanted), 201).body;
+  const { id: upgrade } = expectStatus(await call(server, `POST ${path}`, upgradeRequest), 201).body;
   return { ...chat, names: { message, file, upgrade } };
 }
 
-async function statuses(chat: Engaged, asked: readonly [string, Json?][]): Promise<string[]> {
+async function statuses(chat: Engaged, requests: readonly [string, Json?][]): Promise<string[]> {
   const answers: string[] = [];
-  for (const [request, body] of asked)
+  for (const [request, body] of requests)
     answers.push(`${request} ${(await call(server, request, { token: chat.operator.token, body })).status}`);
   return answers;
 }
@@ -78,11 +86,11 @@ for (const [how, whereTo] of [
       if (when === 'ended') await end(chat);
       const sites = whereTo === 'nowhere' ? [] : [await makeSite(server, chat.own)];
       await assign(chat, chat.operator, sites);
-      const asked = requestsUnder(chat, chat.names);
-      const found = await statuses(chat, asked);
+      const requests = requestsUnder(chat, chat.names);
+      const found = await statuses(chat, requests);
       assert.deepEqual(
         found,
-        asked.map(([request]) => `${request} 404`),
+        requests.map(([request]) => `${request} 404`),
         when,
       );
       const list = await call(server, 'GET /engagement_requests', { token: chat.operator.token });
@@ -108,8 +116,8 @@ test('removing an operator from a site ends their engagements there at once, and
   const { state, end_reason } = await engagementOf(chat);
   assert.deepEqual([state, end_reason], ['ended', 'operator_left']);
   // The visitor can enqueue again at once and is offered to another operator.
-  const colleague = await makePresent(server, chat.own);
-  expectStatus(await askIn(server, chat.own, { queue_ids: [chat.queue] }, chat.visitor), 201);
+  const colleague = await makeAvailableOperator(server, chat.own);
+  expectStatus(await requestTicket(server, chat.own, { queue_ids: [chat.queue] }, chat.visitor), 201);
   await until(async () => (await offersOf(server, colleague)).length === 1);
 });
 
@@ -118,13 +126,13 @@ test('an engagement continues on a site where the operator keeps their role', as
   const other = await makeSite(server, chat.own);
   await assign(chat, chat.operator, [chat.own.siteId, other]);
   await assign(chat, chat.operator, [chat.own.siteId]);
-  await said(chat, chat.operator, 'Still here');
+  await sendText(chat, chat.operator, 'Still here');
   assert.equal((await engagementOf(chat)).state, 'active');
 });
 
 test('a pending transfer ends when its operator is removed from the site', async () => {
   const chat = await engage(server);
-  const colleague = await makePresent(server, chat.own);
+  const colleague = await makeAvailableOperator(server, chat.own);
   const body = { engagement_id: chat.id, operator_id: colleague.id };
   const { id } = expectStatus(
     await call(server, 'POST /transfer_requests', { token: chat.operator.token, body }),
@@ -144,16 +152,16 @@ test('the feed of a removed operator gets feed.reset and nothing more of the sit
   await assign(chat, chat.operator, [chat.own.siteId, other]);
   await using feed = await openFeed(server, { token: chat.operator.token });
   await using visitors = await openFeed(server, { token: chat.visitor.token });
-  await said(chat, chat.visitor, 'before');
+  await sendText(chat, chat.visitor, 'before');
   await feed.until(isMessage('before'));
   await assign(chat, chat.operator, [other]);
   const before = feed.items.length;
   await visitors.untilType('engagement.end');
-  const colleague = await makePresent(server, chat.own);
-  expectStatus(await askIn(server, chat.own, { queue_ids: [chat.queue] }, chat.visitor), 201);
+  const colleague = await makeAvailableOperator(server, chat.own);
+  expectStatus(await requestTicket(server, chat.own, { queue_ids: [chat.queue] }, chat.visitor), 201);
   await until(async () => (await offersOf(server, colleague)).length === 1);
   const next = { ...chat, id: await acceptOffer(server, colleague) };
-  await said(next, chat.visitor, 'after');
+  await sendText(next, chat.visitor, 'after');
   await visitors.until(isMessage('after'));
   const reset = await feed.untilType('feed.reset');
   assert.equal(reset.data.reason, 'access_changed');
@@ -166,7 +174,7 @@ test('the feed of a removed operator gets feed.reset and nothing more of the sit
 
 test('a webhook attached by an operator gets no events while the operator is off the site or disabled', async () => {
   const chat = await engage(server);
-  const colleague = await makePresent(server, chat.own);
+  const colleague = await makeAvailableOperator(server, chat.own);
   const webhook = {
     url: 'http://127.0.0.1:9/hook',
     method: 'POST',
@@ -174,9 +182,9 @@ test('a webhook attached by an operator gets no events while the operator is off
     messages: 'all',
   };
   const body = { engagement_id: chat.id, operator_id: colleague.id, webhooks: [webhook] };
-  const asked = await call(server, 'POST /transfer_requests', { token: chat.operator.token, body });
+  const requested = await call(server, 'POST /transfer_requests', { token: chat.operator.token, body });
   const accept = { token: colleague.token, body: { action: 'accept' } };
-  expectStatus(await call(server, `PATCH /transfer_requests/${expectStatus(asked, 201).body.id}`, accept), 200);
+  expectStatus(await call(server, `PATCH /transfer_requests/${expectStatus(requested, 201).body.id}`, accept), 200);
   /** Deliveries of the engagement to the attached webhook; nothing listens at its URL. */
   const countDeliveries = async (): Promise<number> => {
     const [row] = await server.database.sql<{ count: number }[]>`
@@ -185,17 +193,17 @@ test('a webhook attached by an operator gets no events while the operator is off
        WHERE d.engagement_id = ${chat.id} AND w.side = 'operator'`;
     return row?.count ?? 0;
   };
-  await said(chat, chat.visitor, 'before');
+  await sendText(chat, chat.visitor, 'before');
   assert.equal(await countDeliveries(), 1);
   await assign(chat, chat.operator, []);
-  await said(chat, chat.visitor, 'after');
-  await said(chat, colleague, 'after, too');
+  await sendText(chat, chat.visitor, 'after');
+  await sendText(chat, colleague, 'after, too');
   assert.equal(await countDeliveries(), 1);
   await assign(chat, chat.operator, [chat.own.siteId]);
-  await said(chat, chat.visitor, 'back');
+  await sendText(chat, chat.visitor, 'back');
   assert.equal(await countDeliveries(), 2);
   expectStatus(await call(server, `DELETE /operators/${chat.operator.id}`, { token: chat.own.admin }), 204);
-  await said(chat, chat.visitor, 'disabled');
+  await sendText(chat, chat.visitor, 'disabled');
   assert.equal(await countDeliveries(), 2);
 });
 

@@ -6,10 +6,10 @@ import { openWorld } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import {
   acceptOffer,
-  askIn,
+  requestTicket,
   expectStatus,
   makeApplicationToken,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeVisitor,
   offersOf,
@@ -43,7 +43,7 @@ async function sweepAfter(visitors: readonly TestVisitor[], hours: number): Prom
 test('an unused visitor of a page is deleted two days after their last token, other visitors are kept', async () => {
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept' });
   const ask = async (visitor: TestVisitor): Promise<string> =>
-    expectStatus(await askIn(server, account, { queue_ids: [queue] }, visitor), 201).body.id;
+    expectStatus(await requestTicket(server, account, { queue_ids: [queue] }, visitor), 201).body.id;
   const unused = await Promise.all(Array.from({ length: 3 }, async () => makePageVisitor()));
   const named = await makePageVisitor();
   const path = `/sites/${account.siteId}/visitors/${named.id}`;
@@ -56,7 +56,7 @@ test('an unused visitor of a page is deleted two days after their last token, ot
   expectStatus(await call(server, `PATCH /queue_tickets/${await ask(canceled)}`, cancel), 200);
   const engaged = await makePageVisitor();
   await ask(engaged);
-  const operator = await makePresent(server, account);
+  const operator = await makeAvailableOperator(server, account);
   await until(async () => (await offersOf(server, operator)).length > 0);
   await acceptOffer(server, operator);
   const waiting = await makePageVisitor();
@@ -96,8 +96,8 @@ test('the token of a deleted visitor gets 401 in every process, and their feed e
     await until(async () => (await call(each, read, { token: visitor.token })).status === 401);
     for (const asking of ['GET /feed', 'GET /engagement_requests', `POST /visitors/${visitor.id}/token`])
       expectStatus(await call(each, asking, { token: visitor.token }), 401);
-    const asked = { token: visitor.token, body: { site_id: account.siteId, media: 'text' } };
-    expectStatus(await call(each, 'POST /queue_tickets', asked), 401);
+    const request = { token: visitor.token, body: { site_id: account.siteId, media: 'text' } };
+    expectStatus(await call(each, 'POST /queue_tickets', request), 401);
   }
   expectStatus(await call(server, read, { token: account.admin }), 404);
 });
@@ -110,7 +110,7 @@ test('a visitor who enqueues while being deleted gets a ticket or is unknown', a
   const visitors = await Promise.all(Array.from({ length: 60 }, async () => makePageVisitor()));
   const asking = visitors.map(async (visitor, index) => {
     await new Promise((resolve) => setTimeout(resolve, index * 2));
-    return askIn(server, account, { queue_ids: [queue] }, visitor);
+    return requestTicket(server, account, { queue_ids: [queue] }, visitor);
   });
   const left = new Set(await sweepAfter(visitors, 49));
   const answers = await Promise.all(asking);

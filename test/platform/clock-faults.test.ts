@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
-import { engage, said } from '../support/chat.ts';
+import { engage, sendText } from '../support/chat.ts';
 import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { call, until, type Json } from '../support/server.ts';
@@ -12,21 +12,21 @@ import {
   expectStatus,
   makeAccount,
   makeOperator,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   offersOf,
-  present,
+  setPresence,
   signIn,
-  type Reached,
+  type ServerHandle,
   type TestAccount,
 } from '../support/world.ts';
 
-/** `npm run prove` takes the long form. */
+/** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;
 const hourSec = 3_600;
 const daySec = 24 * hourSec;
 
-/** Where the clock is put, one after the other: each is a step from the one before. */
+/** The offsets of the clock, one after the other. Each is a step from the one before. */
 const short: readonly ClockStep[] = [
   { whose: 'database', aheadSec: -hourSec },
   { whose: 'both', aheadSec: daySec },
@@ -40,7 +40,7 @@ interface ClockStep {
   readonly aheadSec: number;
 }
 
-/** What an offer, a lease and a retry are given here, and how late they may be on a busy machine. */
+/** The timeouts of an offer, a lease and a retry, and how late they may be on a busy machine. */
 const offerSec = 5;
 const leaseSec = 6;
 const lateSec = 15;
@@ -52,7 +52,7 @@ test(
     await using cluster = await startSteppedCluster(2);
     const [node = assert.fail(), other = assert.fail()] = cluster.nodes;
     const server = cluster.reach(node);
-    const kept = await keepThings(server);
+    const kept = await makeRowsToKeep(server);
     const ledger = new OrderLedger();
     const receiver = await startLedgerReceiver(ledger);
     t.after(async () => receiver.close());
@@ -61,19 +61,19 @@ test(
       await makeWebhook(server, own, { url: receiver.url, events: ['engagement.chat.message'] });
     const places = isLong ? long : short;
     const seconds = places.length * (leaseSec + 4);
-    const writing = writeInOrder(chats, { seconds, perSecond: 60, insist: true });
-    // Looked at below; a failure of a probe comes first.
+    const writing = writeInOrder(chats, { seconds, perSecond: 60, retry: true });
+    // Awaited below. A failed probe is reported first.
     writing.catch(() => undefined);
     for (const place of places) {
       const probes = [probeOffer, probeWaiting, probeLease, probeRetry];
-      const begun = await insist(async () => {
+      const checks = await retryOn503(async () => {
         const ready = await Promise.all(probes.map(async (prepare) => prepare(server, t)));
         return Promise.all(ready.map(async (begin) => begin()));
       });
       cluster.set(place.whose, place.aheadSec);
       const steppedAt = performance.now();
-      const took = await Promise.all(begun.map(async (check) => check()));
-      await insist(async () => assertKept(server, kept));
+      const took = await Promise.all(checks.map(async (check) => check()));
+      await retryOn503(async () => assertRowsKept(server, kept));
       const where = `${place.whose} at ${place.aheadSec} s`;
       t.diagnostic(`${where}: ${took.join(', ')}; ${Math.round(performance.now() - steppedAt)} ms in all`);
     }
@@ -81,36 +81,36 @@ test(
     await until(() => ledger.missing(acknowledged).length === 0, 30_000);
     t.diagnostic(`${acknowledged.size} messages, ${ledger.repeated} delivered again`);
     assert.equal(ledger.displaced, 0);
-    // A process that starts while the clocks are wrong goes on with what it finds.
+    // A process that starts while the clocks are wrong continues with the stored state.
     for (const each of [node, other]) await each.stop('SIGKILL');
     const restarted = cluster.reach(await cluster.start());
     const begin = await probeWaiting(restarted);
     const check = await begin();
     await check();
-    await assertKept(restarted, kept);
+    await assertRowsKept(restarted, kept);
   },
 );
 
 /**
- * A probe is prepared, begun and checked. Clocks are stepped between the last two: what takes long on a busy machine is
- * prepared before its time begins to run.
+ * A probe is prepared, started and checked. Clocks are stepped between start and check. Slow work belongs into the preparation,
+ * before the time is measured.
  */
 type Probe = () => Promise<() => Promise<string>>;
 
-function between(what: string, tookMs: number, [least, most]: readonly [leastSec: number, mostSec: number]): string {
-  assert.ok(tookMs > least * 1_000 && tookMs < most * 1_000, `${what} after ${tookMs} ms`);
+function between(what: string, tookMs: number, [minSec, maxSec]: readonly [minSec: number, maxSec: number]): string {
+  assert.ok(tookMs > minSec * 1_000 && tookMs < maxSec * 1_000, `${what} after ${tookMs} ms`);
   return `${what} after ${Math.round(tookMs)} ms`;
 }
 
 /**
- * PostgreSQL's own time-outs go by the wall clock, so it may end a statement that runs while the clock is stepped. libfaketime makes that
- * likelier: it shows a signal handler the machine's own time where that interrupts a look at the clock.
+ * Retries while the answer is 503. PostgreSQL's timeouts use the wall clock, so a step may cancel a running statement. libfaketime
+ * makes that more likely: a signal handler that interrupts a read of the clock sees the real time.
  */
-async function insist<T>(ask: () => Promise<T>): Promise<T> {
+async function retryOn503<T>(request: () => Promise<T>): Promise<T> {
   const answers: T[] = [];
   await until(async () => {
     try {
-      answers.push(await ask());
+      answers.push(await request());
     } catch (error) {
       if (!(error instanceof Error && error.message.includes('got 503'))) throw error;
     }
@@ -119,31 +119,31 @@ async function insist<T>(ask: () => Promise<T>): Promise<T> {
   return answers[0] as T;
 }
 
-async function setOfferTime(server: Reached, { admin, siteId }: TestAccount): Promise<void> {
+async function setOfferTime(server: ServerHandle, { admin, siteId }: TestAccount): Promise<void> {
   const body = { reactive_call_timeout: offerSec };
   expectStatus(await call(server, `PATCH /sites/${siteId}`, { token: admin, body }), 200);
 }
 
-/** An offer that nobody answers times out after its time, by a clock that nobody stepped. */
-async function probeOffer(server: Reached): Promise<Probe> {
+/** An unanswered offer times out after its timeout, measured by a clock that is not stepped. */
+async function probeOffer(server: ServerHandle): Promise<Probe> {
   const own = await makeAccount(server);
   await setOfferTime(server, own);
   const queue = await makeQueue(server, own);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   return async () => {
     const offeredAt = performance.now();
     await enqueue(server, own, queue);
     const [offer = assert.fail('nothing was offered')] = await offersOf(server, operator);
     return async () => {
-      const offers = async () => insist(async () => offersOf(server, operator));
+      const offers = async () => retryOn503(async () => offersOf(server, operator));
       await until(async () => (await offers()).every(({ id }: Json) => id !== offer.id), 60_000);
       return between('offer timed out', performance.now() - offeredAt, [offerSec - 1, offerSec + lateSec]);
     };
   };
 }
 
-/** A visitor who waits has waited as long as before, and is offered to an operator who comes. */
-async function probeWaiting(server: Reached): Promise<Probe> {
+/** A waiting visitor keeps their waiting time, and is offered to the next available operator. */
+async function probeWaiting(server: ServerHandle): Promise<Probe> {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
@@ -153,31 +153,32 @@ async function probeWaiting(server: Reached): Promise<Probe> {
     return async () => {
       const waitedSec = async (): Promise<number> => {
         const read = async () => call(server, `GET /queue_tickets/${id}`, { token: visitor.token });
-        const ticket = await insist(async () => expectStatus(await read(), 200).body);
+        const ticket = await retryOn503(async () => expectStatus(await read(), 200).body);
         const [clock] = await server.database.sql<{ now: Date }[]>`SELECT clock_timestamp() AS now`;
         return ((clock?.now ?? assert.fail()).getTime() - Date.parse(ticket.created_at)) / 1_000;
       };
-      // A step is noticed within a second.
+      // A step is detected within a second.
       await until(async () => Math.abs((await waitedSec()) - (performance.now() - enqueuedAt) / 1_000) < 2, 5_000);
       const cameAt = performance.now();
-      await insist(async () => present(server, operator));
-      await until(async () => (await insist(async () => offersOf(server, operator))).length === 1, 60_000);
+      await retryOn503(async () => setPresence(server, operator));
+      await until(async () => (await retryOn503(async () => offersOf(server, operator))).length === 1, 60_000);
       return between('waiting visitor offered', performance.now() - cameAt, [0, lateSec]);
     };
   };
 }
 
-/** An operator who said how long they are there is there for so long. */
-async function probeLease(server: Reached): Promise<Probe> {
+/** An operator with a presence lease stays available until it ends. */
+async function probeLease(server: ServerHandle): Promise<Probe> {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   return async () => {
     const saidAt = performance.now();
-    await present(server, operator, { expires_in_sec: leaseSec });
+    await setPresence(server, operator, { expires_in_sec: leaseSec });
     return async () => {
       const read = async () => call(server, `GET /operators/${operator.id}`, { token: own.admin });
-      const isThere = async (): Promise<boolean> => insist(async () => expectStatus(await read(), 200).body.available);
-      // Until the step is noticed, reads go by the new clock.
+      const isThere = async (): Promise<boolean> =>
+        retryOn503(async () => expectStatus(await read(), 200).body.available);
+      // Until the step is detected, reads use the new clock.
       await until(isThere, 2_000);
       await until(async () => !(await isThere()), 60_000);
       return between('lease ended', performance.now() - saidAt, [leaseSec - 1, leaseSec + lateSec]);
@@ -185,15 +186,15 @@ async function probeLease(server: Reached): Promise<Probe> {
   };
 }
 
-/** A delivery that failed is tried again about five seconds later. */
-async function probeRetry(server: Reached, t: TestContext): Promise<Probe> {
+/** A failed delivery is retried about five seconds later. */
+async function probeRetry(server: ServerHandle, t: TestContext): Promise<Probe> {
   const receiver = await startReceiver();
   t.after(async () => receiver.close());
   receiver.answer = () => (receiver.arrived.length === 1 ? 500 : 200);
   const chat = await engage(server);
   const hook = await makeWebhook(server, chat.own, { url: receiver.url, events: ['engagement.chat.message'] });
   return async () => {
-    await said(chat, chat.visitor, 'once more');
+    await sendText(chat, chat.visitor, 'once more');
     await until(async () => (await server.database.sql`
       SELECT 1 FROM deliveries WHERE webhook_id = ${hook.id} AND state = 'retrying'`).length === 1); // prettier-ignore
     const failedAt = performance.now();
@@ -204,8 +205,8 @@ async function probeRetry(server: Reached, t: TestContext): Promise<Probe> {
   };
 }
 
-/** What a sweep would delete if it believed a clock that is wrong. */
-interface Kept {
+/** Rows that a sweep would delete if it trusted a wrong clock. */
+interface RowsToKeep {
   readonly own: TestAccount;
   readonly revoked: string;
   readonly key: string;
@@ -213,14 +214,14 @@ interface Kept {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-async function keepThings(server: Reached): Promise<Kept> {
+async function makeRowsToKeep(server: ServerHandle): Promise<RowsToKeep> {
   const own = await makeAccount(server);
   const revoked = await signIn(server, own.key);
   expectStatus(await call(server, 'DELETE /operator_authentication/sessions/current', { token: revoked }), 204);
   const key = randomUUID();
   const team = expectStatus(await makeTeam(server, own, key), 201).body;
   const { sql } = server.database;
-  // Of the oldest day that is kept.
+  // The oldest day within the retention.
   const day = sql`(now() AT TIME ZONE 'UTC')::date - 29`;
   for (const [log, time] of [
     ['events', 'occurred_at'],
@@ -235,12 +236,12 @@ async function keepThings(server: Reached): Promise<Kept> {
   return { own, revoked, key, team, counts: await countAll(server) };
 }
 
-async function makeTeam(server: Reached, own: TestAccount, key: string) {
+async function makeTeam(server: ServerHandle, own: TestAccount, key: string) {
   const body = { site_id: own.siteId, name: 'Kept' };
   return call(server, 'POST /teams', { token: own.admin, body, headers: { 'idempotency-key': key } });
 }
 
-async function countAll({ database: { sql } }: Reached): Promise<Record<string, number>> {
+async function countAll({ database: { sql } }: ServerHandle): Promise<Record<string, number>> {
   const [row = {}] = await sql<Record<string, number>[]>`
     SELECT (SELECT count(*)::integer FROM events) AS events,
            (SELECT count(*)::integer FROM events WHERE payload::text = '{}') AS "oldEvents",
@@ -251,7 +252,7 @@ async function countAll({ database: { sql } }: Reached): Promise<Record<string, 
   return row;
 }
 
-async function assertKept(server: Reached, { own, revoked, key, team, counts }: Kept): Promise<void> {
+async function assertRowsKept(server: ServerHandle, { own, revoked, key, team, counts }: RowsToKeep): Promise<void> {
   for (const [what, count] of Object.entries(await countAll(server)))
     assert.ok(count >= (counts[what] ?? 0), `${what}: ${counts[what]} were there, ${count} are left`);
   expectStatus(await call(server, 'GET /sites', { token: revoked }), 401);
@@ -267,7 +268,7 @@ test(
   async (t) => {
     await using cluster = await startSteppedCluster(1);
     const first = cluster.nodes[0] ?? assert.fail();
-    const kept = await keepThings(cluster.reach(first));
+    const kept = await makeRowsToKeep(cluster.reach(first));
     await first.stop('SIGKILL');
     for (const days of isLong ? [1, 40, 400] : [40]) {
       cluster.set('both', days * daySec);
@@ -277,18 +278,18 @@ test(
       const chat = await engage(cluster.reach(node));
       await setOfferTime(chat.server, chat.own);
       await makeWebhook(chat.server, chat.own, { url: receiver.url, events: ['engagement.chat.message'] });
-      await said(chat, chat.visitor, 'leased');
+      await sendText(chat, chat.visitor, 'leased');
       await until(() => receiver.arrived.length === 1);
-      // The start sweeps at once; its last task is done by then.
+      // The start runs a sweep. The new partition shows that its last task is done.
       await until(async () => (await cluster.database.sql`
         SELECT 1 FROM pg_inherits WHERE inhparent = 'delivery_log'::regclass
            AND inhrelid::regclass::text = 'delivery_log_' || to_char(now() + interval '3 days', 'YYYYMMDD')`).length === 1); // prettier-ignore
       for (const [what, count] of Object.entries(await countAll(chat.server)))
         assert.ok(count >= (kept.counts[what] ?? 0), `${what}: ${kept.counts[what]} were there, ${count} are left`);
-      // A token of an hour is over after a day, revoked or not.
+      // The token was valid for an hour, so it has expired, revoked or not.
       expectStatus(await call(chat.server, 'GET /sites', { token: kept.revoked }), 401);
       const queue = await makeQueue(chat.server, chat.own, { name: 'Other' });
-      const operator = await makePresent(chat.server, chat.own);
+      const operator = await makeAvailableOperator(chat.server, chat.own);
       const { id } = await enqueue(chat.server, chat.own, queue);
       await node.stop('SIGKILL');
       cluster.set('both', 0);
@@ -297,7 +298,7 @@ test(
       const began = performance.now();
       const [offer = assert.fail('the offer is gone')] = await offersOf(server, operator);
       assert.equal(offer.queue_ticket_id ?? id, id);
-      await said({ ...chat, server }, chat.visitor, 'leased again');
+      await sendText({ ...chat, server }, chat.visitor, 'leased again');
       await until(() => receiver.arrived.length === 2, 10_000);
       t.diagnostic(`after ${days} days: delivered ${Math.round(performance.now() - began)} ms after the start`);
       await until(async () => (await offersOf(server, operator)).length === 0, 40_000);

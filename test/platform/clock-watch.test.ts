@@ -14,12 +14,12 @@ const hourMs = 3_600_000;
 interface Watched {
   readonly watch: ClockWatch;
   readonly logged: string[];
-  /** Steps the clock as this one sees it: others see the database's own. */
+  /** Steps the clock for this watch only. Others see the real clock of the database. */
   readonly step: (byMs: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** A watch whose database shows it a clock that can be stepped for it alone: a function that hides PostgreSQL's own. */
+/** A watch with its own database clock: a function that shadows PostgreSQL's clock can be stepped for this watch only. */
 async function startWatch(address: DatabaseAddress): Promise<Watched> {
   const sql = connect(address, { max: 1, connection: { search_path: 'stepped, pg_catalog, public' } });
   await sql.unsafe(`
@@ -82,7 +82,7 @@ test('the false step of a suspended process is reverted by another process, and 
   t.after(async () => sql.end());
   const [sleeper, awake] = [await startWatch(address), await startWatch(address)];
   t.after(async () => Promise.all([sleeper.stop(), awake.stop()]));
-  // To a process whose monotonic clock stood still for ten minutes, the database's has jumped.
+  // A process whose monotonic clock stood still for ten minutes sees a step of the database's clock.
   await sleeper.step(10 * 60_000);
   await until(() => sleeper.logged.some((line) => line.includes('was suspended')));
   await until(async () => isAbout(await shiftMs(sql), 0));
@@ -101,7 +101,7 @@ test('nothing is deleted after a step, after a long gap or while clocks differ; 
     t.after(async () => watched.stop());
     return watched;
   };
-  // The column rounds to milliseconds: `now()` itself could lie ahead.
+  // The column rounds to milliseconds, so the rounded `now()` may be in the future.
   const isOver = async () => sql`UPDATE clock SET doubt_until = now() - interval '1 second'`;
   assert.ok((await (await start()).watch.sweepTime()).mayDelete, 'a new installation');
 
@@ -138,22 +138,22 @@ test('a start detects that the clock was set back while no process ran', async (
   assert.match(logged.join(''), /3[56]\d\d\.\d s behind the time it showed when Usher last ran/);
 });
 
-test('a lost session is replaced by a new one and is not held in between', async (t) => {
+test('a lost session is replaced by a new one and is not alive in between', async (t) => {
   const address = await cloneDatabase();
   const sql = connect(address, { max: 1 });
   t.after(async () => sql.end());
   const session = await DatabaseSession.open(address);
   t.after(async () => session.close());
   const first = session.number;
-  assert.ok(session.isHeld());
-  const held: boolean[] = [];
-  session.onOpened(() => held.push(session.isHeld()));
+  assert.ok(session.isAlive());
+  const alive: boolean[] = [];
+  session.onOpened(() => alive.push(session.isAlive()));
   await sql`
     SELECT pg_terminate_backend(pid) FROM pg_locks
      WHERE locktype = 'advisory' AND objid = ${first}
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-  await until(() => !session.isHeld());
-  await until(() => session.isHeld());
+  await until(() => !session.isAlive());
+  await until(() => session.isAlive());
   assert.notEqual(session.number, first);
-  assert.deepEqual(held, [true]);
+  assert.deepEqual(alive, [true]);
 });

@@ -37,7 +37,7 @@ async function serve({ areDirect = true } = {}) {
   await once(server, 'listening');
   servers.push(server);
   const { port } = server.address() as AddressInfo;
-  /** A connection on which nothing is asked, or only the head of something. */
+  /** Opens a connection and sends no request, or an incomplete one. */
   const open = async (localAddress: string, text = ''): Promise<Socket> => {
     const socket = connect({ port, host: '127.0.0.1', localAddress });
     socket.on('error', () => undefined).resume();

@@ -58,9 +58,9 @@ test('each token has its own limit of requests per minute', async () =>
     async (server) => {
       const account = await makeAccount(server);
       const statuses: number[] = [];
-      for (let asked = 0; asked < 12; asked += 1)
+      for (let count = 0; count < 12; count += 1)
         statuses.push((await call(server, 'GET /sites', { token: account.admin })).status);
-      // One of the ten was spent by the sign-in helper's look at the session.
+      // The sign-in helper has already sent one of the ten requests.
       assert.deepEqual(statuses, [...Array<number>(9).fill(200), 429, 429, 429]);
       const limited = await call(server, 'GET /sites', { token: account.admin });
       assert.equal(limited.body.error, 'rate_limited');
@@ -68,7 +68,7 @@ test('each token has its own limit of requests per minute', async () =>
       assert.ok(wait > 0 && wait <= 60, String(wait));
       const other = await makeAccount(server);
       expectStatus(await call(server, 'GET /sites', { token: other.admin }), 200);
-      // A second token of the same operator does not double what the operator has.
+      // A second token of the same operator shares the limit.
       expectStatus(await call(server, 'GET /sites', { token: await signIn(server, account.key) }), 429);
     },
     { rateLimitPerToken: 10 },
@@ -80,13 +80,13 @@ test('an IP address has a limit of sign-in attempts and of failed authentication
       const attempt = async () =>
         call(server, 'POST /operator_authentication/tokens', { body: { api_key_id: 'a', api_key_secret: 'b' } });
       const statuses = [];
-      for (let asked = 0; asked < 5; asked += 1) statuses.push((await attempt()).status);
+      for (let count = 0; count < 5; count += 1) statuses.push((await attempt()).status);
       assert.deepEqual(statuses, [401, 401, 401, 429, 429]);
       const failures = await Promise.all(
         Array.from({ length: 310 }, async () => call(server, 'GET /sites', { token: 'garbage' })),
       );
       assert.equal(failures.filter((answer) => answer.status === 429).length, 10);
-      // An address that may try no more may still be used by whoever has a token.
+      // Requests with a token are still allowed from a limited address.
       expectStatus(await call(server, 'GET /healthz'), 200);
     },
     { rateLimitSignIn: 3 },

@@ -4,17 +4,17 @@ import { engage, say, transcript } from '../support/chat.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { expectStatus } from '../support/world.ts';
 
-/** Teams and messages that say 'one' or 'two' take two locks, each in another order, and pause in between. */
+/** Triggers that make teams and messages named 'one' or 'two' take two locks in opposite orders, with a pause in between. */
 const locks = `
   CREATE TABLE locks (id integer PRIMARY KEY);
   INSERT INTO locks VALUES (1), (2);
   CREATE FUNCTION take_locks() RETURNS trigger LANGUAGE plpgsql AS $$
-  DECLARE said text = coalesce(to_jsonb(NEW) ->> 'name', to_jsonb(NEW) ->> 'content');
+  DECLARE label text = coalesce(to_jsonb(NEW) ->> 'name', to_jsonb(NEW) ->> 'content');
   BEGIN
-    IF said NOT IN ('one', 'two') THEN RETURN NEW; END IF;
-    PERFORM 1 FROM locks WHERE id = CASE said WHEN 'one' THEN 1 ELSE 2 END FOR UPDATE;
+    IF label NOT IN ('one', 'two') THEN RETURN NEW; END IF;
+    PERFORM 1 FROM locks WHERE id = CASE label WHEN 'one' THEN 1 ELSE 2 END FOR UPDATE;
     PERFORM pg_sleep(0.3);
-    PERFORM 1 FROM locks WHERE id = CASE said WHEN 'one' THEN 2 ELSE 1 END FOR UPDATE;
+    PERFORM 1 FROM locks WHERE id = CASE label WHEN 'one' THEN 2 ELSE 1 END FOR UPDATE;
     RETURN NEW;
   END $$;
   CREATE TRIGGER take_locks BEFORE INSERT ON teams FOR EACH ROW EXECUTE FUNCTION take_locks();
@@ -35,11 +35,11 @@ test('two requests that deadlock both succeed, and each acts once', async () => 
   const create = async (name: string, headers = {}) =>
     call(server, 'POST /teams', { token, headers, body: { site_id: siteId, name } });
 
-  // A handler that runs in a transaction with its entry of the audit log.
+  // A handler that runs in a transaction with its audit entry.
   for (const answer of await Promise.all([create('one'), create('two')])) expectStatus(answer, 201);
   await expectDeadlocks(1);
 
-  // One that runs in the transaction of its Idempotency-Key.
+  // A handler that runs in the transaction of its Idempotency-Key.
   const keys = [{ 'idempotency-key': 'first' }, { 'idempotency-key': 'second' }] as const;
   const [first] = await Promise.all([create('one', keys[0]), create('two', keys[1])]);
   await expectDeadlocks(2);
@@ -48,7 +48,7 @@ test('two requests that deadlock both succeed, and each acts once', async () => 
   const { audit_log: entries } = expectStatus(await call(server, 'GET /audit_log', { token }), 200).body;
   assert.equal(entries.filter((entry: Json) => entry.action === 'team.create').length, 4);
 
-  // One statement without a transaction around it.
+  // A single statement outside a transaction.
   for (const answer of await Promise.all([say(chat, chat.visitor, 'one'), say(other, other.visitor, 'two')]))
     expectStatus(answer, 200);
   await expectDeadlocks(3);

@@ -2,19 +2,32 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { databaseErrorCode, inTransaction, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { emptyDatabase } from '../support/database.ts';
-import { backendOf, checkHealth, echo, endBackend, lost, pool, within, type Pool } from '../support/pool.ts';
+import {
+  backendOf,
+  checkHealth,
+  echo,
+  endBackend,
+  connectionClosed,
+  pool,
+  withTimeout,
+  type Pool,
+} from '../support/pool.ts';
 import { startProxy } from '../support/proxy.ts';
 import { until } from '../support/server.ts';
 
-/** Deadlines, settings and deadlocks: what `pool-watch.ts` and `database.ts` do with the patched driver. */
+/** Tests how `pool-watch.ts` and `database.ts` use the patched driver: deadlines, settings and deadlocks. */
 
 test('a statement without a response is rejected at its deadline, and its connection is replaced', async (t) => {
   const { proxy, address } = await openSilentWay(t);
   const sql = pool(t, address, { max: 1, statementDeadlineMs: 1_000 });
   assert.equal(await echo(sql, 1), 1);
   proxy.silence(true);
-  const asked = [sql`SELECT 1`.execute(), sql`SELECT ${2}::integer`.execute(), sql.begin(async (own) => own`SELECT 3`)];
-  for (const each of asked) await assert.rejects(within(each), lost);
+  const pending = [
+    sql`SELECT 1`.execute(),
+    sql`SELECT ${2}::integer`.execute(),
+    sql.begin(async (own) => own`SELECT 3`),
+  ];
+  for (const each of pending) await assert.rejects(withTimeout(each), connectionClosed);
   proxy.silence(false);
   await checkHealth(sql);
 });
@@ -23,12 +36,12 @@ test('a slow statement within statement_timeout is not aborted, and a migration 
   const { address } = await openSilentWay(t);
   const patient = pool(t, address, { max: 1, connection: { statement_timeout: 0 } });
   const limited = pool(t, address, { max: 1, connection: { statement_timeout: 2_000 } });
-  const [[slept], [settings]] = await within(
+  const [[slept], [settings]] = await withTimeout(
     Promise.all([patient<{ at: Date }[]>`SELECT now() AS at FROM pg_sleep(3)`, limited`SELECT pg_sleep(1)`]),
   );
   assert.ok(slept && settings);
-  // The server's own answer comes before the connection is given up.
-  await assert.rejects(within(limited`SELECT pg_sleep(4)`.execute()), { code: '57014' });
+  // The error of the server arrives before the deadline of the connection.
+  await assert.rejects(withTimeout(limited`SELECT pg_sleep(4)`.execute()), { code: '57014' });
 });
 
 test('the time limit of a transaction includes the wait for a connection', async (t) => {
@@ -45,12 +58,12 @@ test('the time limit of a transaction includes the wait for a connection', async
     },
     { longestMs: 300 },
   );
-  await assert.rejects(within(waiting), lost);
+  await assert.rejects(withTimeout(waiting), connectionClosed);
   assert.ok(performance.now() - began < 2_000);
   gate.resolve();
-  await within(holder);
+  await withTimeout(holder);
   await checkHealth(sql);
-  assert.equal(ran, false, 'nobody waits for it any more');
+  assert.equal(ran, false, 'the transaction does not run after its time limit');
 });
 
 test('every connection has its settings before its first statement, including one that replaces a lost one', async (t) => {
@@ -69,13 +82,13 @@ test('every connection has its settings before its first statement, including on
 test('a connection whose settings fail is not used', async (t) => {
   const direct = await emptyDatabase();
   const sql = pool(t, direct, { max: 1, connection: { work_mem: 'plenty' } });
-  const asked = [1, 2, 3].map(async () => within(sql`SELECT 1`.execute()));
-  for (const { status } of await Promise.allSettled(asked)) assert.equal(status, 'rejected');
-  const again = async (): Promise<unknown> => within(sql`SELECT 1`.execute()).catch(databaseErrorCode);
+  const pending = [1, 2, 3].map(async () => withTimeout(sql`SELECT 1`.execute()));
+  for (const { status } of await Promise.allSettled(pending)) assert.equal(status, 'rejected');
+  const again = async (): Promise<unknown> => withTimeout(sql`SELECT 1`.execute()).catch(databaseErrorCode);
   await until(async () => (await again()) === '22023');
 });
 
-/** Two who take the same two locks, each in another order, and meet in the middle. */
+/** Creates a function that takes two locks with a pause in between. Two calls in opposite orders deadlock. */
 async function makeDeadlocks(sql: Pool): Promise<void> {
   await sql`CREATE TABLE locks (id integer PRIMARY KEY, taken integer NOT NULL DEFAULT 0)`;
   await sql`INSERT INTO locks (id) VALUES (1), (2)`;
@@ -92,7 +105,7 @@ test('a statement that loses a deadlock is retried and changes nothing twice', a
   const direct = await emptyDatabase();
   const sql = pool(t, direct, { max: 2 });
   await makeDeadlocks(sql);
-  await within(Promise.all([sql`SELECT take(${1}, ${2})`, sql`SELECT take(${2}, ${1})`]));
+  await withTimeout(Promise.all([sql`SELECT take(${1}, ${2})`, sql`SELECT take(${2}, ${1})`]));
   assert.deepEqual([...(await sql`SELECT taken FROM locks`)], [{ taken: 2 }, { taken: 2 }]);
   await until(async () => {
     const [row] = await sql`SELECT deadlocks > 0 AS met FROM pg_stat_database WHERE datname = current_database()`;
@@ -116,12 +129,12 @@ test('a transaction that loses a deadlock runs once more, unless it opts out', a
       },
       options,
     );
-  await within(Promise.all([take(1, 2), take(2, 1)]));
+  await withTimeout(Promise.all([take(1, 2), take(2, 1)]));
   assert.equal(runs, 3);
   assert.deepEqual([...(await sql`SELECT taken FROM locks`)], [{ taken: 2 }, { taken: 2 }]);
 
   const never = { afterLostRace: 'reject' };
-  const outcomes = await within(Promise.allSettled([take(1, 2, never), take(2, 1, never)]));
+  const outcomes = await withTimeout(Promise.allSettled([take(1, 2, never), take(2, 1, never)]));
   assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
   const refused = outcomes.find(({ status }) => status === 'rejected');
   assert.ok(refused?.status === 'rejected');

@@ -9,20 +9,20 @@ import {
   checkHealth,
   echo,
   endBackend,
-  lost,
+  connectionClosed,
   patienceMs,
   pool,
-  within,
+  withTimeout,
   type Pool,
 } from '../support/pool.ts';
 import { until } from '../support/server.ts';
 
 /** Tests each patch of `platform/postgres.ts` by what happens without it, which is mostly a statement that waits forever. */
 
-/** What is to become of a connection: closed as a server does, reset as a network does, or closed instead of the answer. */
+/** How a connection breaks: closed by the server, reset by the network, or closed instead of a response. */
 type Fate = 'close' | 'close all' | 'reset' | 'swallow';
 
-/** A wire to the database that does harm when it is told to, and writes down who spoke when. */
+/** A proxy in front of the database that breaks connections on request and records all messages. */
 async function openWire(t: TestContext) {
   const address = await emptyDatabase();
   assert.ok(address.kind === 'socket');
@@ -69,7 +69,7 @@ async function openWire(t: TestContext) {
   return Object.assign(wire, {
     direct: address,
     address: { kind: 'url', url: `postgres://${user}@127.0.0.1:${port}/${database}` } satisfies DatabaseAddress,
-    /** The next message with this text meets its fate. */
+    /** Breaks the connection at the next message that contains this text. */
     harm: (text: string, fate: Fate) => harms.push({ text, fate }),
   });
 }
@@ -96,8 +96,10 @@ test('a reset in a transaction does not affect the next user of the connection',
   const sql = pool(t, wire.address);
   for (const marker of ['first', 'second', 'third']) {
     wire.harm(marker, 'reset');
-    // As text, not as a parameter: the ROLLBACK is to be sent at once, while Node still holds back that it is closed.
-    await assert.rejects(within(inTransaction(sql, async (own) => own`SELECT ${sql.unsafe(`'${marker}'`)}`.execute())));
+    // As text, not as a parameter, so that the ROLLBACK is sent at once, before Node reports the closed socket.
+    await assert.rejects(
+      withTimeout(inTransaction(sql, async (own) => own`SELECT ${sql.unsafe(`'${marker}'`)}`.execute())),
+    );
     await checkHealth(sql);
   }
 });
@@ -108,9 +110,9 @@ test('a write that was pending when the connection closed does not block it fore
   await Promise.all([echo(sql, 1), echo(sql, 2)]);
   for (let round = 0; round < 4; round++) {
     wire.harm('pg_sleep', 'close all');
-    // What is asked as soon as one connection has closed goes to the other, which is closing too.
+    // A statement sent when one connection has closed goes to the other one, which is closing too.
     const asleep = sql`SELECT pg_sleep(60)`.execute().catch(async () => echo(sql, 3).catch(() => undefined));
-    await within(asleep);
+    await withTimeout(asleep);
     await Promise.all([checkHealth(sql), checkHealth(sql)]);
   }
 });
@@ -119,7 +121,7 @@ test('the error that ended a connection is not reported to the next statement', 
   const wire = await openWire(t);
   const [sql, killer] = [pool(t, wire.direct), pool(t, wire.direct)];
   const pid = await backendOf(sql);
-  const sleeping = assert.rejects(within(sql`SELECT pg_sleep(60)`.execute()), lost);
+  const sleeping = assert.rejects(withTimeout(sql`SELECT pg_sleep(60)`.execute()), connectionClosed);
   await untilAsleep(killer, pid);
   await endBackend(killer, pid);
   await sleeping;
@@ -131,11 +133,11 @@ test('a partial result is not continued by the next one', async (t) => {
   const [sql, killer] = [pool(t, wire.direct, { max: 1, fetch_types: false }), pool(t, wire.direct)];
   const pid = await backendOf(sql);
   const half = sql`SELECT repeat('x', 10000), CASE WHEN n > 9 THEN pg_sleep(60) END FROM generate_series(1, 10) AS n`;
-  const broken = assert.rejects(within(half.execute()), lost);
+  const broken = assert.rejects(withTimeout(half.execute()), connectionClosed);
   await untilAsleep(killer, pid);
   await endBackend(killer, pid);
   await broken;
-  assert.equal((await within(sql`SELECT 1`.execute())).length, 1);
+  assert.equal((await withTimeout(sql`SELECT 1`.execute())).length, 1);
 });
 
 async function untilAsleep(killer: Pool, pid: number): Promise<void> {
@@ -149,7 +151,7 @@ test('a connection lost while it opens is retried a limited number of times', as
   const wire = await openWire(t);
   const sql = pool(t, wire.address);
   wire.refusing = true;
-  await assert.rejects(within(sql`SELECT 1`.execute()), lost);
+  await assert.rejects(withTimeout(sql`SELECT 1`.execute()), connectionClosed);
   assert.equal(wire.connections, 3);
   wire.refusing = false;
   wire.harm('pg_catalog.pg_type', 'close');
@@ -160,7 +162,7 @@ test('the types of a new connection may be lost without ending the process', asy
   const wire = await openWire(t);
   const sql = pool(t, wire.address);
   wire.harm('pg_catalog.pg_type', 'reset');
-  await assert.rejects(within(sql`SELECT 1`.execute()));
+  await assert.rejects(withTimeout(sql`SELECT 1`.execute()));
   await checkHealth(sql);
 });
 
@@ -169,8 +171,8 @@ test('a reserved connection that is lost refuses statements', async (t) => {
   const [sql, killer] = [pool(t, wire.direct, { max: 2 }), pool(t, wire.direct)];
   const own = await sql.reserve();
   await endBackend(killer, await backendOf(own));
-  await assert.rejects(within(own`SELECT 1`.execute()));
-  await assert.rejects(within(own`SELECT ${1}::integer`.execute()), lost);
+  await assert.rejects(withTimeout(own`SELECT 1`.execute()));
+  await assert.rejects(withTimeout(own`SELECT ${1}::integer`.execute()), connectionClosed);
   await checkHealth(sql);
 });
 
@@ -180,8 +182,8 @@ test('a BEGIN that fills the pipeline has the connection for itself', async (t) 
   const pid = await backendOf(sql);
   const before = Array.from({ length: 100 }, async () => sql`SELECT 1`.execute());
   const transaction = inTransaction(sql, async (own) => own`SELECT ${1}::integer AS n`);
-  await within(Promise.all(before));
-  assert.equal((await within(transaction)).length, 1);
+  await withTimeout(Promise.all(before));
+  assert.equal((await withTimeout(transaction)).length, 1);
   const rows = await other`SELECT state FROM pg_stat_activity WHERE pid = ${pid}`;
   assert.deepEqual([...rows], [{ state: 'idle' }]);
 });
@@ -198,12 +200,12 @@ test('no statement of a lost transaction reaches the connection that replaces it
     own`INSERT INTO notes VALUES ('stray')`.then(written.resolve, written.reject);
     await written.promise.catch(() => undefined);
   });
-  await assert.rejects(within(transaction), lost);
+  await assert.rejects(withTimeout(transaction), connectionClosed);
   await inTransaction(sql, async (own) => {
     await own`INSERT INTO notes VALUES ('mine')`;
     gate.resolve();
-    await assert.rejects(within(written.promise), lost);
-    // Were the stray COMMIT on its way, it would come before this is answered.
+    await assert.rejects(withTimeout(written.promise), connectionClosed);
+    // A stray COMMIT would arrive before this statement is answered.
     await own`SELECT ${1}::integer`;
     assert.equal((await killer`SELECT FROM notes`).length, 0);
   });
@@ -213,15 +215,15 @@ test('no statement of a lost transaction reaches the connection that replaces it
 test('statements queued in a transaction are rejected when it is lost', async (t) => {
   const wire = await openWire(t);
   const sql = pool(t, wire.address);
-  const begun = Promise.withResolvers<PromiseSettledResult<unknown>[]>();
+  const started = Promise.withResolvers<PromiseSettledResult<unknown>[]>();
   wire.harm('first', 'close');
   const transaction = sql.begin(async (own) => {
     const both = [own`SELECT ${'a'}::text AS first`, own`SELECT ${'b'}::text AS second`];
-    begun.resolve(Promise.allSettled(both));
-    await begun.promise;
+    started.resolve(Promise.allSettled(both));
+    await started.promise;
   });
-  await assert.rejects(within(transaction), lost);
-  const states = (await within(begun.promise)).map(({ status }) => status);
+  await assert.rejects(withTimeout(transaction), connectionClosed);
+  const states = (await withTimeout(started.promise)).map(({ status }) => status);
   assert.deepEqual(states, ['rejected', 'rejected']);
   await checkHealth(sql);
 });
@@ -229,26 +231,26 @@ test('statements queued in a transaction are rejected when it is lost', async (t
 test('a pool can be ended while a transaction of it is lost', async (t) => {
   const wire = await openWire(t);
   const [sql, killer] = [connect(wire.direct, { max: 1 }), pool(t, wire.direct)];
-  const begun = Promise.withResolvers<number>();
+  const started = Promise.withResolvers<number>();
   const transaction = sql.begin(async (own) => {
-    begun.resolve(await backendOf(own));
+    started.resolve(await backendOf(own));
     await own`SELECT pg_sleep(60)`;
   });
-  const rejected = assert.rejects(within(transaction), lost);
-  const pid = await begun.promise;
+  const rejected = assert.rejects(withTimeout(transaction), connectionClosed);
+  const pid = await started.promise;
   await untilAsleep(killer, pid);
   const ended = sql.end();
   await endBackend(killer, pid);
   await rejected;
-  await within(ended);
+  await withTimeout(ended);
 });
 
 test('a pool can be ended after it has lost a connection', async (t) => {
   const wire = await openWire(t);
   const sql = connect(wire.address, { max: 1 });
   wire.harm('SELECT 1', 'close');
-  await assert.rejects(within(sql`SELECT 1`.execute()), lost);
-  await within(sql.end());
+  await assert.rejects(withTimeout(sql`SELECT 1`.execute()), connectionClosed);
+  await withTimeout(sql.end());
 });
 
 test('a COMMIT without a response rejects and is not sent again', async (t) => {
@@ -257,7 +259,7 @@ test('a COMMIT without a response rejects and is not sent again', async (t) => {
   await direct`CREATE TABLE notes (text text)`;
   wire.harm('commit', 'swallow');
   const transaction = inTransaction(sql, async (own) => own`INSERT INTO notes VALUES ('once')`);
-  await assert.rejects(within(transaction), lost);
+  await assert.rejects(withTimeout(transaction), connectionClosed);
   await checkHealth(sql);
   assert.equal((await direct`SELECT FROM notes`).length, 1);
 });
@@ -268,9 +270,9 @@ test('a transaction that takes too long is aborted with its connection', async (
   const pid = await backendOf(sql);
   const began = performance.now();
   const asleep = inTransaction(sql, async (own) => own`SELECT pg_sleep(10)`.execute(), { longestMs: 100 });
-  await assert.rejects(within(asleep), lost);
+  await assert.rejects(withTimeout(asleep), connectionClosed);
   const forgetful = inTransaction(sql, async () => new Promise(() => undefined), { longestMs: 100 });
-  await assert.rejects(within(forgetful), lost);
+  await assert.rejects(withTimeout(forgetful), connectionClosed);
   assert.ok(performance.now() - began < patienceMs);
   await checkHealth(sql);
   assert.notEqual(await backendOf(sql), pid);
@@ -286,9 +288,9 @@ test('a lost transaction rejects after its work has stopped, and nothing runs af
     await endBackend(killer, row?.pid ?? 0);
     await killer`SELECT pg_sleep(0.05)`;
     work.push('stopped');
-  }).catch(() => work.push('told'));
-  await within(transaction);
-  assert.deepEqual(work, ['stopped', 'told']);
+  }).catch(() => work.push('rejected'));
+  await withTimeout(transaction);
+  assert.deepEqual(work, ['stopped', 'rejected']);
 });
 
 test('a branch of a transaction that is not awaited changes nothing', async (t) => {
@@ -305,8 +307,8 @@ test('a branch of a transaction that is not awaited changes nothing', async (t) 
     throw new Error('refused');
   });
   await Promise.all([
-    assert.rejects(within(transaction), { message: 'refused' }),
-    assert.rejects(within(stray.promise), lost),
+    assert.rejects(withTimeout(transaction), { message: 'refused' }),
+    assert.rejects(withTimeout(stray.promise), connectionClosed),
   ]);
   assert.equal((await sql`SELECT FROM notes`).length, 0);
 });

@@ -5,7 +5,7 @@ import { ensureSigningKey } from '../../packages/server/src/identity/signing-key
 import { openDatabase, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
-import { engage, said, type Engaged } from '../support/chat.ts';
+import { engage, sendText, type Engaged } from '../support/chat.ts';
 import { contents, isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
 import { runOldestProgram, startOldestPostgres } from '../support/oldest-postgres.ts';
 import { temporaryDirectory } from '../support/process.ts';
@@ -16,7 +16,7 @@ import { expectStatus } from '../support/world.ts';
 
 type SocketAddress = DatabaseAddress & { readonly kind: 'socket' };
 
-/** Transactions of the first cluster, so that its ids lie far above those of the cluster that is restored into. */
+/** Transactions of the first cluster, so that its ids are far above those of the target cluster. */
 const idsUsedUp = 20_000;
 const events = ['engagement.chat.message'];
 const hookable = { webhookAllowCidrs: ['127.0.0.0/8'] };
@@ -24,7 +24,7 @@ const hookable = { webhookAllowCidrs: ['127.0.0.0/8'] };
 /** The messages of each step: `step 0`, `step 1` … */
 async function say(chat: Engaged, step: string, count = 10): Promise<string[]> {
   const all = Array.from({ length: count }, (_, number) => `${step} ${number}`);
-  for (const content of all) await said(chat, chat.visitor, content);
+  for (const content of all) await sendText(chat, chat.visitor, content);
   return all;
 }
 
@@ -36,7 +36,7 @@ async function restore(address: SocketAddress, file: string): Promise<void> {
   await runOldestProgram('pg_restore', address, ['-d', address.database, '--exit-on-error', file]);
 }
 
-/** What came on the feed, once the process has read its log `times` more: each reader that comes back makes it read. */
+/** The messages on the feed after the process has read its log `times` more. Each reader that resumes makes it read. */
 async function contentsAfterReads(server: TestServer, feed: OpenFeed, token: string, times = 3): Promise<string[]> {
   for (let time = 0; time < times; time += 1) {
     const other = await openFeed(server, { token, lastId: feed.lastId() });
@@ -95,20 +95,20 @@ for (const { name, start } of targets)
       closers.unshift(async () => server[Symbol.asyncDispose]());
       const restored = { ...chat, server };
 
-      // A reader that was away while the database moved is sent what it missed, once.
+      // A reader who was disconnected during the move is sent what they missed, once.
       const back = await openFeed(server, { token, lastId: feed.lastId() });
       assert.deepEqual(contents(back), missed);
       assert.equal((await back.untilType('feed.open')).data.resumed, true);
       const fresh = await say(restored, 'after');
       await back.until(isMessage('after 9'));
       assert.deepEqual(await contentsAfterReads(server, back, token), [...missed, ...fresh]);
-      // A reader that begins now is sent nothing old.
-      const anew = await openFeed(server, { token });
+      // A new reader is sent nothing old.
+      const newFeed = await openFeed(server, { token });
       const more = await say(restored, 'more', 1);
-      await anew.until(isMessage('more 0'));
-      assert.deepEqual(await contentsAfterReads(server, anew, token), more);
+      await newFeed.until(isMessage('more 0'));
+      assert.deepEqual(await contentsAfterReads(server, newFeed, token), more);
 
-      // The log lists the newest first, over the restore, and finds what is new by its time.
+      // The event log lists the newest first, across the restore, and finds new events by time.
       const all = [...old, ...missed, ...fresh, ...more];
       assert.deepEqual(await loggedMessages(server, restored, ''), all.toReversed());
       const since = `&since=${restoredAt}`;
@@ -116,17 +116,17 @@ for (const { name, start } of targets)
       const until1 = `&until=${restoredAt}`;
       assert.deepEqual(await loggedMessages(server, restored, until1), [...old, ...missed].toReversed());
 
-      // What was waiting for a webhook is delivered by the restored database, in order, with what followed.
+      // Deliveries that waited during the dump are sent after the restore, in order, before the later ones.
       await until(() => receiver.ofType('engagement.chat.message').length >= all.length);
       assert.deepEqual(
         receiver.ofType('engagement.chat.message').map(({ message }) => message.content),
         all,
       );
 
-      // The same dump again, elsewhere: what this history has since written is not known there, and a reader is told so.
-      const lastId = anew.lastId();
+      // The same dump in another cluster does not contain the later events, so a reader is reset.
+      const lastId = newFeed.lastId();
       await back.close();
-      await anew.close();
+      await newFeed.close();
       const other = await start(third.path, { fsync: 'off' });
       closers.push(async () => other.stop());
       await restore(other.address as SocketAddress, file);

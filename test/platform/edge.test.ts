@@ -21,7 +21,7 @@ function assertProblem(answer: Answer, code: keyof typeof errors): void {
   assert.equal(requestId, answer.headers.get('x-request-id') ?? requestId);
 }
 
-/** What goes over the wire, byte by byte, for what no HTTP client would send. */
+/** Sends raw bytes, for requests that no HTTP client would send. */
 async function raw(bytes: string | Buffer): Promise<Answer> {
   const { hostname, port } = new URL(server.url);
   const socket = connect({ host: hostname, port: Number(port) });

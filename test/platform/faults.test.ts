@@ -32,7 +32,7 @@ test(
       await until(() => !server.changes.live);
       const began = performance.now();
       const answers = await Promise.all([...Array.from({ length: 20 }, read), ...Array.from({ length: 20 }, create)]);
-      assert.ok(performance.now() - began < 8_000, 'nobody waits long for a dead database');
+      assert.ok(performance.now() - began < 8_000, 'a request does not wait long for a database that is down');
       for (const answer of answers) {
         assert.equal(expectStatus(answer, 503).body.error, 'database_unavailable');
         assert.equal(answer.headers.get('retry-after'), '2');
@@ -101,7 +101,7 @@ test('a resource answered with 201 exists after the database was killed', { time
 const stormWriters = 12;
 const stormKills = 60;
 const answersBetweenKills = 10;
-/** Far above what an answer takes in the storm, and below every deadline that could hide a hang. */
+/** Far above the response time during the faults, and below every deadline that could hide a hang. */
 const longestAnswerMs = 10_000;
 
 test(
@@ -147,13 +147,13 @@ test(
 interface Storm {
   answers: number;
   slowestMs: number;
-  /** The team that each name was answered with. */
+  /** The id of the created team, by name. */
   readonly acknowledged: Map<string, string>;
   readonly server: TestServer;
   readonly account: TestAccount;
 }
 
-/** Asks for one team, with the same key until it is there. */
+/** Creates a team, repeating the request with the same key until it succeeds. */
 async function createStubbornly(storm: Storm): Promise<void> {
   const { server, account } = storm;
   const name = randomUUID();

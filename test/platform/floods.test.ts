@@ -12,24 +12,24 @@ import { until } from '../support/server.ts';
 import {
   makeAccount,
   makeApplicationToken,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
-  type Reached,
+  type ServerHandle,
   type TestOperator,
 } from '../support/world.ts';
 
-/** The long form has sixty seconds of flood in rounds that alternate with quiet ones, and compares how long answers take. */
+/** The long form has 60 s of flood, in rounds that alternate with quiet ones, and compares response times. */
 const isLong = process.env['PROVE'] !== undefined;
 const rounds = isLong ? 6 : 1;
 const roundMs = isLong ? 10_000 : 3_000;
-/** The first moments of a flood are told apart. */
+/** The start of a flood is measured separately. */
 const startMs = 3_000;
-const mostSlower = 1.2;
+const maxSlowdown = 1.2;
 
-/** Milliseconds by what was asked. */
+/** Milliseconds by kind of request. */
 type Times = Map<string, number[]>;
 
-/** A round with a flood, and those without one before and after it. */
+/** A round with a flood, and the quiet rounds before and after it. */
 interface Pair {
   readonly quiet: Times;
   readonly flooded: Times;
@@ -42,66 +42,72 @@ interface Slowdown {
 }
 
 interface Shop extends FloodOrder {
-  readonly server: Reached;
-  /** A queue with operators; `queueId` is the one that is flooded. */
+  readonly server: ServerHandle;
+  /** A queue with operators. `queueId` is the flooded queue. */
   readonly staffed: string;
   readonly operators: readonly TestOperator[];
 }
 
-async function openShop(server: Reached): Promise<Shop> {
+async function openShop(server: ServerHandle): Promise<Shop> {
   const account = await makeAccount(server);
   const roomy = { when_unstaffed: 'accept', capacity_policy: { type: 'fixed', capacity: 100 } };
-  // Nobody is of this team, so whoever is let in waits.
+  // No operator is in this team, so every accepted visitor waits.
   const queueId = await makeQueue(server, account, { ...roomy, routing_policy: { media: ['phone'] } });
   const staffed = await makeQueue(server, account, { ...roomy, routing_policy: { media: ['text'] } });
   const operators = await Promise.all(
-    Array.from({ length: 3 }, async () => makePresent(server, account, { media: ['text'] })),
+    Array.from({ length: 3 }, async () => makeAvailableOperator(server, account, { media: ['text'] })),
   );
   const { header: token } = await makeApplicationToken(server, account, 'publishable');
   return { server, url: server.url, token, siteId: account.siteId, queueId, staffed, operators };
 }
 
 const kindsOf = {
-  'what visitors ask for': ['visitor made', 'place found', 'place given up', 'operator asked', 'message sent'],
-  'what operators ask for': ['offer accepted', 'offers read', 'sites read', 'engagement ended', "operator's feed open"],
+  'requests of visitors': [
+    'visitor created',
+    'ticket created',
+    'ticket canceled',
+    'operator requested',
+    'message sent',
+  ],
+  'requests of operators': ['offer accepted', 'offers read', 'sites read', 'engagement ended', "operator's feed open"],
 };
 
 let neighbours = 0;
 
-/** Another visitor: from an address of its own, like most. */
+/** A visitor with their own IP address. */
 function neighbour(): { localAddress: string; agent: Agent } {
   neighbours += 1;
   const localAddress = `127.${1 + (Math.floor(neighbours / 250) % 250)}.0.${1 + (neighbours % 250)}`;
   return { localAddress, agent: new Agent({ keepAlive: true }) };
 }
 
-/** Visitors come, find a place in the flooded queue, talk to an operator and leave; how long each answer took is noted. */
+/** Visitors enter the flooded queue, chat with an operator and leave. The time of each response is recorded. */
 async function work({ server, ...shop }: Shop, operator: TestOperator, times: Times): Promise<void> {
   const from = neighbour();
-  const asked = async (what: string, who: typeof from, asking: string, options: Parameters<typeof callFrom>[3]) => {
+  const timed = async (what: string, who: typeof from, request: string, options: Parameters<typeof callFrom>[3]) => {
     const began = performance.now();
-    const answer = await callFrom(who, server, asking, options);
+    const answer = await callFrom(who, server, request, options);
     times.set(what, [...(times.get(what) ?? []), performance.now() - began]);
     assert.ok(answer.status < 300, `${what}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
   const desk = { localAddress: '127.0.0.9', agent: from.agent };
-  const visitor = await asked('visitor made', from, 'POST /visitors', { token: shop.token, body: {} });
+  const visitor = await timed('visitor created', from, 'POST /visitors', { token: shop.token, body: {} });
   const token = visitor.access_token;
   const wish = { site_id: shop.siteId, queue_ids: [shop.queueId], media: 'phone' };
-  const ticket = await asked('place found', from, 'POST /queue_tickets', { token, body: wish });
+  const ticket = await timed('ticket created', from, 'POST /queue_tickets', { token, body: wish });
   const body = { action: 'cancel' };
-  await asked('place given up', from, `PATCH /queue_tickets/${ticket.id}`, { token, body });
+  await timed('ticket canceled', from, `PATCH /queue_tickets/${ticket.id}`, { token, body });
   const toOperator = { site_id: shop.siteId, operator_id: operator.id, media: 'text' };
-  const offer = await asked('operator asked', from, 'POST /engagement_requests', { token, body: toOperator });
+  const offer = await timed('operator requested', from, 'POST /engagement_requests', { token, body: toOperator });
   const accept = { token: operator.token, body: { action: 'accept' } };
-  const accepted = await asked('offer accepted', desk, `PATCH /engagement_requests/${offer.id}`, accept);
+  const accepted = await timed('offer accepted', desk, `PATCH /engagement_requests/${offer.id}`, accept);
   const path = `/engagements/${accepted.engagement_id}`;
-  const said = { token, body: { content: 'Hello' } };
-  await asked('message sent', from, `PUT ${path}/chat_messages/${randomUUID()}`, said);
-  await asked('offers read', desk, 'GET /engagement_requests?state=pending', { token: operator.token });
-  await asked('sites read', desk, 'GET /sites', { token: operator.token });
-  await asked('engagement ended', desk, `PATCH ${path}`, { token: operator.token, body: { action: 'end' } });
+  const message = { token, body: { content: 'Hello' } };
+  await timed('message sent', from, `PUT ${path}/chat_messages/${randomUUID()}`, message);
+  await timed('offers read', desk, 'GET /engagement_requests?state=pending', { token: operator.token });
+  await timed('sites read', desk, 'GET /sites', { token: operator.token });
+  await timed('engagement ended', desk, `PATCH ${path}`, { token: operator.token, body: { action: 'end' } });
   const began = performance.now();
   const feed = await feedFrom(desk, server, operator.token);
   times.set("operator's feed open", [...(times.get("operator's feed open") ?? []), performance.now() - began]);
@@ -144,7 +150,7 @@ function prepareFlood({ url, token, siteId, queueId }: FloodOrder) {
     },
     async [Symbol.asyncDispose]() {
       const ended = once(child, 'exit');
-      // False: it has ended already.
+      // `false`: the flood has already ended.
       if (child.kill()) await ended;
     },
   };
@@ -153,7 +159,7 @@ function prepareFlood({ url, token, siteId, queueId }: FloodOrder) {
 const longestMs = isLong ? 600_000 : 120_000;
 
 test(
-  'a flood from one IP address keeps nobody else out of the queue or the feed and slows no response',
+  'a flood from one IP address keeps no other visitor out of the queue or the feed and slows no response',
   { timeout: longestMs },
   async (t) => {
     await using cluster = await startCluster(1, { USHER_RATE_LIMIT_PER_TOKEN: '6000' });
@@ -161,7 +167,7 @@ test(
     assert(node !== undefined);
     const server = cluster.reach(node);
     const shop = await openShop(server);
-    // Operators at their desks: a feed is read all the time, with a flood or without.
+    // Operators read their feeds in all rounds.
     const desk = { localAddress: '127.0.0.9', agent: new Agent() };
     const feeds = await Promise.all(shop.operators.map(async ({ token }) => feedFrom(desk, server, token)));
     await using flood = prepareFlood(shop);
@@ -177,10 +183,10 @@ test(
         return Number(row?.['count']);
       };
       await until(async () => (await tickets()) >= 10);
-      // What an address may have at once it takes at once: 100 feeds, 60 visitors, 100 requests, 2,000 sockets.
+      // The flood uses its limits at once: 100 feeds, 60 visitors, 100 requests, 2,000 sockets.
       if (isLong) starts.push(await workFor(shop, startMs));
       sustained.push(await workFor(shop, roundMs));
-      // Ten of the flood, and at most the three of those who work at this moment.
+      // Ten tickets of the flood, and at most three of the other visitors.
       assert.ok((await tickets()) <= 13);
       const report = await flood.end();
       t.diagnostic(JSON.stringify(report));
@@ -207,8 +213,8 @@ function pairsOf(quiet: readonly Times[], flooded: readonly Times[]): Pair[] {
 }
 
 /**
- * How much longer it takes than in the quiet rounds around. Of all pairs of rounds the middle one counts, as other work on the
- * machine disturbs some.
+ * How much slower requests are than in the quiet rounds around. The median of all pairs of rounds counts, because other work on
+ * the machine disturbs some.
  */
 function slowdown(pairs: readonly Pair[], share: number, by: (times: Times) => readonly number[]): Slowdown {
   const found = pairs.map(({ quiet, flooded }) => ({
@@ -220,14 +226,14 @@ function slowdown(pairs: readonly Pair[], share: number, by: (times: Times) => r
   return { ...middle, factor: middle.floodedMs / middle.usualMs };
 }
 
-/** The medians of each kind of request, and the slowest hundredth of what visitors, and operators, ask for. */
+/** The median of each kind of request, and the 99th percentile of visitors and of operators. */
 function compare(t: { diagnostic(text: string): void }, when: string, pairs: readonly Pair[]): string[] {
   const slower: string[] = [];
   const say = (what: string, share: number, by: (times: Times) => readonly number[]): void => {
     const { usualMs, floodedMs, factor } = slowdown(pairs, share, by);
     const figures = `${usualMs.toFixed(2)} → ${floodedMs.toFixed(2)} ms (${factor.toFixed(2)}x)`;
     t.diagnostic(`${when}: ${what}, p${share * 100}: ${figures}`);
-    if (factor > mostSlower) slower.push(`${what}: ${figures}`);
+    if (factor > maxSlowdown) slower.push(`${what}: ${figures}`);
   };
   for (const what of Object.values(kindsOf).flat()) say(what, 0.5, (times) => times.get(what) ?? []);
   for (const [whose, kinds] of Object.entries(kindsOf))

@@ -12,13 +12,13 @@ import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedd
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
 import { WriteSwitch } from '../../packages/server/src/platform/write-switch.ts';
-import { engage, said, say, transcript } from '../support/chat.ts';
+import { engage, sendText, say, transcript } from '../support/chat.ts';
 import { fileForm } from '../support/files.ts';
 import { databaseProcess, launch } from '../support/process.ts';
 import { call, startTestServer, until, type Answer } from '../support/server.ts';
 import { expectStatus, makeAccount, signIn } from '../support/world.ts';
 
-/** `npm run prove` takes the long form. */
+/** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;
 const mebibyte = 1024 * 1024;
 
@@ -45,7 +45,7 @@ test('while its disk is full the embedded database refuses all writes, and reads
   try {
     const chat = await engage(server);
     const { admin: token, siteId, key } = chat.own;
-    await said(chat, chat.visitor, 'before');
+    await sendText(chat, chat.visitor, 'before');
 
     free = 100 * mebibyte;
     await until(async () => (await readOnly()) === 'on');
@@ -60,17 +60,17 @@ test('while its disk is full the embedded database refuses all writes, and reads
     expectFull(await call(server, 'GET /readyz'));
     expectStatus(await call(server, 'GET /healthz'), 200);
     assert.equal((await transcript(chat, chat.visitor)).length, 1);
-    // What is read by a turn is not: the turn does what has fallen due.
+    // A read that needs a turn is refused, because the turn writes due changes.
     expectFull(await call(server, 'GET /engagement_requests?state=pending', { token: chat.operator.token }));
     expectStatus(await call(server, 'GET /sites', { token: await signIn(server, key) }), 200);
 
-    // A little is not enough: each write could be the one that fills it again.
+    // A little free space is not enough: the next write could fill the disk again.
     free = 140 * mebibyte;
     await disk.check();
     assert.equal(disk.isFull, true);
     free = 200 * mebibyte;
     await until(async () => (await readOnly()) === 'off');
-    await said(chat, chat.visitor, 'afterwards');
+    await sendText(chat, chat.visitor, 'afterwards');
     expectStatus(await call(server, files, { token: chat.visitor.token, body: fileForm('a note') }), 200);
     expectStatus(await call(server, 'POST /teams', { token, headers, body: { site_id: siteId, name: 'T' } }), 201);
     expectStatus(await call(server, 'GET /readyz'), 200);
@@ -94,7 +94,7 @@ test('an external database with a full disk is answered with 507', async () => {
   expectFull(await call(server, 'POST /teams', { token, body: { site_id: siteId, name: 'T' } }));
 });
 
-/** A small disk of the test's own; `null` where it may not be made. */
+/** Mounts a small disk for the test; `null` without the permission to mount. */
 function smallDisk(t: TestContext, size: string): string | null {
   const path = mkdtempSync(join(tmpdir(), 'usher-disk-'));
   const options = `size=${size},mode=0755`;
@@ -139,7 +139,7 @@ test('a disk that fills up under load loses no data, and Usher recovers by itsel
         acknowledged.push(id);
         id = randomUUID();
       }
-      // Refused, a client pauses.
+      // The client pauses after a refusal.
       else await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
@@ -171,7 +171,7 @@ test('a disk that fills up under load loses no data, and Usher recovers by itsel
     }
     t.diagnostic(`answers: ${JSON.stringify(Object.fromEntries(seen))}`);
 
-    // Somebody else takes all there is at once, and the database dies of it.
+    // Another program fills the disk at once, and the database crashes.
     const died = databaseProcess(dataDir);
     assert.throws(() => {
       for (;;) appendFileSync(filler, Buffer.alloc(mebibyte));

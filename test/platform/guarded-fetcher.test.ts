@@ -95,9 +95,9 @@ test('a name is checked by its addresses at connect time, for each connection', 
     response.setHeader('connection', 'close').end('in');
   });
   const answers = ['127.0.0.1', '169.254.169.254', '8.8.8.8', '127.0.0.1'];
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const rebinding: Resolving = async (hostname) => {
-    asked.push(hostname);
+    lookups.push(hostname);
     const address = answers.shift();
     if (address === undefined) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' });
     return [{ address, family: 4 }];
@@ -106,11 +106,11 @@ test('a name is checked by its addresses at connect time, for each connection', 
   const url = new URL(`http://rebinding.example:${port}/`);
   assert.equal((await own.fetch(url)).body.toString(), 'in');
   assert.equal(await failure(own.fetch(url)), 'forbidden_address');
-  // Plain http goes to the allowed ranges alone: what is public now may not read what was meant for them.
+  // Plain http is allowed only to the allowed ranges: a host that is public now must not read their requests.
   assert.equal(await failure(own.fetch(url)), 'forbidden_address');
   assert.equal((await own.fetch(url)).body.toString(), 'in');
   assert.equal(await failure(own.fetch(url)), 'unreachable');
-  assert.deepEqual([visits, asked.length], [2, 5]);
+  assert.deepEqual([visits, lookups.length], [2, 5]);
 });
 
 test('a name with one forbidden address is not connected to', async () => {

@@ -18,9 +18,9 @@ import {
   type TestAccount,
 } from '../support/world.ts';
 
-/** Which requests may say what is not known: RFC 7240 `Prefer`, and the setting `lenient_requests` of the site concerned. */
+/** Which requests may have unknown fields: RFC 7240 `Prefer`, and the setting `lenient_requests` of the site. */
 const { server, account } = await openWorld();
-/** The site that has the setting; the account's first site has not. */
+/** The site with the setting. The account's first site does not have it. */
 const easy = await makeSite(server, account);
 const body = { lenient_requests: true };
 expectStatus(await call(server, `PATCH /sites/${easy}`, { token: account.admin, body }), 200);
@@ -43,7 +43,7 @@ test('the site is found in the path, the body, the query and the resource', asyn
     const team = await makeTeam(server, account, site);
     const policy = await makePolicy(server, on(site));
     const visitor = await makeVisitor(server, account, site);
-    const asked: readonly (readonly [string, Json?])[] = [
+    const requests: readonly (readonly [string, Json?])[] = [
       [`PATCH /sites/${site}`, { odd: 1 }],
       [`PATCH /sites/${site}/visitors/${visitor.id}`, { odd: 1 }],
       [`POST /queues`, { ...queueFields, site_id: site.toUpperCase(), odd: { a: [1] } }],
@@ -54,12 +54,12 @@ test('the site is found in the path, the body, the query and the resource', asyn
       [`GET /queues?site_ids[]=${site}&odd=1`],
       [`GET /queues/${queue}?odd=1`],
     ];
-    for (const [request, body] of asked) {
+    for (const [request, body] of requests) {
       const answer = await ask(request, body);
       const found = answer.status === 422 ? 'refused' : 'ignored';
       assert.equal(found, status, `${request}: ${answer.status} ${JSON.stringify(answer.body)}`);
       assert.equal(isApplied(answer), status === 'ignored', request);
-      // What fits says nothing of it.
+      // A valid request has no such header.
       if (body !== undefined) {
         const { odd: _, ...fitting } = body;
         assert.equal(isApplied(await ask(request, fitting)), false);
@@ -75,7 +75,7 @@ test('all named sites must be lenient, or all sites of the token if none is name
   const there = await makeOperator(server, account, [{ site_id: easy, role: 'super_manager' }]);
   const answer = expectStatus(await ask('GET /sites?odd=1', undefined, { token: there.token }), 200);
   assert.ok(isApplied(answer));
-  // A site that the token does not reach lends nothing.
+  // The setting of a site outside the token has no effect.
   const stranger = await makeAccount(server);
   expectStatus(await ask(`GET /queues?site_ids[]=${easy}&odd=1`, undefined, { token: stranger.admin }), 422);
   expectStatus(await ask('POST /queues', { ...queueFields, site_id: easy, odd: 1 }, { token: stranger.admin }), 422);
@@ -98,8 +98,8 @@ test("the site of visitors and application tokens is the token's", async () => {
 });
 
 test('Prefer overrides the setting in both directions', async () => {
-  const asked = { ...queueFields, site_id: easy, odd: 1 };
-  expectStatus(await ask('POST /queues', asked, { headers: { prefer: 'handling=strict' } }), 422);
+  const queue = { ...queueFields, site_id: easy, odd: 1 };
+  expectStatus(await ask('POST /queues', queue, { headers: { prefer: 'handling=strict' } }), 422);
   const other = { ...queueFields, site_id: account.siteId, odd: 1 };
   const answer = await ask('POST /queues', other, { headers: { prefer: 'respond-async, Handling="lenient"; x=y' } });
   assert.ok(isApplied(expectStatus(answer, 201)));

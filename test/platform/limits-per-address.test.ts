@@ -6,20 +6,20 @@ import {
   expectStatus,
   makeAccount,
   makeApplicationToken,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
-  type Reached,
+  type ServerHandle,
   type TestAccount,
 } from '../support/world.ts';
 
-/** Callers come through a proxy on this machine, which says where from. */
+/** Callers come through a proxy on this machine, which reports their addresses. */
 const behindProxy = { trustProxy: ['127.0.0.1'] };
 const from = (address: string): Record<string, string> => ({ 'x-forwarded-for': address });
 const attacker = '198.51.100.7';
 const bystander = '203.0.113.9';
 
 async function makeVisitors(
-  server: Reached,
+  server: ServerHandle,
   token: string,
   { count, address }: { readonly count: number; readonly address: string },
 ): Promise<Answer[]> {
@@ -27,7 +27,11 @@ async function makeVisitors(
   return Promise.all(Array.from({ length: count }, make));
 }
 
-async function limit(server: Reached, { admin, siteId }: TestAccount, limits: Record<string, number>): Promise<void> {
+async function limit(
+  server: ServerHandle,
+  { admin, siteId }: TestAccount,
+  limits: Record<string, number>,
+): Promise<void> {
   const site = expectStatus(await call(server, `GET /sites/${siteId}`, { token: admin }), 200).body;
   const body = { visitor_limits: { ...site.visitor_limits, ...limits } };
   expectStatus(await call(server, `PATCH /sites/${siteId}`, { token: admin, body }), 200);
@@ -44,7 +48,7 @@ test('one IP address may create 60 visitors a minute with a publishable token; o
   const began = performance.now();
   const answers = await makeVisitors(server, page, { count: 100, address: attacker });
   const { 200: made = 0, 429: tooMany = 0 } = statusesOf(answers);
-  // One more a second comes back meanwhile.
+  // The limit refills by one per second meanwhile.
   assert.ok(made >= 60 && made <= 61 + (performance.now() - began) / 1000, String(made));
   assert.equal(tooMany, 100 - made);
   const refused = answers.find(({ status }) => status === 429);
@@ -53,7 +57,7 @@ test('one IP address may create 60 visitors a minute with a publishable token; o
   assert.equal(refused?.headers.get('retry-after'), '1');
   assert.deepEqual(statusesOf(await makeVisitors(server, page, { count: 3, address: bystander })), { 200: 3 });
   assert.deepEqual(statusesOf(await makeVisitors(server, bridge, { count: 75, address: attacker })), { 200: 75 });
-  // One IPv6 caller owns a /64.
+  // An IPv6 caller has a whole /64.
   const own = Array.from({ length: 100 }, async (_, index) =>
     makeVisitors(server, page, { count: 1, address: `2001:db8::${index}` }),
   );
@@ -90,14 +94,14 @@ test('one IP address has exactly ten positions in a queue, across processes and 
   assert.deepEqual([refused?.body.error, refused?.headers.get('retry-after')], ['address_limit', '30']);
   assert.match(refused?.body.detail, /10 tickets .*open_tickets_per_address/);
 
-  // Others find places: visitors of another address, and those of the customer's own servers, however many.
+  // Visitors of other addresses, and those created by the customer's servers, are not limited by it.
   const others = await makeVisitors(first, page, { count: 3, address: bystander });
   for (const [index, { body }] of others.entries()) expectStatus(await ask(body.access_token, index, bystander), 201);
   const bridged = await makeVisitors(first, bridge, { count: 20, address: attacker });
   const taken = await Promise.all(bridged.map(async ({ body }, index) => ask(body.access_token, index, attacker)));
   assert.deepEqual(statusesOf(taken), { 201: 20 });
 
-  // A place that is given up is free for the address again, in the other process too; its address is forgotten.
+  // A canceled ticket makes room for the address in all processes, and its address is deleted.
   const admitted = answers.findIndex(({ status }) => status === 201);
   const [ticket, holder = ''] = [answers[admitted], tokens[admitted]];
   const waiting = tokens.filter((_, index) => answers[index]?.status === 429);
@@ -124,7 +128,7 @@ test('one IP address has exactly ten positions in a queue, across processes and 
 
 test('an untrusted proxy is logged once as a warning', async () => {
   await using server = await startTestServer();
-  for (let asked = 0; asked < 3; asked += 1) await call(server, 'GET /healthz', { headers: from(bystander) });
+  for (let count = 0; count < 3; count += 1) await call(server, 'GET /healthz', { headers: from(bystander) });
   const warnings = server.logged.filter((line) => line.includes('USHER_TRUST_PROXY is false'));
   assert.equal(warnings.length, 1);
   assert.ok(!warnings[0]?.includes(bystander));
@@ -135,12 +139,12 @@ test('requests to operators count with the tickets of their address', async () =
   const account = await makeAccount(server);
   await limit(server, account, { open_tickets_per_address: 2 });
   const { header: page } = await makeApplicationToken(server, account, 'publishable');
-  const operators = await Promise.all(Array.from({ length: 3 }, async () => makePresent(server, account)));
+  const operators = await Promise.all(Array.from({ length: 3 }, async () => makeAvailableOperator(server, account)));
   const visitors = await makeVisitors(server, page, { count: 3, address: attacker });
   const answers = [];
   for (const [index, { body }] of visitors.entries()) {
-    const asked = { site_id: account.siteId, media: 'text', operator_id: operators[index]?.id };
-    const options = { token: body.access_token, body: asked, headers: from(attacker) };
+    const request = { site_id: account.siteId, media: 'text', operator_id: operators[index]?.id };
+    const options = { token: body.access_token, body: request, headers: from(attacker) };
     answers.push(await call(server, 'POST /engagement_requests', options));
   }
   assert.deepEqual(statusesOf(answers), { 201: 2, 429: 1 });
@@ -164,12 +168,12 @@ test('all visitors of one IP address share one limit, and refusals are throttled
     Array.from({ length: 60 }, async (_, index) => look(tokens[index % tokens.length] ?? '', attacker)),
   );
   const statuses = statusesOf(answers);
-  // Thirty at once, ten of which were used to make the visitors; one more a second comes back.
+  // The burst is 30. Creating the visitors used ten, and the limit refills by one per second.
   assert.ok((statuses[200] ?? 0) >= 20 && (statuses[200] ?? 0) <= 23, JSON.stringify(statuses));
   assert.match(answers.find(({ status }) => status === 429)?.body.detail, /Visitors of this address together/);
   const refusals = statuses[429] ?? 0;
   assert.ok(performance.now() - began > (refusals - 2) * 50, 'refusals are paced');
-  // A visitor of another address waits for nothing.
+  // A visitor of another address is not throttled.
   const [other] = await makeVisitors(server, page, { count: 1, address: bystander });
   expectStatus(await look(other?.body.access_token, bystander), 200);
 });
@@ -194,8 +198,8 @@ test('with ticket_needs_presence a ticket starts with a presence of one minute, 
     const read = await call(server, `GET /sites/${siteId}/visitors/${visitor.id}`, { token });
     return (Date.parse(read.body.presence_expires_at) - Date.now()) / 1000;
   };
-  const begun = await lastsSec();
-  assert.ok(begun > 50 && begun <= 61, String(begun));
+  const initialSec = await lastsSec();
+  assert.ok(initialSec > 50 && initialSec <= 61, String(initialSec));
   const say = async (seconds: number): Promise<Answer> =>
     call(server, `PUT /visitors/${visitor.id}/presence`, { token, body: { expires_in_sec: seconds } });
   expectStatus(await say(86_400), 200);

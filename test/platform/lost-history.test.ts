@@ -6,18 +6,18 @@ import { after, test } from 'node:test';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { connect, openDatabase } from '../../packages/server/src/platform/database.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
-import { engage, said, say } from '../support/chat.ts';
+import { engage, sendText, say } from '../support/chat.ts';
 import { contents, isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
 import { runOldestProgram, startOldestPostgres, type OldestPostgres } from '../support/oldest-postgres.ts';
 import { OrderLedger, openEngagements, startLedgerReceiver } from '../support/ordered-load.ts';
 import { temporaryDirectory } from '../support/process.ts';
 import { startTestServer, until, type Json, type TestServer } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
-import { askIn, expectStatus, makeOperator, makeVisitor, offersOf, present } from '../support/world.ts';
+import { requestTicket, expectStatus, makeOperator, makeVisitor, offersOf, setPresence } from '../support/world.ts';
 
 /**
- * The database loses what it had written last: a standby that lagged behind is promoted, or an older backup takes the place
- * of the database, under processes that go on. What they hold in memory, and what readers have seen, may then never have been.
+ * The database loses its latest changes while processes keep running: a standby that lagged is promoted, or an older backup is
+ * restored. Processes may have lost changes in memory, and readers may have seen them.
  */
 const hookable = { webhookAllowCidrs: ['127.0.0.0/8'] };
 const replicable = { fsync: 'off', wal_level: 'replica', max_wal_senders: '4' };
@@ -48,10 +48,10 @@ async function untilReady(...servers: TestServer[]): Promise<void> {
   for (const { url } of servers) await until(async () => (await fetch(`${url}/readyz`)).status === 200, 30_000);
 }
 
-/** Again until it is acknowledged: the database may be away. */
-async function insist<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
-  let answer = await ask();
-  await until(async () => answer.status < 500 || (answer = await ask()).status < 500);
+/** Repeats the request until it is acknowledged, because the database may be down. */
+async function retryUntilAcknowledged<T extends { readonly status: number }>(request: () => Promise<T>): Promise<T> {
+  let answer = await request();
+  await until(async () => answer.status < 500 || (answer = await request()).status < 500);
   return answer;
 }
 
@@ -76,29 +76,30 @@ test('after a failover that lost the last changes no lost visitor is offered, an
   const { uid, gid } = statSync(join(first, 'postgres'));
   if (process.getuid?.() === 0) execFileSync('chown', ['-R', `${uid}:${gid}`, second]);
 
-  // The standby has none of this.
+  // The standby does not receive any of this.
   const live = await openFeed(one, { token: own.admin });
   const away = await openFeed(one, { token: own.admin });
-  await said(chat, chat.visitor, 'lost');
-  for (const visitor of visitors.slice(0, 3)) expectStatus(await askIn(one, own, { queue_ids: [queue] }, visitor), 201);
+  await sendText(chat, chat.visitor, 'lost');
+  for (const visitor of visitors.slice(0, 3))
+    expectStatus(await requestTicket(one, own, { queue_ids: [queue] }, visitor), 201);
   await away.until(isMessage('lost'));
   const lost = () => away.items.filter(({ type }) => type === 'queue_ticket.state').map(({ data }) => data.id);
   await until(() => new Set(lost()).size === 3);
   await away.close();
   await primary.stop();
-  // It takes the place of the primary, at the same address.
+  // It replaces the primary at the same address.
   renameSync(join(first, 'postgres'), join(first, 'lost'));
   renameSync(standby, join(first, 'postgres'));
   const promoted = await startOldestPostgres(first, replicable);
   try {
     await untilReady(one, two);
-    // The other process brings the board as far as the first one had it.
+    // The other process advances the board to the version that the first process has cached.
     const kept: string[] = [];
     for (const visitor of visitors.slice(3)) {
-      const asked = await insist(async () => askIn(two, own, { queue_ids: [queue] }, visitor));
-      kept.push(expectStatus(asked, 201).body.id);
+      const ticket = await retryUntilAcknowledged(async () => requestTicket(two, own, { queue_ids: [queue] }, visitor));
+      kept.push(expectStatus(ticket, 201).body.id);
     }
-    await insist(async () => present(one, operator).then(() => ({ status: 200 }), () => ({ status: 503 }))); // prettier-ignore
+    await retryUntilAcknowledged(async () => setPresence(one, operator).then(() => ({ status: 200 }), () => ({ status: 503 }))); // prettier-ignore
     let offers: Json[] = [];
     await until(async () => (offers = await offersOf(one, operator)).length > 0);
     const { sql } = one.database;
@@ -109,11 +110,11 @@ test('after a failover that lost the last changes no lost visitor is offered, an
       SELECT count(*)::integer AS count FROM engagement_requests r
        WHERE ticket_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM queue_tickets t WHERE t.id = r.ticket_id)`;
     assert.equal(unknown?.count, 0);
-    // Both readers saw a message and tickets that never were.
+    // Both readers saw a message and tickets that were lost.
     await until(() => resets(live).includes('unknown_id'));
     await using back = await openFeed(two, { token: own.admin, lastId: away.lastId() });
     assert.deepEqual(resets(back), ['unknown_id']);
-    await said({ ...chat, server: two }, chat.visitor, 'after');
+    await sendText({ ...chat, server: two }, chat.visitor, 'after');
     await live.until(isMessage('after'));
     await back.until(isMessage('after'));
     assert.deepEqual(contents(live), ['lost', 'after']);
@@ -137,7 +138,7 @@ test('an older backup restored into the same cluster begins a new epoch: feed re
     const file = join(first, 'usher.dump');
     await runOldestProgram('pg_dump', postgres.address, ['-d', 'usher', '-Fc', '-f', file]);
     await using live = await openFeed(server, { token: busy.operator.token });
-    for (let number = 0; number < 40; number += 1) await said(busy, busy.visitor, `lost ${number}`);
+    for (let number = 0; number < 40; number += 1) await sendText(busy, busy.visitor, `lost ${number}`);
     await until(() => ledger.arrived === 40);
     await live.until(isMessage('lost 39'));
 
@@ -152,13 +153,13 @@ test('an older backup restored into the same cluster begins a new epoch: feed re
     await admin`ALTER DATABASE restored RENAME TO usher`;
     await untilReady(server);
 
-    // Numbers of the log that were passed already are given out again, while something is always held.
+    // Sequence numbers are assigned again while some transaction is always open.
     const slowly = (async () => {
       for (let number = 0; number < 20; number += 1)
-        expectStatus(await insist(async () => say(busy, busy.visitor, `slow ${number}`)), 200);
+        expectStatus(await retryUntilAcknowledged(async () => say(busy, busy.visitor, `slow ${number}`)), 200);
     })();
     for (let number = 0; number < 60; number += 1)
-      expectStatus(await insist(async () => say(quick, quick.visitor, `quick ${number}`)), 200);
+      expectStatus(await retryUntilAcknowledged(async () => say(quick, quick.visitor, `quick ${number}`)), 200);
     await slowly;
     await until(() => ledger.arrived === 120);
     assert.equal(ledger.displaced, 0);

@@ -6,9 +6,17 @@ import type { Board } from '../../packages/server/src/routing/board/board.ts';
 import { loadBoard } from '../../packages/server/src/routing/load-board.ts';
 import { missedSteps, moveTimes } from '../../packages/server/src/routing/move-times.ts';
 import { call, startTestServer } from '../support/server.ts';
-import { acceptOffer, enqueue, expectStatus, makeAccount, makePresent, makeQueue, offersOf } from '../support/world.ts';
+import {
+  acceptOffer,
+  enqueue,
+  expectStatus,
+  makeAccount,
+  makeAvailableOperator,
+  makeQueue,
+  offersOf,
+} from '../support/world.ts';
 
-/** Every instant on a board, by the name of what it belongs to. */
+/** Every instant on a board, by the name of its object. */
 function instantsOf(board: Board): Record<string, number | null> {
   const found: Record<string, number | null> = {};
   for (const { settings, memory } of board.queues.values())
@@ -46,8 +54,11 @@ test('a step of the clock shifts every instant of a board and its account', asyn
   const own = await makeAccount(server);
   const affinity = { operator_affinity: { time_window_sec: 600 } };
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept', ...affinity });
-  const [first, second] = [await makePresent(server, own, { expires_in_sec: 600 }), await makePresent(server, own)];
-  // One engaged, with others left behind in the queue; one declined and waiting again; one offered; one asked directly.
+  const [first, second] = [
+    await makeAvailableOperator(server, own, { expires_in_sec: 600 }),
+    await makeAvailableOperator(server, own),
+  ];
+  // One visitor is engaged, others still wait; one was declined and waits again; one is offered; one has a direct request.
   const tickets = [
     await enqueue(server, own, queue),
     await enqueue(server, own, queue),
@@ -100,11 +111,11 @@ test('a board is shifted by the steps it has missed and never left in the future
   assert.equal(missedSteps(account), 0);
   assert.equal(missedSteps({ ...account, now: 400_500, shiftMs: -600_000 }), -600_000);
   assert.equal(missedSteps({ ...account, now: 1_600_500, shiftMs: 600_000 }), 600_000);
-  // Forward and back again while nobody looked.
+  // A step forward and back that no process saw.
   assert.equal(missedSteps({ ...account, shiftMs: 0, boardShiftMs: 0, now: 1_900_000 }), 0);
-  // Set back, and nobody has recorded it.
+  // The clock was set back, and no step was recorded.
   assert.equal(missedSteps({ ...account, now: 400_000 }), -600_000);
-  // Recorded, but not all of it.
+  // Only a part of the step was recorded.
   assert.equal(missedSteps({ ...account, now: 300_000, shiftMs: -600_000 }), -700_000);
   assert.equal(missedSteps({ ...account, turnedAt: null, shiftMs: 600_000 }), 600_000);
 });

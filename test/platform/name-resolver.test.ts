@@ -57,7 +57,7 @@ async function resolving(answer: (name: string) => DnsAnswer, hosts = '', resolv
 const here: DnsAnswer = { v4: ['192.0.2.1'] };
 const both: DnsAnswer = { v4: ['192.0.2.1', '192.0.2.2'], v6: ['2001:0db8:0000:0000:0000:0000:0000:0001'] };
 
-/** At once: most of them wait for something to be given up. */
+/** The tests run concurrently, because most of them wait for a timeout. */
 suite('names of receivers', { concurrency: true }, () => {
   test('a name resolves to both address families, by one lookup at a time, and is cached by its TTL', async () => {
     await using it = await resolving(() => both);
@@ -66,15 +66,15 @@ suite('names of receivers', { concurrency: true }, () => {
     );
     for (const found of all) assert.deepEqual(found, ['192.0.2.1', '192.0.2.2', '2001:db8::1']);
     assert.deepEqual(await it.addresses('a.test'), all[0]);
-    assert.deepEqual(it.dns.asked.toSorted(), ['a.test A', 'a.test AAAA']);
+    assert.deepEqual(it.dns.queries.toSorted(), ['a.test A', 'a.test AAAA']);
     assert.deepEqual(it.names.counts, { underWay: 0, waiting: 0 });
   });
 
   test('an address family without a response does not delay the other', async () => {
     await using it = await resolving(() => ({ v4: ['192.0.2.1'], v6: 'silent' }));
-    const begun = performance.now();
+    const startedAt = performance.now();
     assert.deepEqual(await it.addresses('a.test'), ['192.0.2.1']);
-    assert.ok(performance.now() - begun < 2_000);
+    assert.ok(performance.now() - startedAt < 2_000);
   });
 
   test('a failed lookup is cached for a while and then repeated', async () => {
@@ -85,10 +85,10 @@ suite('names of receivers', { concurrency: true }, () => {
       'ESERVFAIL',
       'ENODATA',
     ]);
-    const asked = it.dns.asked.length;
+    const queriesBefore = it.dns.queries.length;
     answers['no.test'] = here;
     assert.equal(await it.code('no.test'), 'ENOTFOUND');
-    assert.equal(it.dns.asked.length, asked);
+    assert.equal(it.dns.queries.length, queriesBefore);
     await assert.rejects(it.names.resolve('no.test', 'one'), new NameUnresolved('no.test', 'ENOTFOUND'));
     await until(async () => (await it.code('no.test')) === 'resolved', 5_000);
   });
@@ -96,16 +96,16 @@ suite('names of receivers', { concurrency: true }, () => {
   test('lookups without a response time out, a bounded number at a time, and do not delay other holders', async () => {
     await using it = await resolving((name) => (name.startsWith('dead') ? 'silent' : here));
     await it.addresses('known.test');
-    const begun = performance.now();
+    const startedAt = performance.now();
     const dead = Array.from({ length: 200 }, async (_, index) => it.code(`dead${index}.test`));
-    await until(() => it.dns.namesLike(/^dead/).length >= 32);
-    // Somebody else's name, new as it may be.
+    await until(() => it.dns.queriedNames(/^dead/).length >= 32);
+    // A new name of another holder.
     assert.deepEqual(await it.addresses('new.test', 'another'), ['192.0.2.1']);
-    assert.ok(performance.now() - begun < 2_000, 'another holder waited');
-    assert.equal(it.dns.namesLike(/^dead/).length, 32);
+    assert.ok(performance.now() - startedAt < 2_000, 'another holder waited');
+    assert.equal(it.dns.queriedNames(/^dead/).length, 32);
     assert.deepEqual(it.names.counts, { underWay: 32, waiting: 168 });
     assert.deepEqual(await Promise.all(dead.slice(0, 32)), Array(32).fill('ETIMEOUT'));
-    assert.ok(performance.now() - begun < 5_000, 'a silent name took too long');
+    assert.ok(performance.now() - startedAt < 5_000, 'a silent name took too long');
   });
 
   test('a cached name is used while it is looked up again, and does not wait behind dead names', async () => {
@@ -114,17 +114,17 @@ suite('names of receivers', { concurrency: true }, () => {
     await it.addresses('known.test');
     for (let index = 0; index < 200; index += 1) it.names.prepare(`dead${index}.test`, 'one');
     answer = { v4: ['192.0.2.2'], ttlSec: 1 };
-    const begun = performance.now();
+    const startedAt = performance.now();
     await until(async () => (await it.addresses('known.test'))[0] === '192.0.2.2', 3_000);
-    assert.ok(performance.now() - begun < 2_500, 'it waited behind dead ones');
-    // Servers that say nothing take nothing back; those that say that it is gone do.
+    assert.ok(performance.now() - startedAt < 2_500, 'the cached name waited behind dead names');
+    // A cached name survives servers that do not respond, but not an NXDOMAIN.
     answer = 'silent';
-    const asked = it.dns.asked.length;
+    const queriesBefore = it.dns.queries.length;
     await until(async () => {
       const at = performance.now();
       assert.deepEqual(await it.addresses('known.test'), ['192.0.2.2']);
       assert.ok(performance.now() - at < 500, 'it was waited for');
-      return it.dns.asked.slice(asked).includes('known.test A');
+      return it.dns.queries.slice(queriesBefore).includes('known.test A');
     }, 4_000);
     answer = 'absent';
     await until(async () => (await it.code('known.test')) === 'ENOTFOUND', 6_000);
@@ -148,7 +148,7 @@ suite('names of receivers', { concurrency: true }, () => {
     for (const name of ['localhost', 'app.localhost', 'localhost.'])
       assert.deepEqual(await it.addresses(name), ['127.0.0.1', '::1']);
     assert.deepEqual(it.names.peek('builder')?.length, 2);
-    assert.deepEqual(it.dns.asked, []);
+    assert.deepEqual(it.dns.queries, []);
     assert.equal(await it.code('x.test'), 'ENOTFOUND');
     writeFileSync(it.files.hosts, '192.0.2.8 builder\n');
     await until(async () => (await it.addresses('builder'))[0] === '192.0.2.8', 8_000);
@@ -160,10 +160,10 @@ suite('names of receivers', { concurrency: true }, () => {
     await using it = await resolving((name) => (inside.has(name) ? here : 'absent'), '', resolvConf);
     for (const name of ['hooks', 'pay.bank', 'example.com'])
       assert.deepEqual(await it.addresses(name), ['192.0.2.1'], name);
-    assert.deepEqual(it.dns.namesLike(/example/), ['example.com']);
+    assert.deepEqual(it.dns.queriedNames(/example/), ['example.com']);
     assert.equal(await it.code('hooks.'), 'ENOTFOUND');
     assert.equal(await it.code('nobody'), 'ENOTFOUND');
-    assert.deepEqual(it.dns.namesLike(/nobody/), [
+    assert.deepEqual(it.dns.queriedNames(/nobody/), [
       'nobody.shop.svc.cluster.local',
       'nobody.svc.cluster.local',
       'nobody',
@@ -184,11 +184,11 @@ suite('names of receivers', { concurrency: true }, () => {
   test('an invalid name does not resolve, and close aborts running lookups', async () => {
     const it = await resolving(() => 'silent');
     assert.equal(await it.code(`${'x'.repeat(64)}.test`), 'EBADNAME');
-    const begun = performance.now();
+    const startedAt = performance.now();
     const cut = it.code('dead.test');
-    await until(() => it.dns.asked.length > 0);
+    await until(() => it.dns.queries.length > 0);
     await it[Symbol.asyncDispose]();
     await cut;
-    assert.ok(performance.now() - begun < 2_000);
+    assert.ok(performance.now() - startedAt < 2_000);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../../packages/server/src/platform/database.ts';
 import { refuseSharedSessions } from '../../packages/server/src/platform/session-check.ts';
-import { engage, said, transcript } from '../support/chat.ts';
+import { engage, sendText, transcript } from '../support/chat.ts';
 import { startCluster } from '../support/cluster.ts';
 import { emptyDatabase } from '../support/database.ts';
 import { openFeed } from '../support/feed.ts';
@@ -24,7 +24,7 @@ for (const settings of [
     await using bouncer = await startPgbouncer(address, settings);
     const through = { kind: 'url', url: bouncer.url } as const;
     await assert.rejects(refuseSharedSessions(through), { name: 'StartError', message: refusal });
-    // Others make it open connections, and it has some to choose from.
+    // Other clients make PgBouncer open several connections to choose from.
     const others = connect(through, { max: 4 });
     await Promise.all([1, 2, 3, 4].map(async () => others`SELECT pg_sleep(0.1)`.catch(() => undefined)));
     await assert.rejects(refuseSharedSessions(through), { name: 'StartError', message: refusal });
@@ -52,10 +52,10 @@ test('behind a PgBouncer in session mode everything works, between two processes
   const [one, other] = [await cluster.start(bouncer.url), await cluster.start(bouncer.url)];
   const chat = await engage(cluster.reach(one));
   await using feed = await openFeed(other, { token: chat.visitor.token });
-  const id = await said(chat, chat.visitor, 'through a pooler');
+  const id = await sendText(chat, chat.visitor, 'through a pooler');
   await feed.until(({ data }) => JSON.stringify(data).includes(id));
   assert.equal((await transcript({ ...chat, server: cluster.reach(other) }, chat.operator)).length, 1);
-  // What one process keeps in memory follows what another changes.
+  // The cache of one process follows changes by another.
   const path = `/sites/${chat.own.siteId}`;
   const name = async () => (await call(other, `GET ${path}`, { token: chat.own.admin })).body.name;
   await name();

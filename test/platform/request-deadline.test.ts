@@ -25,10 +25,10 @@ test('a request is answered at its deadline even if its handler or a hook before
 
   mock.timers.enable({ apis: ['setTimeout'] });
   t.after(() => mock.timers.reset());
-  const asked = ['/hook', '/handler', '/failing'].map(async (path) => get(`${origin}${path}`));
+  const pending = ['/hook', '/handler', '/failing'].map(async (path) => get(`${origin}${path}`));
   assert.deepEqual((await get(`${origin}/quick`)).body, { done: true });
   mock.timers.tick(22_000);
-  for (const { status, retryAfter, body } of await Promise.all(asked)) {
+  for (const { status, retryAfter, body } of await Promise.all(pending)) {
     assert.equal(status, 503);
     assert.equal(body.error, 'database_unavailable');
     assert.equal(retryAfter, '2');
@@ -36,17 +36,17 @@ test('a request is answered at its deadline even if its handler or a hook before
   resolve({ late: true });
   await new Promise(setImmediate);
   const faults = logged.filter((line) => line.includes('"level":"error"'));
-  assert.deepEqual(faults, [], 'what comes too late is nobody’s fault');
+  assert.deepEqual(faults, [], 'a result after the deadline is not logged as an error');
 });
 
 async function get(url: string): Promise<{ status: number | undefined; retryAfter: string | undefined; body: Json }> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { agent: false }, (response) => {
+    const pending = request(url, { agent: false }, (response) => {
       json(response).then(
         (body) => resolve({ status: response.statusCode, retryAfter: response.headers['retry-after'], body }),
         reject,
       );
     });
-    asked.on('error', reject).end();
+    pending.on('error', reject).end();
   });
 }

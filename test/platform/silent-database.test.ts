@@ -12,15 +12,15 @@ import { call, startTestServer, until, type Answer, type TestServer } from '../s
 import { expectStatus } from '../support/world.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 
-/** `npm run prove` takes the long form. */
+/** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;
 const requestsOfKind = isLong ? 25 : 4;
 
-/** What `pulse.ts` promises (7 s), and what a busy machine adds to it. */
+/** The limit of `pulse.ts` (7 s), plus a margin for a busy machine. */
 const longestAnswerMs = 10_000;
-/** `/readyz` promises 2 s. */
+/** The limit of `/readyz` is 2 s. */
 const longestReadyMs = 3_000;
-/** After the database speaks again. */
+/** Time to recover after the database responds again. */
 const longestRecoveryMs = 8_000;
 
 async function proxied(t: TestContext): Promise<{ proxy: Proxy; address: DatabaseAddress; direct: DatabaseAddress }> {
@@ -38,24 +38,24 @@ async function proxied(t: TestContext): Promise<{ proxy: Proxy; address: Databas
 
 type Kind = readonly [name: string, ask: () => Promise<Answer>];
 
-/** One of every way to ask something of Usher. */
+/** One request of every kind. */
 function kindsOf(server: TestServer, chat: Engaged): Kind[] {
   const { own, operator, visitor, id, queue } = chat;
   const site = own.siteId;
   const token = own.admin;
-  const asked = (name: string, request: string, options: Parameters<typeof call>[2] = { token }): Kind => [
+  const kind = (name: string, request: string, options: Parameters<typeof call>[2] = { token }): Kind => [
     name,
     async () => call(server, request, options),
   ];
   const form = (): FormData => fileForm('a note');
   return [
-    asked('a read from memory', `GET /sites/${site}`),
-    asked('a list', 'GET /teams'),
-    asked('queues', `GET /queues?site_ids[]=${site}`),
-    asked('engagements', `GET /engagements?site_ids[]=${site}`),
-    asked('the event log', 'GET /events'),
-    asked('the audit log', 'GET /audit_log'),
-    asked('a change', 'POST /teams', { token, body: { site_id: site, name: 'T' } }),
+    kind('a read from memory', `GET /sites/${site}`),
+    kind('a list', 'GET /teams'),
+    kind('queues', `GET /queues?site_ids[]=${site}`),
+    kind('engagements', `GET /engagements?site_ids[]=${site}`),
+    kind('the event log', 'GET /events'),
+    kind('the audit log', 'GET /audit_log'),
+    kind('a change', 'POST /teams', { token, body: { site_id: site, name: 'T' } }),
     [
       'a change with a key',
       async () =>
@@ -65,28 +65,28 @@ function kindsOf(server: TestServer, chat: Engaged): Kind[] {
           body: { site_id: site, name: 'K' },
         }),
     ],
-    asked('a turn', 'POST /queue_tickets', {
+    kind('a turn', 'POST /queue_tickets', {
       token: visitor.token,
       body: { site_id: site, media: 'text', queue_ids: [queue] },
     }),
-    asked('presence', `PUT /operators/${operator.id}/presence`, { token: operator.token, body: { available: true } }),
+    kind('presence', `PUT /operators/${operator.id}/presence`, { token: operator.token, body: { available: true } }),
     ['a message', async () => say(chat, visitor, 'hello')],
-    asked('a transcript', `GET /engagements/${id}/chat_transcript`, { token: visitor.token }),
-    asked('a token', 'POST /operator_authentication/tokens', {
+    kind('a transcript', `GET /engagements/${id}/chat_transcript`, { token: visitor.token }),
+    kind('a token', 'POST /operator_authentication/tokens', {
       body: { api_key_id: own.key.id, api_key_secret: own.key.secret },
     }),
-    asked('a password', 'POST /operator_authentication/sessions', {
+    kind('a password', 'POST /operator_authentication/sessions', {
       body: { email: 'a@test', password: 'wrong-password' },
     }),
     ['a file', async () => call(server, `POST /engagements/${id}/files`, { token: visitor.token, body: form() })],
-    asked('a feed', 'GET /feed'),
-    asked('a webhook', 'POST /webhooks', {
+    kind('a feed', 'GET /feed'),
+    kind('a webhook', 'POST /webhooks', {
       token,
       body: { url: 'http://127.0.0.1:9/hook', method: 'POST', events: ['engagement.start'] },
     }),
-    asked('a visitor', 'POST /visitors', { token, body: { site_id: site } }),
+    kind('a visitor', 'POST /visitors', { token, body: { site_id: site } }),
     [
-      'a token nobody knows',
+      'an unknown token',
       async () => call(server, 'GET /sites', { token: `ApplicationToken pub_${randomUUID()}.${'x'.repeat(32)}` }),
     ],
   ];
@@ -106,10 +106,10 @@ async function timed([name, ask]: Kind): Promise<Timed> {
   return { name, answer, ms: performance.now() - began };
 }
 
-/** Whoever cannot be answered is told what to do, in time. */
+/** Asserts that the response is a 503 with Retry-After, in time. */
 function expectSilence({ name, ms, answer }: Timed): void {
   assert.ok(ms < longestAnswerMs, `${name} took ${ms.toFixed(0)} ms`);
-  // What was in memory is served until this process has noticed that it may be old.
+  // Cached data is served until the process detects the silence.
   if (answer.status === 200 && (name === 'a read from memory' || name === 'queues')) return;
   assert.equal(answer.status, 503, `${name}: ${JSON.stringify(answer.body)}`);
   assert.equal(answer.body.error, 'database_unavailable', name);
@@ -126,7 +126,7 @@ async function expectHealth(server: TestServer): Promise<void> {
   assert.ok(ready.ms < longestReadyMs, `/readyz took ${ready.ms.toFixed(0)} ms`);
 }
 
-/** Clients that say something again and again, each message with the same id until it is acknowledged. */
+/** Clients that send messages. Each message keeps its id until it is acknowledged. */
 class Writers {
   readonly acknowledged: string[] = [];
   #writing = true;
@@ -195,10 +195,10 @@ test(
       proxy.silence(true);
       await askAll();
       for (const { name, ms } of await Promise.all(kinds.map(timed)))
-        assert.ok(ms < longestReadyMs, `${name} took ${ms.toFixed(0)} ms, though the silence was known`);
+        assert.ok(ms < longestReadyMs, `${name} took ${ms.toFixed(0)} ms, though the process had detected the silence`);
       await recover('open connections');
 
-      // Nobody is connected, and nobody's greeting is answered.
+      // No client is connected, and new connections get no response.
       proxy.silence(true);
       proxy.cut();
       await askAll();

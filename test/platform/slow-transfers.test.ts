@@ -4,15 +4,15 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { test } from 'node:test';
 import {
   fileForm,
-  listed,
-  onDisk,
-  send,
-  sent,
-  setSite,
+  listFiles,
+  filesOnDisk,
+  postFile,
+  uploadFile,
+  changeSite,
   slowUpload,
-  startTalk,
+  startFileEngagement,
   type SlowUpload,
-  type Talk,
+  type FileEngagement,
 } from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
@@ -20,14 +20,14 @@ import { expectStatus } from '../support/world.ts';
 
 const pacers: NodeJS.Timeout[] = [];
 
-/** Those who send or take files slowly hold what is theirs for half a minute, and nothing of anybody else's. */
+/** Slow uploads and downloads use the limits of their own caller for half a minute, and affect no other caller. */
 const server = await forThisFile(startTestServer());
-/** These begin before all tests and are looked at in the last one, as half a minute must pass. */
-const talk = await startTalk(server);
+/** These start before all tests and are checked in the last one, because half a minute must pass. */
+const talk = await startFileEngagement(server);
 const silent = { talk, upload: slowUpload(server, talk) };
 await silent.upload.write('something, and then nothing');
-const trickling = paced(slowUpload(server, await startTalk(server)), 'x');
-const steady = paced(slowUpload(server, await startTalk(server)), 'x'.repeat(8 * 1024));
+const trickling = paced(slowUpload(server, await startFileEngagement(server)), 'x');
+const steady = paced(slowUpload(server, await startFileEngagement(server)), 'x'.repeat(8 * 1024));
 const unread = await beginDownloads(10);
 await forThisFile({
   close() {
@@ -44,15 +44,15 @@ function paced(upload: SlowUpload, piece: string): SlowUpload {
 
 interface Unread {
   readonly path: string;
-  readonly talk: Talk;
+  readonly talk: FileEngagement;
   readonly responses: readonly IncomingMessage[];
 }
 
-/** Downloads of a file that is larger than what the network holds between the two, none of which is read. */
+/** Starts downloads that are never read. The file is larger than the socket buffers. */
 async function beginDownloads(count: number): Promise<Unread> {
-  const talk = await startTalk(server);
-  await setSite(server, talk.account, { allowed_file_content_types: ['application/octet-stream'] });
-  const path = `${talk.path}/${await sent(server, talk, fileForm(new Uint8Array(24 * 1024 * 1024), 'zeros'))}`;
+  const talk = await startFileEngagement(server);
+  await changeSite(server, talk.account, { allowed_file_content_types: ['application/octet-stream'] });
+  const path = `${talk.path}/${await uploadFile(server, talk, fileForm(new Uint8Array(24 * 1024 * 1024), 'zeros'))}`;
   const headers = { authorization: `Bearer ${talk.visitor.token}` };
   const begin = async (): Promise<IncomingMessage> => {
     const request = httpRequest(`${server.url}${path}`, { headers, agent: false }).end();
@@ -63,21 +63,21 @@ async function beginDownloads(count: number): Promise<Unread> {
 }
 
 test('a caller has at most 10 uploads at once; slow ones block neither the other side nor another engagement', async () => {
-  const own = await startTalk(server);
-  const before = onDisk(server.dataDir);
-  const more = (): number => onDisk(server.dataDir).length - before.length;
+  const own = await startFileEngagement(server);
+  const before = filesOnDisk(server.dataDir);
+  const more = (): number => filesOnDisk(server.dataDir).length - before.length;
   const uploads = Array.from({ length: 10 }, () => slowUpload(server, own));
   for (const upload of uploads) await upload.write('x');
   await until(() => more() === 20);
-  const refused = expectStatus(await send(server, own, fileForm('x')), 429);
+  const refused = expectStatus(await postFile(server, own, fileForm('x')), 429);
   assert.equal(refused.body.error, 'rate_limited');
   assert.match(refused.body.detail, /^You are sending 10 files to this engagement already\. Wait until one of them/);
   assert.equal(refused.headers.get('retry-after'), '5');
-  expectStatus(await send(server, own, fileForm('x'), { token: own.operator.token }), 200);
-  expectStatus(await send(server, await startTalk(server), fileForm('x')), 200);
+  expectStatus(await postFile(server, own, fileForm('x'), { token: own.operator.token }), 200);
+  expectStatus(await postFile(server, await startFileEngagement(server), fileForm('x')), 200);
   uploads.pop()?.cut();
   await until(() => more() === 20);
-  expectStatus(await send(server, own, fileForm('x')), 200);
+  expectStatus(await postFile(server, own, fileForm('x')), 200);
   for (const upload of uploads) upload.cut();
   await until(() => more() === 3);
 });
@@ -85,7 +85,7 @@ test('a caller has at most 10 uploads at once; slow ones block neither the other
 test('a caller has at most 10 downloads at once', async () => {
   const { path, talk } = unread;
   const refused = await call(server, `GET ${path}`, { token: talk.visitor.token });
-  // Not by expectStatus, which would show 24 MiB.
+  // Without expectStatus, which would print 24 MiB.
   assert.equal(refused.status, 429);
   assert.match(refused.body.detail, /^You are downloading 10 files already\. Wait until one of them is done/);
   expectStatus(await call(server, `HEAD ${path}`, { token: talk.operator.token }), 200);
@@ -97,11 +97,11 @@ test('an upload or download with almost no traffic is aborted after half a minut
     assert.deepEqual([status, body.error], [408, 'request_timeout']);
     assert.match(body.detail, /^The upload is too slow: less than 64 KiB in 30 s\. Send it again over a faster/);
   }
-  assert.deepEqual(await listed(server, silent.talk), []);
+  assert.deepEqual(await listFiles(server, silent.talk), []);
 
   for (const pacer of pacers) clearInterval(pacer);
   steady.end();
-  assert.equal((await steady.answer).status, 200, 'what comes slowly but steadily is taken');
+  assert.equal((await steady.answer).status, 200, 'a slow but steady upload succeeds');
 
   const { path, talk } = unread;
   const again = async () => call(server, `HEAD ${path}`, { token: talk.visitor.token });

@@ -6,7 +6,7 @@ import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type TestServer } from '../support/server.ts';
 import { expectStatus, makeAccount, makeTeam } from '../support/world.ts';
 
-/** Two attempts to sign in a minute and address, behind proxies that append to `X-Forwarded-For`. */
+/** A limit of two sign-in attempts per minute and address, behind proxies that append to `X-Forwarded-For`. */
 const first = await forThisFile(startTestServer());
 
 interface Behind {
@@ -15,7 +15,7 @@ interface Behind {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** `USHER_TRUST_PROXY` as it is written, and a proxy for each client. */
+/** Starts Usher with this value of `USHER_TRUST_PROXY`, and a proxy for each client. */
 async function behind(trust: string, clients: readonly string[], withPort = false): Promise<Behind> {
   const { trustProxy } = readConfig({ USHER_TRUST_PROXY: trust });
   const limits: Partial<Config> = { rateLimitSignIn: 2, trustProxy };
@@ -31,7 +31,7 @@ async function behind(trust: string, clients: readonly string[], withPort = fals
   };
 }
 
-/** Guesses four times; each time the client says that it is somebody else. */
+/** Sends four sign-in attempts, each with another forged address. */
 async function guess(at: { readonly url: string } | undefined, entries = 1): Promise<number[]> {
   assert.ok(at !== undefined);
   const statuses: number[] = [];

@@ -8,11 +8,11 @@ import {
   expectStatus,
   makeAccount,
   makeApplicationToken,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeSite,
   makeVisitor,
-  present,
+  setPresence,
   type TestAccount,
 } from '../support/world.ts';
 
@@ -36,7 +36,7 @@ test('a page without a visitor can read whether a queue is open, and for which m
   assert.deepEqual(await ask(own, header), closed);
 
   const both = ['text', 'audio'];
-  const operator = await makePresent(server, own, { media: both });
+  const operator = await makeAvailableOperator(server, own, { media: both });
   assert.deepEqual(await ask(own, header), { ...closed, open: true, media: both, staffed_media: both });
   assert.deepEqual(await ask(own, header, [calls]), {
     ...closed,
@@ -47,7 +47,7 @@ test('a page without a visitor can read whether a queue is open, and for which m
   assert.deepEqual(await ask(own, header, [calls, text]), { ...closed, open: true, media: both, staffed_media: both });
   assert.deepEqual(await ask(own, header, [randomUUID()]), closed);
 
-  await present(server, operator, { available: false });
+  await setPresence(server, operator, { available: false });
   assert.deepEqual(await ask(own, header), closed);
 });
 

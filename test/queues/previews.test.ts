@@ -8,7 +8,7 @@ import {
   makeAccount,
   makeOperator,
   makePolicy,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeSite,
   makeTeam,
@@ -33,8 +33,8 @@ test('a preview uses the current staff, visitors and hours, and changes nothing'
   assert.equal((await suppose()).self_status, 'unstaffed');
   assert.equal((await suppose({ when_unstaffed: 'accept' })).self_status, 'opened');
   await enqueue(server, account, queue);
-  await makePresent(server, account, { media: ['audio'] });
-  await makePresent(server, account, { media: ['video'] });
+  await makeAvailableOperator(server, account, { media: ['audio'] });
+  await makeAvailableOperator(server, account, { media: ['video'] });
   const variable = { capacity_policy: { type: 'variable', multiplier: 1.6 } };
   const seen = await suppose(variable);
   assert.deepEqual([seen.staff, seen.capacity, seen.self_status, seen.visitors_count], [2, 3, 'opened', 0]);

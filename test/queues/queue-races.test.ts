@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forThisFile, openWorld } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type TestServer } from '../support/server.ts';
-import { askIn, expectStatus, makePolicy, makeQueue, makeTeam, makeVisitor, queueFields } from '../support/world.ts';
+import {
+  requestTicket,
+  expectStatus,
+  makePolicy,
+  makeQueue,
+  makeTeam,
+  makeVisitor,
+  queueFields,
+} from '../support/world.ts';
 
 /** Two processes on one database, and pairs of requests that must not both succeed. */
 const rounds = 15;
@@ -121,7 +129,7 @@ test('when a queue is deleted while a visitor enters it, only one of the two suc
   for (let round = 0; round < rounds; round += 1) {
     const queue = await makeQueue(one, account, { when_unstaffed: 'accept' });
     const [entered, deleted] = await Promise.all([
-      askIn(one, account, { queue_ids: [queue] }, visitor),
+      requestTicket(one, account, { queue_ids: [queue] }, visitor),
       call(two, `DELETE /queues/${queue}`, { token: account.admin }),
     ]);
     assert.ok(['201,409', '422,204'].includes([entered.status, deleted.status].join()), JSON.stringify(entered.body));

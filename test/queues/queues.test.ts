@@ -9,7 +9,7 @@ import {
   makeAccount,
   makeOperator,
   makePolicy,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeSite,
   makeTeam,
@@ -264,7 +264,7 @@ test('D7.5 a queue can be deleted only if it is empty and not in use', async () 
     await call(server, `PUT /queues/${user}`, { token: own.admin, body: { ...queueFields, fallback_queue_id: null } }),
     200,
   );
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   const { visitor } = await enqueue(server, own, id);
   assert.equal(expectStatus(await remove(), 409).body.error, 'queue_not_empty');
   const [offer] = await offersOf(server, operator);

@@ -9,20 +9,20 @@ import {
   enqueue,
   expectStatus,
   makeAccount,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeSite,
   makeVisitor,
   queueFields,
 } from '../support/world.ts';
 
-/** What a board of all queues is read by: everybody who waits, visitors by id, stats by interval. */
+/** The routes that the board page reads: waiting tickets, visitors by id, and stats by interval. */
 const server = await forThisFile(startTestServer());
 
 const read = async (token: string, path: string): Promise<Json> =>
   expectStatus(await call(server, `GET ${path}`, { token }), 200).body;
 
-test('active tickets of the sites are listed in order and by page, each as its own route shows it', async () => {
+test('active tickets of the sites are listed in order and by page, each as GET /queue_tickets/{id} shows it', async () => {
   const own = await makeAccount(server);
   const other = await makeSite(server, own);
   const [one, two] = [
@@ -65,7 +65,7 @@ test('active tickets of the sites are listed in order and by page, each as its o
 test('a transfer to a queue is counted in the queue and listed with the transfers, but not as a ticket of the visitor', async () => {
   const own = await makeAccount(server);
   const [sales, office] = [await makeQueue(server, own), await makeQueue(server, own)];
-  const operator = await makePresent(server, own, { media: ['text'] });
+  const operator = await makeAvailableOperator(server, own, { media: ['text'] });
   await enqueue(server, own, sales);
   const body = { engagement_id: await acceptOffer(server, operator), queue_id: office, media: 'text' };
   const made = expectStatus(await call(server, 'POST /transfer_tickets', { token: operator.token, body }), 201).body;
@@ -99,18 +99,18 @@ test('visitors are read by id on sites where the caller has a role, and on no ot
 
 const outcomes = ['engaged', 'engaged_elsewhere', 'canceled', 'visitor_left', 'unstaffed', 'expired', 'moved'];
 
-test('each interval of a series is what the queue’s own stats say of it, also at the very edges', async () => {
+test('each interval of a series equals the stats of the queue for that interval, also at its edges', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const quiet = await makeQueue(server, own);
-  // Real ones: one left, one engaged, one still there.
+  // Real visits: one visitor left, one is engaged, one still waits.
   const left = await enqueue(server, own, queue);
   await enqueue(server, own, queue);
   const cancel = { token: own.admin, body: { action: 'cancel' } };
   expectStatus(await call(server, `PATCH /queue_tickets/${left.id}`, cancel), 200);
-  await acceptOffer(server, await makePresent(server, own));
+  await acceptOffer(server, await makeAvailableOperator(server, own));
   await enqueue(server, own, queue);
-  // And a day before that, some of it on the edges of intervals to the millisecond.
+  // Inserted visits of the day before, some exactly on the edges of intervals.
   const start = Date.now() - 86_400_000;
   const edges = [0, 899_999, 900_000, 900_001, 1_800_000, 86_399_999].map((ms) => start + ms);
   const entered = [...edges, ...Array.from({ length: 150 }, (_, n) => start + ((n * 7_919_113) % 80_000_000))];
@@ -122,7 +122,7 @@ test('each interval of a series is what the queue’s own stats say of it, also 
            to_timestamp(r.left / 1000), r.outcome
       FROM queues q, jsonb_to_recordset(${sql.json(rows)}) AS r (at numeric, "left" numeric, outcome text)
      WHERE q.id = ${queue}`;
-  // A minute more than a day: the last interval is a short one.
+  // The range is a minute longer than a day, so the last interval is short.
   const [from, to] = [start, Date.now() + 60_000].map((at) => new Date(at).toISOString());
   const period = `from=${from}&to=${to}&service_level_sec=30`;
   const path = `/queues/stats?site_ids[]=${own.siteId}&${period}&interval_sec=900`;
@@ -181,7 +181,7 @@ test('the feed notifies operators of a changed queue, so that they can read it',
 test('active engagements are still listed', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   await enqueue(server, own, queue);
   const ended = await acceptOffer(server, operator);
   const body = { action: 'end' };

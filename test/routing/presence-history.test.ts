@@ -6,14 +6,14 @@ import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { moveTimes } from '../../packages/server/src/routing/move-times.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { keptOf, nextInstant, shortOf } from '../support/presence.ts';
+import { intervalsOf, nextInstant, intervalSummaries } from '../support/presence.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   expectStatus,
   makeAccount,
   makeOperator,
-  makePresent,
-  present,
+  makeAvailableOperator,
+  setPresence,
   type TestAccount,
   type TestOperator,
 } from '../support/world.ts';
@@ -24,13 +24,13 @@ interface Yesterday {
   readonly own: TestAccount;
   readonly operator: TestOperator;
   readonly accountId: AccountId;
-  /** The operator takes this medium from then on; `null`: is away. */
+  /** From this time on the operator takes the medium; `null`: they are away. */
   readonly take: (medium: string | null, at: string) => Promise<void>;
-  /** Seconds by type, as the statistic has them. */
+  /** The seconds by type in the statistic. */
   readonly seconds: (from: string, to: string) => Promise<Record<string, number>>;
 }
 
-/** An operator whose yesterday is written as turns write it. Times are those of the day, in UTC. */
+/** An operator whose presence of yesterday is written as a turn writes it. Times are times of day in UTC. */
 async function yesterday(): Promise<Yesterday> {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
@@ -67,22 +67,22 @@ test('no time is lost when an earlier change is written after a later one', asyn
 
 test('when the clock is set back, the current interval keeps its length and no duration is negative', async () => {
   const own = await makeAccount(server);
-  const operator = await makePresent(server, own, { expires_in_sec: 86_400 });
+  const operator = await makeAvailableOperator(server, own, { expires_in_sec: 86_400 });
   await nextInstant();
-  await present(server, operator, { available: false, reason: 'Lunch', expires_in_sec: 86_400 });
+  await setPresence(server, operator, { available: false, reason: 'Lunch', expires_in_sec: 86_400 });
   const { sql } = server.database;
   const [account] = await sql<{ id: AccountId; version: number }[]>`
     SELECT a.id, a.board_version::float8 AS version
       FROM accounts a JOIN operators o ON o.account_id = a.id WHERE o.id = ${operator.id}`;
   assert.ok(account !== undefined);
-  const [, before] = await keptOf(server, operator.id);
+  const [, before] = await intervalsOf(server, operator.id);
   const hour = 3_600_000;
   await moveTimes(sql, { accountId: account.id, byMs: -hour, shiftMs: 0, version: account.version + 1 });
-  const moved = (await keptOf(server, operator.id)).find(({ ended_at }) => ended_at === null);
+  const moved = (await intervalsOf(server, operator.id)).find(({ ended_at }) => ended_at === null);
   assert.equal((before?.started_at.getTime() ?? 0) - (moved?.started_at.getTime() ?? 0), hour);
-  // An interval that lies in the future, because its clock was another, ends where it began.
+  // An interval that begins in the future, because the clock was wrong, ends when it began.
   await sql`UPDATE presence_intervals SET started_at = now() + interval '1 hour' WHERE operator_id = ${operator.id} AND ended_at IS NULL`;
-  await present(server, operator);
+  await setPresence(server, operator);
   const [row] = await sql<{ negative: number; open: number }[]>`
     SELECT count(*) FILTER (WHERE ended_at < started_at)::integer AS negative, count(*) FILTER (WHERE ended_at IS NULL)::integer AS open
       FROM presence_intervals WHERE operator_id = ${operator.id}`;
@@ -97,7 +97,7 @@ test('when the clock is set back, any range finds the time before and after', as
   const [account] = await sql<{ version: number }[]>`
     SELECT board_version::float8 AS version FROM accounts WHERE id = ${accountId}`;
   await moveTimes(sql, { accountId, byMs: -3_600_000, shiftMs: 0, version: (account?.version ?? 0) + 1 });
-  // What goes on began at nine by the new clock, before an interval that has ended.
+  // By the new clock, the current interval began at nine, before an interval that has ended.
   assert.deepEqual(await seconds('11:00:00', '11:30:00'), { audio: 1_800 });
   await take('video', '09:20:00');
   await take('audio', '09:50:00');
@@ -116,9 +116,9 @@ test('when the clock is set back, any range finds the time before and after', as
 
 test('ended intervals are kept for 400 days, independent of the retention of events; the current one is never deleted', async () => {
   const own = await makeAccount(server);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   await nextInstant();
-  await present(server, operator, { available: false });
+  await setPresence(server, operator, { available: false });
   const { sql } = server.database;
   const age = async (days: number): Promise<void> => {
     await sql`
@@ -127,7 +127,7 @@ test('ended intervals are kept for 400 days, independent of the retention of eve
        WHERE operator_id = ${operator.id}`;
   };
   const sweep = async (settings: Partial<Config>): Promise<void> => {
-    // Housekeeping drops destinations that nobody wants any more after the intervals.
+    // Housekeeping deletes unused destinations after the intervals.
     const [last] = await sql`
       INSERT INTO destinations (id, account_id, origin, wanted_at)
       SELECT gen_random_uuid(), account_id, 'https://gone.example', now() - interval '1 year'
@@ -145,10 +145,10 @@ test('ended intervals are kept for 400 days, independent of the retention of eve
   };
   await age(399);
   await sweep({ eventRetentionDays: 7 });
-  assert.deepEqual(await shortOf(server, operator.id), ['text+phone+audio+video', 'away…']);
+  assert.deepEqual(await intervalSummaries(server, operator.id), ['text+phone+audio+video', 'away…']);
   await age(2);
   await sweep({ presenceRetentionDays: 402 });
-  assert.deepEqual(await shortOf(server, operator.id), ['text+phone+audio+video', 'away…']);
+  assert.deepEqual(await intervalSummaries(server, operator.id), ['text+phone+audio+video', 'away…']);
   await sweep({});
-  assert.deepEqual(await shortOf(server, operator.id), ['away…']);
+  assert.deepEqual(await intervalSummaries(server, operator.id), ['away…']);
 });

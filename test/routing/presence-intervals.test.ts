@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
-import { inShort, keptOf, nextInstant, shortOf, type Kept } from '../support/presence.ts';
+import { summarize, intervalsOf, nextInstant, intervalSummaries, type StoredInterval } from '../support/presence.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   acceptOffer,
@@ -9,28 +9,28 @@ import {
   expectStatus,
   makeAccount,
   makeOperator,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeSite,
   makeTeam,
   offersOf,
-  present,
-  type Reached,
+  setPresence,
+  type ServerHandle,
   type TestAccount,
   type TestOperator,
 } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 
-/** Each interval begins where the one before it ended, and none is negative. */
-function assertSeamless(kept: readonly Kept[]): void {
+/** Each interval begins when the previous one ended, and none is negative. */
+function assertSeamless(kept: readonly StoredInterval[]): void {
   for (const [index, { started_at, ended_at }] of kept.entries()) {
     assert.ok(ended_at === null || ended_at > started_at);
     if (index > 0) assert.deepEqual(kept[index - 1]?.ended_at, started_at);
   }
 }
 
-async function engage(reached: Reached, own: TestAccount, operator: TestOperator): Promise<string> {
+async function engage(reached: ServerHandle, own: TestAccount, operator: TestOperator): Promise<string> {
   const queue = await makeQueue(reached, own, { when_unstaffed: 'accept' });
   await enqueue(reached, own, queue);
   await until(async () => (await offersOf(reached, operator)).length > 0);
@@ -38,7 +38,7 @@ async function engage(reached: Reached, own: TestAccount, operator: TestOperator
   return acceptOffer(reached, operator);
 }
 
-const endIt = async (operator: TestOperator, engagement: string): Promise<void> => {
+const endEngagement = async (operator: TestOperator, engagement: string): Promise<void> => {
   const body = { action: 'end' };
   expectStatus(await call(server, `PATCH /engagements/${engagement}`, { token: operator.token, body }), 200);
 };
@@ -46,22 +46,22 @@ const endIt = async (operator: TestOperator, engagement: string): Promise<void> 
 test('each change of availability, media, engagement or reason begins a new interval', async () => {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
-  assert.equal((await keptOf(server, operator.id)).length, 0);
-  await present(server, operator, { media: ['text'] });
-  // The same again, as clients do that renew their presence, is no change.
+  assert.equal((await intervalsOf(server, operator.id)).length, 0);
+  await setPresence(server, operator, { media: ['text'] });
+  // Clients renew their presence by repeating it, which is no change.
   await nextInstant();
-  await present(server, operator, { media: ['text'], expires_in_sec: 3_600 });
+  await setPresence(server, operator, { media: ['text'], expires_in_sec: 3_600 });
   await nextInstant();
-  await present(server, operator, { media: ['text', 'audio'] });
+  await setPresence(server, operator, { media: ['text', 'audio'] });
   const first = await engage(server, own, operator);
   await nextInstant();
-  await endIt(operator, first);
+  await endEngagement(operator, first);
   await nextInstant();
-  await present(server, operator, { available: false, reason: 'Lunch' });
+  await setPresence(server, operator, { available: false, reason: 'Lunch' });
   await nextInstant();
-  await present(server, operator, { available: false });
-  const kept = await keptOf(server, operator.id);
-  assert.deepEqual(kept.map(inShort), ['text', 'text+audio', 'engaged', 'text+audio', 'Lunch', 'away…']);
+  await setPresence(server, operator, { available: false });
+  const kept = await intervalsOf(server, operator.id);
+  assert.deepEqual(kept.map(summarize), ['text', 'text+audio', 'engaged', 'text+audio', 'Lunch', 'away…']);
   assertSeamless(kept);
   assert.ok(kept.every(({ site_ids, team_ids }) => site_ids[0] === own.siteId && team_ids.length === 1));
 });
@@ -71,30 +71,30 @@ test('an operator with several chats has one engaged interval, from the first st
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   const body = { max_engagement_count: 3 };
   expectStatus(await call(server, `PATCH /operators/${operator.id}`, { token: own.admin, body }), 200);
-  await present(server, operator);
+  await setPresence(server, operator);
   const chats = [await engage(server, own, operator), await engage(server, own, operator)];
   for (const chat of chats) {
     await nextInstant();
-    await endIt(operator, chat);
+    await endEngagement(operator, chat);
   }
   const media = 'text+phone+audio+video';
-  assert.deepEqual(await shortOf(server, operator.id), [media, 'engaged', `${media}…`]);
+  assert.deepEqual(await intervalSummaries(server, operator.id), [media, 'engaged', `${media}…`]);
 });
 
 test('a transfer ends the engaged interval of one operator and begins that of the other at the same instant', async () => {
   const own = await makeAccount(server);
-  const one = await makePresent(server, own);
+  const one = await makeAvailableOperator(server, own);
   const engagement = await engage(server, own, one);
-  const other = await makePresent(server, own);
+  const other = await makeAvailableOperator(server, own);
   const body = { engagement_id: engagement, operator_id: other.id };
-  const asked = expectStatus(await call(server, 'POST /transfer_requests', { token: one.token, body }), 201).body;
+  const requested = expectStatus(await call(server, 'POST /transfer_requests', { token: one.token, body }), 201).body;
   await nextInstant();
   const accept = { token: other.token, body: { action: 'accept' } };
-  expectStatus(await call(server, `PATCH /transfer_requests/${asked.id}`, accept), 200);
-  const [before, after] = [await keptOf(server, one.id), await keptOf(server, other.id)];
+  expectStatus(await call(server, `PATCH /transfer_requests/${requested.id}`, accept), 200);
+  const [before, after] = [await intervalsOf(server, one.id), await intervalsOf(server, other.id)];
   assert.deepEqual(before.at(-2)?.ended_at, after.at(-1)?.started_at);
   assert.deepEqual([before.at(-1)?.engaged, after.at(-1)?.engaged], [false, true]);
-  await endIt(other, engagement);
+  await endEngagement(other, engagement);
   const day = 86_400_000;
   const range = { start_date: new Date(Date.now() - day).toISOString(), end_date: new Date(Date.now() + day).toISOString() }; // prettier-ignore
   const stats = await call(server, 'POST /engagements/stats/duration', {
@@ -120,10 +120,10 @@ test('an operator who missed an offer is away with the reason missed_call', asyn
   const own = await makeAccount(server);
   const site = { token: own.admin, body: { reactive_call_timeout: 1 } };
   expectStatus(await call(server, `PATCH /sites/${own.siteId}`, site), 200);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   await enqueue(server, own, await makeQueue(server, own));
-  await until(async () => (await shortOf(server, operator.id)).at(-1) === 'missed_call…');
-  assertSeamless(await keptOf(server, operator.id));
+  await until(async () => (await intervalSummaries(server, operator.id)).at(-1) === 'missed_call…');
+  assertSeamless(await intervalsOf(server, operator.id));
 });
 
 test('disabling an operator, or changing their sites or teams, begins a new interval at once', async () => {
@@ -134,24 +134,28 @@ test('disabling an operator, or changing their sites or teams, begins a new inte
     { site_id: own.siteId, role: 'operator' },
     { site_id: other, role: 'operator' },
   ]);
-  await present(server, operator, { media: ['text'] });
+  await setPresence(server, operator, { media: ['text'] });
   const patch = async (body: unknown): Promise<void> => {
     await nextInstant();
     expectStatus(await call(server, `PATCH /operators/${operator.id}`, { token: own.admin, body }), 200);
   };
-  // The same assignments again are no change.
+  // Repeating the assignments is no change.
   await patch({ assignments: [own.siteId, other].map((site_id) => ({ site_id, role: 'operator' })) });
-  assert.equal((await keptOf(server, operator.id)).length, 1);
+  assert.equal((await intervalsOf(server, operator.id)).length, 1);
   await patch({ assignments: [{ site_id: own.siteId, role: 'operator', team_ids: [team] }] });
   await patch({ available: false });
   await patch({ enabled: false });
-  const kept = await keptOf(server, operator.id);
-  assert.deepEqual(kept.map(inShort), ['text', 'text', 'away']);
+  const kept = await intervalsOf(server, operator.id);
+  assert.deepEqual(kept.map(summarize), ['text', 'text', 'away']);
   assert.deepEqual(new Set(kept[0]?.site_ids), new Set([own.siteId, other]));
   assert.deepEqual([kept[1]?.site_ids, kept[1]?.team_ids], [[own.siteId], [team]]);
   assertSeamless(kept);
   await patch({ enabled: true });
-  assert.equal((await keptOf(server, operator.id)).length, 3, 'who is enabled again has not said that they are back');
+  assert.equal(
+    (await intervalsOf(server, operator.id)).length,
+    3,
+    'who is enabled again has not said that they are back',
+  );
 });
 
 test('a manager of one site does not see the time that an operator worked for another', async () => {
@@ -159,7 +163,7 @@ test('a manager of one site does not see the time that an operator worked for an
   const other = await makeSite(server, own);
   const manager = await makeOperator(server, own, [{ site_id: own.siteId, role: 'manager' }]);
   const stranger = await makeOperator(server, own, [{ site_id: other, role: 'operator' }]);
-  await present(server, stranger);
+  await setPresence(server, stranger);
   const from = new Date(Date.now() - 60_000).toISOString();
   const to = new Date(Date.now() + 60_000).toISOString();
   const intervals = `GET /operators/presence_intervals?from=${from}&to=${to}&site_ids[]=`;
@@ -171,10 +175,10 @@ test('a manager of one site does not see the time that an operator worked for an
 
 test('intervals are read by page', async () => {
   const own = await makeAccount(server);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   for (const reason of ['a', 'b', 'c', 'd']) {
     await nextInstant();
-    await present(server, operator, { available: false, reason });
+    await setPresence(server, operator, { available: false, reason });
   }
   const range = `from=${new Date(Date.now() - 60_000).toISOString()}&to=${new Date(Date.now() + 60_000).toISOString()}`;
   const found: string[] = [];

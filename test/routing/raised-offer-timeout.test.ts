@@ -4,7 +4,7 @@ import { registerHooks } from 'node:module';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/** One edit, made in what this process loads: sites may give ten hours to answer an offer. */
+/** Edits limits.ts while it is loaded: an offer may take up to ten hours to answer. */
 registerHooks({
   load(url, context, nextLoad) {
     if (!url.endsWith('/packages/contract/src/limits.ts')) return nextLoad(url, context);
@@ -15,7 +15,8 @@ registerHooks({
   },
 });
 const { call, startTestServer } = await import('../support/server.ts');
-const { askIn, expectStatus, makeAccount, makePresent, makeQueue, makeVisitor } = await import('../support/world.ts');
+const { requestTicket, expectStatus, makeAccount, makeAvailableOperator, makeQueue, makeVisitor } =
+  await import('../support/world.ts');
 
 test('with a higher limit, a request that has been pending for hours is loaded again and still occupies its operator', async () => {
   const first = await startTestServer();
@@ -25,13 +26,13 @@ test('with a higher limit, a request that has been pending for hours is loaded a
     body: { proactive_call_timeout: 36_000 },
   });
   expectStatus(site, 200);
-  const operator = await makePresent(first, own);
+  const operator = await makeAvailableOperator(first, own);
   const visitor = await makeVisitor(first, own);
-  const asked = await call(first, 'POST /engagement_requests', {
+  const requested = await call(first, 'POST /engagement_requests', {
     token: operator.token,
     body: { site_id: own.siteId, media: 'text', visitor_id: visitor.id },
   });
-  const { id, timeout } = expectStatus(asked, 201).body;
+  const { id, timeout } = expectStatus(requested, 201).body;
   assert.equal(timeout, 36_000);
   const { sql } = first.database;
   await sql`UPDATE engagement_requests SET created_at = created_at - interval '9 hours' WHERE id = ${id}`;
@@ -39,7 +40,7 @@ test('with a higher limit, a request that has been pending for hours is loaded a
 
   await using second = await startTestServer({}, first.database.address);
   const queue = await makeQueue(second, own, { when_unstaffed: 'accept' });
-  const busy = await askIn(second, own, { queue_ids: [queue], media: 'phone' });
+  const busy = await requestTicket(second, own, { queue_ids: [queue], media: 'phone' });
   assert.equal(expectStatus(busy, 201).body.state, 'waiting');
   const body = { action: 'accept' };
   expectStatus(await call(second, `PATCH /engagement_requests/${id}`, { token: visitor.token, body }), 200);

@@ -7,14 +7,14 @@ import { openDatabase } from '../../packages/server/src/platform/database.ts';
 import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
 import { startCluster, urlOf } from '../support/cluster.ts';
-import { audit, comeUntilTold, openDay, serveAll } from '../support/ledger.ts';
+import { audit, enqueueAll, openWorkday, serveAll } from '../support/ledger.ts';
 import { launch, temporaryDirectory } from '../support/process.ts';
-import { openWire, type Fault } from '../support/wire.ts';
+import { startFaultProxy, type Fault } from '../support/fault-proxy.ts';
 import { makeAccount } from '../support/world.ts';
 
 /**
- * What a turn sends: BEGIN, the lock and what it must know of visitors (twice where a statement is new to the connection),
- * the write, COMMIT. The steps of the first turns under load are all among these; `npm run prove` takes each of them.
+ * The steps of a turn are its messages to PostgreSQL: BEGIN, the lock with the reads about visitors (two steps if the statement
+ * must be prepared first), the write, COMMIT. The first turns under load have at most these steps; `npm run prove` tests all.
  */
 const all = Array.from({ length: 12 }, (_, index) => index + 1);
 const steps = process.env['PROVE'] === undefined ? [1, 3, 4, 6, 8] : all;
@@ -22,27 +22,27 @@ const visitors = 12;
 
 for (const when of ['before', 'after'] as const) {
   test(
-    `a process killed ${when} any step of a turn: another goes on, and nothing is lost or doubled`,
+    `after a process is killed ${when} any step of a turn, another continues, and nothing is lost or duplicated`,
     { timeout: 300_000 },
     async (t) => {
       await using cluster = await startCluster(1);
       const [survivor] = cluster.nodes;
-      if (survivor === undefined) throw new Error('nobody started');
-      const wire = await openWire(cluster.database.address);
+      if (survivor === undefined) throw new Error('no process has started');
+      const wire = await startFaultProxy(cluster.database.address);
       try {
         for (const step of steps) {
           await t.test(`step ${step}`, async () => {
             const victim = await cluster.start(wire.url);
             const account = await makeAccount(cluster.reach(survivor));
-            const day = await openDay(cluster.reach(survivor), account, visitors);
+            const day = await openWorkday(cluster.reach(survivor), account, visitors);
             let current = victim;
             const reach = () => cluster.reach(current);
             const kill = (): void => {
               victim.child.kill('SIGKILL');
               current = survivor;
             };
-            const struck = wire.strike({ step, when, act: kill });
-            await Promise.all([comeUntilTold(day, reach), serveAll(day, reach)]);
+            const struck = wire.injectFault({ step, when, act: kill });
+            await Promise.all([enqueueAll(day, reach), serveAll(day, reach)]);
             await struck;
             await audit(day, cluster.database.sql);
           });
@@ -55,21 +55,21 @@ for (const when of ['before', 'after'] as const) {
 }
 
 test(
-  'a connection lost before any step, or a commit whose answer is lost: the same process goes on',
+  'a process continues after a lost connection at any step, or a lost response to a commit',
   { timeout: 300_000 },
   async (t) => {
     await using cluster = await startCluster(0);
-    const wire = await openWire(cluster.database.address);
+    const wire = await startFaultProxy(cluster.database.address);
     try {
       const node = await cluster.start(wire.url);
       const reach = () => cluster.reach(node);
       for (const when of ['before', 'after'] satisfies Fault['when'][]) {
         for (const step of steps) {
-          // What is lost is made anew: to the connection of the next step every statement is new again.
+          // A lost connection is replaced, and on the new connection of the next step every statement is prepared again.
           await t.test(`${when} step ${step}`, async () => {
-            const day = await openDay(reach(), await makeAccount(reach()), visitors);
-            const struck = wire.strike({ step, when, act: () => undefined });
-            await Promise.all([comeUntilTold(day, reach), serveAll(day, reach)]);
+            const day = await openWorkday(reach(), await makeAccount(reach()), visitors);
+            const struck = wire.injectFault({ step, when, act: () => undefined });
+            await Promise.all([enqueueAll(day, reach), serveAll(day, reach)]);
             await struck;
             await audit(day, cluster.database.sql);
           });
@@ -92,7 +92,7 @@ test('turns survive a kill and restart of the database', { timeout: 120_000 }, a
   try {
     const server = { url: node.url, database };
     const account = await makeAccount(server);
-    const day = await openDay(server, account, 40);
+    const day = await openWorkday(server, account, 40);
     const restarts = (async () => {
       for (let round = 0; round < 2; round += 1) {
         await new Promise((resolve) => setTimeout(resolve, 150));
@@ -100,7 +100,7 @@ test('turns survive a kill and restart of the database', { timeout: 120_000 }, a
         postgres = await startEmbeddedPostgres(dataDir);
       }
     })();
-    await Promise.all([comeUntilTold(day, () => server), serveAll(day, () => server), restarts]);
+    await Promise.all([enqueueAll(day, () => server), serveAll(day, () => server), restarts]);
     await audit(day, database.sql);
   } finally {
     await node.stop('SIGKILL');

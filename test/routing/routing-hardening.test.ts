@@ -4,31 +4,31 @@ import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Answer, type Json, type TestServer } from '../support/server.ts';
 import {
   acceptOffer,
-  askIn,
+  requestTicket,
   enqueue,
   expectStatus,
   makeAccount,
   makeOperator,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeSite,
   makeTeam,
   makeVisitor,
   offersOf,
-  present,
+  setPresence,
   type TestAccount,
   type TestOperator,
   type TestVisitor,
 } from '../support/world.ts';
 
-/** What a second reader found at the seams of routing: who may, what is no instant, what a key makes, two processes. */
+/** Edge cases of routing: permissions, invalid instants, idempotency keys and two processes. */
 
 let account: TestAccount;
 let queue: string;
 const server = await forThisFile(startTestServer());
 
-/** An account of its own with a queue that anyone may wait in. */
-async function anew(): Promise<void> {
+/** Makes a new account with a queue that every visitor may enter. */
+async function openAccount(): Promise<void> {
   account = await makeAccount(server);
   queue = await makeQueue(server, account, { when_unstaffed: 'accept' });
 }
@@ -43,19 +43,19 @@ async function ticketOf(ticket: { id: string; visitor: TestVisitor }, on: TestSe
 
 /** An operator with a new visitor. */
 async function engaged(): Promise<{ operator: TestOperator; visitor: TestVisitor; engagement: string }> {
-  const operator = await makePresent(server, account);
+  const operator = await makeAvailableOperator(server, account);
   const { visitor } = await enqueue(server, account, queue);
   return { operator, visitor, engagement: await acceptOffer(server, operator) };
 }
 
 test('after a transfer the previous operator cannot cancel a transfer of the next operator', async () => {
-  await anew();
+  await openAccount();
   const { operator: first, engagement } = await engaged();
-  const second = await makePresent(server, account);
+  const second = await makeAvailableOperator(server, account);
   const body = { engagement_id: engagement, operator_id: second.id };
   const { id } = expectStatus(await call(server, 'POST /transfer_requests', { token: first.token, body }), 201).body;
   expectStatus(await patch(`/transfer_requests/${id}`, second, { action: 'accept' }), 200);
-  await present(server, first, { available: false });
+  await setPresence(server, first, { available: false });
   const onward = { engagement_id: engagement, queue_id: queue, media: 'text' };
   const ticket = expectStatus(
     await call(server, 'POST /transfer_tickets', { token: second.token, body: onward }),
@@ -70,7 +70,7 @@ test('after a transfer the previous operator cannot cancel a transfer of the nex
 });
 
 test('a token limited to some sites gives no access to offers, engagements and transfers on others', async () => {
-  await anew();
+  await openAccount();
   const other = await makeSite(server, account);
   const limitedTo = async (site: string): Promise<{ token: string }> => {
     const { id: api_key_id, secret: api_key_secret } = account.key;
@@ -78,7 +78,7 @@ test('a token limited to some sites gives no access to offers, engagements and t
     return expectStatus(await call(server, 'POST /operator_authentication/tokens', { body }), 200).body;
   };
   const [stranger, own, whole] = [await limitedTo(other), await limitedTo(account.siteId), { token: account.admin }];
-  await present(server, { id: account.adminId, token: account.admin });
+  await setPresence(server, { id: account.adminId, token: account.admin });
   await enqueue(server, account, queue);
   const [offer] = await offersOf(server, whole);
   const path = `/engagement_requests/${offer.id}`;
@@ -94,20 +94,20 @@ test('a token limited to some sites gives no access to offers, engagements and t
   const { engagement_id: id } = expectStatus(await patch(path, own, { action: 'accept' }), 200).body;
   expectStatus(await call(server, `GET /engagements/${id}`, stranger), 404);
   expectStatus(await patch(`/engagements/${id}`, stranger, { action: 'end' }), 404);
-  const colleague = await makePresent(server, account);
+  const colleague = await makeAvailableOperator(server, account);
   const transfer = { engagement_id: id, operator_id: colleague.id };
   expectStatus(await call(server, 'POST /transfer_requests', { ...stranger, body: transfer }), 404);
-  const asked = expectStatus(await call(server, 'POST /transfer_requests', { ...own, body: transfer }), 201).body;
-  expectStatus(await call(server, `GET /transfer_requests/${asked.id}`, stranger), 404);
-  expectStatus(await patch(`/transfer_requests/${asked.id}`, stranger, { action: 'cancel' }), 404);
-  expectStatus(await patch(`/transfer_requests/${asked.id}`, own, { action: 'cancel' }), 200);
+  const requested = expectStatus(await call(server, 'POST /transfer_requests', { ...own, body: transfer }), 201).body;
+  expectStatus(await call(server, `GET /transfer_requests/${requested.id}`, stranger), 404);
+  expectStatus(await patch(`/transfer_requests/${requested.id}`, stranger, { action: 'cancel' }), 404);
+  expectStatus(await patch(`/transfer_requests/${requested.id}`, own, { action: 'cancel' }), 200);
   expectStatus(await patch(`/engagements/${id}`, own, { action: 'end' }), 200);
 });
 
 test('requests to an operator who is removed from a site fail in every process', async () => {
-  await anew();
+  await openAccount();
   await using second = await startTestServer({}, server.database.address);
-  const operator = await makePresent(server, account);
+  const operator = await makeAvailableOperator(server, account);
   const ticket = await enqueue(server, account, queue);
   const [offer] = await offersOf(server, operator);
   assert.equal((await ticketOf(ticket, second)).state, 'offered');
@@ -116,14 +116,14 @@ test('requests to an operator who is removed from a site fail in every process',
   expectStatus(await patch(`/engagement_requests/${offer.id}`, operator, { action: 'accept' }), 404);
   const failed = await call(server, `GET /engagement_requests?site_ids=${account.siteId}`, { token: account.admin });
   assert.equal(failed.body.engagement_requests[0].fail_reason, 'operator_left');
-  // Back again, and offered again once it is spared no longer, or at once as nobody else is there.
+  // Assigned again, the operator gets the offer again at once, because no other operator can take the ticket.
   const assignments = [{ site_id: account.siteId, role: 'operator' }];
   expectStatus(await patch(`/operators/${operator.id}`, { token: account.admin }, { assignments }), 200);
   await until(async () => (await offersOf(second, operator)).length === 1, 2_000);
 });
 
 test('date-times that PostgreSQL cannot store are refused with their attribute', async () => {
-  await anew();
+  await openAccount();
   const ask = async (path: string): Promise<Json> => {
     const answer = await call(server, `GET ${path}`, { token: account.admin });
     return [answer.status, answer.body.details?.[0]?.attribute];
@@ -147,19 +147,22 @@ test('date-times that PostgreSQL cannot store are refused with their attribute',
 });
 
 test('a ticket for teams that are not on the site is refused, because nobody could serve it', async () => {
-  await anew();
+  await openAccount();
   const elsewhere = await makeTeam(server, account, await makeSite(server, account));
   const here = await makeTeam(server, account, account.siteId);
-  const answer = expectStatus(await askIn(server, account, { team_ids: [here, elsewhere, account.siteId] }), 422).body;
+  const answer = expectStatus(
+    await requestTicket(server, account, { team_ids: [here, elsewhere, account.siteId] }),
+    422,
+  ).body;
   assert.deepEqual(
     answer.details.map((each: Json) => each.attribute),
     ['/team_ids/1', '/team_ids/2'],
   );
-  expectStatus(await askIn(server, account, { team_ids: [here] }), 201);
+  expectStatus(await requestTicket(server, account, { team_ids: [here] }), 201);
 });
 
 test('an Idempotency-Key returns the same ticket for a day, and creates another one after that', async () => {
-  await anew();
+  await openAccount();
   const visitor = await makeVisitor(server, account);
   const ask = async (media = 'text'): Promise<Answer> =>
     call(server, 'POST /queue_tickets', {
@@ -172,11 +175,11 @@ test('an Idempotency-Key returns the same ticket for a day, and creates another 
   assert.deepEqual(expectStatus(await ask(), 201).body, first);
   assert.equal(expectStatus(await ask('audio'), 422).body.error, 'idempotency_key_reused');
   const { sql } = server.database;
-  // The answer was lost after the turn: what was made is found by its id, as it is now.
+  // The process died after the turn: the ticket is found by its id and returned in its current state.
   await sql`DELETE FROM idempotency_keys`;
   const found = expectStatus(await ask(), 201).body;
   assert.deepEqual([found.id, found.state], [first.id, 'canceled']);
-  // A day later the key is as good as new.
+  // After a day the key can be used again.
   await sql`DELETE FROM idempotency_keys`;
   await sql`UPDATE queue_tickets SET enqueued_at = enqueued_at - interval '25 hours' WHERE id = ${first.id}`;
   const next = expectStatus(await ask(), 201).body;
@@ -185,7 +188,7 @@ test('an Idempotency-Key returns the same ticket for a day, and creates another 
 });
 
 test('a transfer concurrent with the end of its engagement is created, or refused because it has ended', async () => {
-  await anew();
+  await openAccount();
   await using second = await startTestServer({}, server.database.address);
   for (let round = 0; round < 8; round += 1) {
     const { operator, engagement } = await engaged();
@@ -200,13 +203,15 @@ test('a transfer concurrent with the end of its engagement is created, or refuse
       const path = `GET /transfer_tickets/${transfer.body.id}`;
       assert.equal((await call(server, path, { token: operator.token })).body.state, 'canceled');
     }
-    await present(server, operator, { available: false });
+    await setPresence(server, operator, { available: false });
   }
 });
 
 test('a process that loads the board answers like the one that made the changes', async () => {
-  await anew();
-  const operators = await Promise.all([1, 2, 3].map(async () => makePresent(server, account, { expires_in_sec: 600 })));
+  await openAccount();
+  const operators = await Promise.all(
+    [1, 2, 3].map(async () => makeAvailableOperator(server, account, { expires_in_sec: 600 })),
+  );
   for (let n = 0; n < 6; n += 1) await enqueue(server, account, queue);
   const [declining, accepting] = operators as [TestOperator, TestOperator];
   const [declined] = await offersOf(server, declining);
@@ -231,15 +236,15 @@ test('a process that loads the board answers like the one that made the changes'
 });
 
 test('D3.4 a visitor engaged through a fallback on another site has no other ticket on their own site', async () => {
-  await anew();
+  await openAccount();
   const far = await makeSite(server, account);
   const fallback = await makeQueue(server, account, { site_id: far, when_unstaffed: 'accept' });
   const near = await makeQueue(server, account, { fallback_queue_id: fallback });
   const { visitor } = await enqueue(server, account, near);
   const operator = await makeOperator(server, account, [{ site_id: far, role: 'operator' }]);
-  await present(server, operator);
+  await setPresence(server, operator);
   const engagement = await acceptOffer(server, operator);
-  const again = await askIn(server, account, { queue_ids: [queue] }, visitor);
+  const again = await requestTicket(server, account, { queue_ids: [queue] }, visitor);
   assert.equal(expectStatus(again, 409).body.error, 'already_engaged');
   const list = await call(server, `GET /engagements?site_ids[]=${account.siteId}`, { token: visitor.token });
   assert.deepEqual(
@@ -249,7 +254,7 @@ test('D3.4 a visitor engaged through a fallback on another site has no other tic
 });
 
 test('a cursor without a valid instant is refused', async () => {
-  await anew();
+  await openAccount();
   for (const ms of ['253402300800000', '999999999999999', '-1']) {
     const cursor = Buffer.from(`${ms} ${account.siteId}`).toString('base64url');
     const answer = await call(server, `GET /engagement_requests?cursor=${cursor}`, { token: account.admin });
@@ -260,11 +265,11 @@ test('a cursor without a valid instant is refused', async () => {
 test('pending requests survive a stop of all processes, however long', async () => {
   const first = await startTestServer();
   const own = await makeAccount(first);
-  const operator = await makePresent(first, own);
+  const operator = await makeAvailableOperator(first, own);
   const visitor = await makeVisitor(first, own);
   const body = { site_id: own.siteId, media: 'text', operator_id: operator.id };
-  const asked = await call(first, 'POST /engagement_requests', { token: visitor.token, body });
-  const { id } = expectStatus(asked, 201).body;
+  const requested = await call(first, 'POST /engagement_requests', { token: visitor.token, body });
+  const { id } = expectStatus(requested, 201).body;
   const { address } = first.database;
   await first[Symbol.asyncDispose]();
   await using second = await startTestServer({}, address);

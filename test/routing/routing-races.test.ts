@@ -10,14 +10,14 @@ import {
   makeSite,
   makeVisitor,
   offersOf,
-  present,
-  type Reached,
+  setPresence,
+  type ServerHandle,
   type TestAccount,
   type TestOperator,
   type TestVisitor,
 } from '../support/world.ts';
 
-/** Three processes on one database. What they decide together must be as if one had. */
+/** Three processes on one database must make the same decisions as a single process. */
 
 async function many<T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> {
   const made: T[] = [];
@@ -26,7 +26,7 @@ async function many<T>(count: number, make: (n: number) => Promise<T>): Promise<
   return made;
 }
 
-function nodeOf(cluster: Cluster, n: number): Reached {
+function nodeOf(cluster: Cluster, n: number): ServerHandle {
   const node = cluster.nodes[n % cluster.nodes.length];
   assert.ok(node);
   return cluster.reach(node);
@@ -61,48 +61,43 @@ test('D2.3 of a thousand concurrent visitors exactly ten enter a queue of ten', 
   );
 });
 
-/** In the long form two hundred. */
 const meeting = process.env['PROVE'] === undefined ? 80 : 200;
 
-test(
-  `${meeting} operators and visitors are matched: nobody twice, nobody left over`,
-  { timeout: 180_000 },
-  async () => {
-    await using cluster = await startCluster(3);
-    const account = await makeAccount(nodeOf(cluster, 0));
-    const queue = await makeQueue(nodeOf(cluster, 0), account, {
-      when_unstaffed: 'accept',
-      capacity_policy: { type: 'fixed', capacity: 1_000 },
-    });
-    const operators = await many(meeting, async (n) =>
-      makeOperator(nodeOf(cluster, n), account, [{ site_id: account.siteId, role: 'operator' }]),
-    );
-    const visitors = await many(meeting, async (n) => makeVisitor(nodeOf(cluster, n), account));
-    const body = { site_id: account.siteId, media: 'text', queue_id: queue };
-    await Promise.all([
-      ...operators.map(async (operator, n) => present(nodeOf(cluster, n), operator)),
-      ...visitors.map(async ({ token }, n) =>
-        expectStatus(await call(nodeOf(cluster, n + 1), 'POST /queue_tickets', { token, body }), 201),
-      ),
-    ]);
-    const offers = await Promise.all(operators.map(async (operator, n) => offersOf(nodeOf(cluster, n), operator)));
-    assert.deepEqual([...new Set(offers.map((each) => each.length))], [1]);
-    assert.equal(new Set(offers.flat().map((offer) => offer.visitor_id)).size, meeting);
-    const engaged = await Promise.all(
-      operators.map(async ({ token }, n) =>
-        call(nodeOf(cluster, n + 2), `PATCH /engagement_requests/${offers[n]?.[0].id}`, {
-          token,
-          body: { action: 'accept' },
-        }),
-      ),
-    );
-    assert.equal(new Set(engaged.map((answer) => expectStatus(answer, 200).body.engagement_id)).size, meeting);
-    const [count] = await cluster.database.sql<{ started: number; waiting: number }[]>`
+test(`${meeting} operators and ${meeting} visitors are matched, each exactly once`, { timeout: 180_000 }, async () => {
+  await using cluster = await startCluster(3);
+  const account = await makeAccount(nodeOf(cluster, 0));
+  const queue = await makeQueue(nodeOf(cluster, 0), account, {
+    when_unstaffed: 'accept',
+    capacity_policy: { type: 'fixed', capacity: 1_000 },
+  });
+  const operators = await many(meeting, async (n) =>
+    makeOperator(nodeOf(cluster, n), account, [{ site_id: account.siteId, role: 'operator' }]),
+  );
+  const visitors = await many(meeting, async (n) => makeVisitor(nodeOf(cluster, n), account));
+  const body = { site_id: account.siteId, media: 'text', queue_id: queue };
+  await Promise.all([
+    ...operators.map(async (operator, n) => setPresence(nodeOf(cluster, n), operator)),
+    ...visitors.map(async ({ token }, n) =>
+      expectStatus(await call(nodeOf(cluster, n + 1), 'POST /queue_tickets', { token, body }), 201),
+    ),
+  ]);
+  const offers = await Promise.all(operators.map(async (operator, n) => offersOf(nodeOf(cluster, n), operator)));
+  assert.deepEqual([...new Set(offers.map((each) => each.length))], [1]);
+  assert.equal(new Set(offers.flat().map((offer) => offer.visitor_id)).size, meeting);
+  const engaged = await Promise.all(
+    operators.map(async ({ token }, n) =>
+      call(nodeOf(cluster, n + 2), `PATCH /engagement_requests/${offers[n]?.[0].id}`, {
+        token,
+        body: { action: 'accept' },
+      }),
+    ),
+  );
+  assert.equal(new Set(engaged.map((answer) => expectStatus(answer, 200).body.engagement_id)).size, meeting);
+  const [count] = await cluster.database.sql<{ started: number; waiting: number }[]>`
     SELECT (SELECT count(*)::integer FROM events WHERE type = 'engagement.start') AS started,
            (SELECT count(*)::integer FROM queue_tickets WHERE ended_at IS NULL) AS waiting`;
-    assert.deepEqual(count, { started: meeting, waiting: 0 });
-  },
-);
+  assert.deepEqual(count, { started: meeting, waiting: 0 });
+});
 
 test('D4.4 an operator of two sites is never overbooked', { timeout: 120_000 }, async () => {
   await using cluster = await startCluster(3);
@@ -125,7 +120,7 @@ test('D4.4 an operator of two sites is never overbooked', { timeout: 120_000 }, 
     body: { max_engagement_count: 3 },
   });
   expectStatus(change, 200);
-  await present(nodeOf(cluster, 2), operator);
+  await setPresence(nodeOf(cluster, 2), operator);
   const visitors = await many(60, async (n) =>
     makeVisitor(nodeOf(cluster, n), account, sites[n % 2] as TestAccount['siteId']),
   );
@@ -140,26 +135,26 @@ test('D4.4 an operator of two sites is never overbooked', { timeout: 120_000 }, 
     await assertLoad(cluster, operator);
     await Promise.all(started.map(async (id, n) => end(nodeOf(cluster, n + 1), operator, id)));
     served.push(...started);
-    assert.ok(offers.length > 0, 'somebody waits and the operator is free');
+    assert.ok(offers.length > 0, 'a free operator gets an offer while visitors wait');
   }
   assert.equal(new Set(served).size, 60);
 });
 
-async function enter(server: Reached, { token }: TestVisitor, site_id: string, n: number): Promise<void> {
+async function enter(server: ServerHandle, { token }: TestVisitor, site_id: string, n: number): Promise<void> {
   const body = { site_id, media: n % 5 === 0 ? 'audio' : 'text' };
   expectStatus(await call(server, 'POST /queue_tickets', { token, body }), 201);
 }
 
-async function acceptOne(server: Reached, { token }: TestOperator, id: string): Promise<string> {
+async function acceptOne(server: ServerHandle, { token }: TestOperator, id: string): Promise<string> {
   const answer = await call(server, `PATCH /engagement_requests/${id}`, { token, body: { action: 'accept' } });
   return expectStatus(answer, 200).body.engagement_id;
 }
 
-async function end(server: Reached, { token }: TestOperator, id: string): Promise<void> {
+async function end(server: ServerHandle, { token }: TestOperator, id: string): Promise<void> {
   expectStatus(await call(server, `PATCH /engagements/${id}`, { token, body: { action: 'end' } }), 200);
 }
 
-/** Three texts, or one of anything else. */
+/** Asserts that the operator has at most three texts, or one engagement by another medium. */
 async function assertLoad({ database }: Cluster, operator: TestOperator): Promise<void> {
   const rows = await database.sql<{ media: string }[]>`
     SELECT media FROM engagement_requests WHERE operator_id = ${operator.id} AND state = 'pending'
@@ -181,16 +176,16 @@ test(
     const body = { site_id: account.siteId, media: 'text', queue_id: queue };
     const ticket = expectStatus(await call(one, 'POST /queue_tickets', { token: visitor.token, body }), 201).body;
     const operator = await makeOperator(two, account, []);
-    await present(two, operator);
+    await setPresence(two, operator);
     assert.deepEqual(await offersOf(one, operator), []);
-    // The operator is assigned in the second process; the ticket was put in line by the first.
+    // The second process assigns the operator; the first process enqueued the ticket.
     const assignments = [{ site_id: account.siteId, role: 'operator' }];
     expectStatus(
       await call(two, `PATCH /operators/${operator.id}`, { token: account.admin, body: { assignments } }),
       200,
     );
     await until(async () => (await offersOf(one, operator)).length === 1);
-    // Whoever knew when the offer times out is gone; a new process finds out from what is stored.
+    // The processes with the timer of the offer are gone; a new process reads the deadline from the database.
     await Promise.all(cluster.nodes.map(async (node) => node.stop('SIGKILL')));
     await cluster.database.sql`UPDATE accounts SET next_due_at = next_due_at - interval '1 minute'`;
     await cluster.database.sql`

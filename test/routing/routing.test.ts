@@ -4,16 +4,16 @@ import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   acceptOffer,
-  askIn,
+  requestTicket,
   enqueue,
   eventsOf,
   expectStatus,
   makeAccount,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeVisitor,
   offersOf,
-  present,
+  setPresence,
   type TestAccount,
   type TestOperator,
 } from '../support/world.ts';
@@ -28,15 +28,15 @@ async function patch(path: string, who: { token: string }, body: Json) {
 test('a visitor waits, is offered, engaged and ends, with an event for each step', async () => {
   account = await makeAccount(server);
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept', welcome_message: 'Hello' });
-  const asked = await askIn(server, account, { queue_ids: [queue], source: 'page' });
-  const ticket = expectStatus(asked, 201).body;
-  assert.equal(asked.headers.get('location'), `/queue_tickets/${ticket.id}`);
+  const requested = await requestTicket(server, account, { queue_ids: [queue], source: 'page' });
+  const ticket = expectStatus(requested, 201).body;
+  assert.equal(requested.headers.get('location'), `/queue_tickets/${ticket.id}`);
   const { created_at, updated_at, ...shown } = ticket;
   assert.equal(created_at, updated_at);
   assert.deepEqual(shown, {
     id: ticket.id,
     site_id: account.siteId,
-    visitor_id: asked.visitor.id,
+    visitor_id: requested.visitor.id,
     media: 'text',
     queue_ids: [queue],
     state: 'waiting',
@@ -49,14 +49,14 @@ test('a visitor waits, is offered, engaged and ends, with an event for each step
     expectStatus(await call(server, `GET /queue_tickets/${id}`, { token }), 200).body;
   assert.equal((await read(second.id, second.visitor.token)).position, 2);
 
-  const operator = await makePresent(server, account);
+  const operator = await makeAvailableOperator(server, account);
   const [offer] = await offersOf(server, operator);
   assert.equal(offer.queue_ticket_id, ticket.id);
   assert.deepEqual(
     [offer.origin, offer.timeout, offer.state, offer.visitor_id, offer.source],
-    ['queue', 30, 'pending', asked.visitor.id, 'page'],
+    ['queue', 30, 'pending', requested.visitor.id, 'page'],
   );
-  assert.equal((await read(ticket.id, asked.visitor.token)).state, 'offered');
+  assert.equal((await read(ticket.id, requested.visitor.token)).state, 'offered');
   assert.equal((await read(second.id, second.visitor.token)).position, 1);
 
   const accepted = expectStatus(
@@ -69,18 +69,18 @@ test('a visitor waits, is offered, engaged and ends, with an event for each step
   const path = `/engagements/${accepted.engagement_id}`;
   const engagement = expectStatus(await call(server, `GET ${path}`, { token: operator.token }), 200).body;
   assert.equal(engagement.state, 'active');
-  assert.equal((await read(ticket.id, asked.visitor.token)).engagement_id, engagement.id);
+  assert.equal((await read(ticket.id, requested.visitor.token)).engagement_id, engagement.id);
 
-  const ended = expectStatus(await patch(path, asked.visitor, { action: 'end' }), 200).body;
+  const ended = expectStatus(await patch(path, requested.visitor, { action: 'end' }), 200).body;
   assert.deepEqual(ended, { id: engagement.id, sub_engagement_id: engagement.current_sub_engagement.id });
-  const gone = expectStatus(await patch(path, asked.visitor, { action: 'end' }), 409).body;
+  const gone = expectStatus(await patch(path, requested.visitor, { action: 'end' }), 409).body;
   assert.deepEqual([gone.error, gone.details], ['engagement_ended', [{ attribute: '/state', detail: 'ended' }]]);
-  // The operator is free again: the next is offered within the same turn.
+  // The operator is free again and gets the next offer in the same turn.
   const [next] = await offersOf(server, operator);
   assert.equal(next.queue_ticket_id, second.id);
 
   const sub = { id: ended.sub_engagement_id, operator_id: operator.id, site_id: account.siteId };
-  const about = { id: engagement.id, engagement_request_id: offer.id, visitor_id: asked.visitor.id };
+  const about = { id: engagement.id, engagement_request_id: offer.id, visitor_id: requested.visitor.id };
   const events = await eventsOf(server, account);
   assert.deepEqual(
     events.filter((event) => event.event_type !== 'engagement.chat.message'),
@@ -126,7 +126,7 @@ test('D3.3 if no queue admits the visitor, the answer has a code and the reason 
     capacity_policy: { type: 'fixed', capacity: 0 },
   });
   const phone = await makeQueue(server, own, { when_unstaffed: 'accept', routing_policy: { media: ['phone'] } });
-  const refused = expectStatus(await askIn(server, own, { queue_ids: [unstaffed, full, phone] }), 409).body;
+  const refused = expectStatus(await requestTicket(server, own, { queue_ids: [unstaffed, full, phone] }), 409).body;
   assert.equal(refused.error, 'queue_full');
   assert.deepEqual(
     refused.details.map(({ attribute, detail }: Json) => [attribute, detail.split(':')[0]]),
@@ -136,13 +136,19 @@ test('D3.3 if no queue admits the visitor, the answer has a code and the reason 
       ['/queue_ids/2', 'no_matching_queue'],
     ],
   );
-  assert.equal(expectStatus(await askIn(server, own, { queue_id: unstaffed }), 409).body.error, 'queue_unstaffed');
-  assert.equal(expectStatus(await askIn(server, own, { queue_id: phone }), 409).body.error, 'no_matching_queue');
-  assert.equal(expectStatus(await askIn(server, own, { media: 'phone' }), 201).body.queue_ids[0], phone);
+  assert.equal(
+    expectStatus(await requestTicket(server, own, { queue_id: unstaffed }), 409).body.error,
+    'queue_unstaffed',
+  );
+  assert.equal(
+    expectStatus(await requestTicket(server, own, { queue_id: phone }), 409).body.error,
+    'no_matching_queue',
+  );
+  assert.equal(expectStatus(await requestTicket(server, own, { media: 'phone' }), 201).body.queue_ids[0], phone);
   const elsewhere = await makeQueue(server, await makeAccount(server));
-  const foreign = expectStatus(await askIn(server, own, { queue_ids: [full, elsewhere] }), 422).body;
+  const foreign = expectStatus(await requestTicket(server, own, { queue_ids: [full, elsewhere] }), 422).body;
   assert.deepEqual(foreign.details, [{ attribute: '/queue_ids/1', detail: 'is not a queue of the site' }]);
-  const both = expectStatus(await askIn(server, own, { queue_id: full, team_ids: [full] }), 422).body;
+  const both = expectStatus(await requestTicket(server, own, { queue_id: full, team_ids: [full] }), 422).body;
   assert.deepEqual(both.details, [{ attribute: '/team_ids', detail: 'cannot be combined with queue_id' }]);
 });
 
@@ -151,13 +157,13 @@ test('D3.4 a visitor has one active ticket per site: the same criteria return it
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const other = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const { id, visitor } = await enqueue(server, own, queue);
-  const same = expectStatus(await askIn(server, own, { queue_id: queue }, visitor), 200).body;
+  const same = expectStatus(await requestTicket(server, own, { queue_id: queue }, visitor), 200).body;
   assert.deepEqual([same.id, same.position], [id, 1]);
-  const conflict = expectStatus(await askIn(server, own, { queue_ids: [queue, other] }, visitor), 409);
+  const conflict = expectStatus(await requestTicket(server, own, { queue_ids: [queue, other] }, visitor), 409);
   assert.equal(conflict.body.error, 'ticket_conflict');
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   await acceptOffer(server, operator);
-  const engaged = expectStatus(await askIn(server, own, { queue_ids: [queue] }, visitor), 409);
+  const engaged = expectStatus(await requestTicket(server, own, { queue_ids: [queue] }, visitor), 409);
   assert.equal(engaged.body.error, 'already_engaged');
 });
 
@@ -173,7 +179,7 @@ test('repeating an Idempotency-Key creates one ticket and one request', async ()
   const answers = await Promise.all([1, 2, 3].map(async () => call(server, 'POST /queue_tickets', options)));
   for (const answer of answers) expectStatus(answer, 201);
   assert.equal(new Set(answers.map(({ body }) => body.id)).size, 1);
-  // As if the first answer had been lost before it was kept: the ticket is there, its key is not.
+  // The process died before it stored the response: the ticket exists, but its key does not.
   await server.database.sql`DELETE FROM idempotency_keys`;
   const repeated = expectStatus(await call(server, 'POST /queue_tickets', options), 201);
   assert.equal(repeated.body.id, answers[0]?.body.id);
@@ -182,8 +188,8 @@ test('repeating an Idempotency-Key creates one ticket and one request', async ()
   assert.equal(count?.count, 1);
 });
 
-/** Who of the two has the offer, who has not, and the offer. */
-async function parted(one: TestOperator, two: TestOperator): Promise<[TestOperator, TestOperator, Json]> {
+/** The operator with the offer, the operator without, and the offer. */
+async function byOffer(one: TestOperator, two: TestOperator): Promise<[TestOperator, TestOperator, Json]> {
   const [first] = await offersOf(server, one);
   if (first !== undefined) return [one, two, first];
   const [second] = await offersOf(server, two);
@@ -193,9 +199,9 @@ async function parted(one: TestOperator, two: TestOperator): Promise<[TestOperat
 test('D4.5 a declined ticket is offered to another operator, and canceling a ticket ends its offer', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);
-  const operators = [await makePresent(server, own), await makePresent(server, own)] as const;
+  const operators = [await makeAvailableOperator(server, own), await makeAvailableOperator(server, own)] as const;
   const { id, visitor } = await enqueue(server, own, queue);
-  const [one, two, first] = await parted(...operators);
+  const [one, two, first] = await byOffer(...operators);
   const declined = await patch(`/engagement_requests/${first.id}`, one, { action: 'decline' });
   assert.equal(expectStatus(declined, 200).body.fail_reason, 'rejected');
   const [second] = await offersOf(server, two);
@@ -228,9 +234,9 @@ test('D4.5 an offer times out: the ticket is offered to another operator, and th
   const own = await makeAccount(server);
   expectStatus(await patch(`/sites/${own.siteId}`, { token: own.admin }, { reactive_call_timeout: 1 }), 200);
   const queue = await makeQueue(server, own);
-  const operators = [await makePresent(server, own), await makePresent(server, own)] as const;
+  const operators = [await makeAvailableOperator(server, own), await makeAvailableOperator(server, own)] as const;
   const { id } = await enqueue(server, own, queue);
-  const [one, two] = await parted(...operators);
+  const [one, two] = await byOffer(...operators);
   await until(async () => (await offersOf(server, two)).some((offer) => offer.queue_ticket_id === id));
   const missed = await call(server, `GET /operators/${one.id}`, { token: own.admin });
   assert.deepEqual([missed.body.available, missed.body.presence_reason], [false, 'missed_call']);
@@ -239,7 +245,7 @@ test('D4.5 an offer times out: the ticket is offered to another operator, and th
 
 test('direct requests in both directions are accepted, declined, canceled and timed out', async () => {
   const own = await makeAccount(server);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   const visitor = await makeVisitor(server, own);
   const ask = async (who: { token: string }, body: Json) =>
     call(server, 'POST /engagement_requests', {
@@ -272,7 +278,7 @@ test('direct requests in both directions are accepted, declined, canceled and ti
   const failure = { action: 'decline', reason: 'error', message: 'no microphone' };
   fails.push(expectStatus(await patch(`/engagement_requests/${broken.id}`, visitor, failure), 200).body);
   const left = expectStatus(await ask(visitor, { operator_id: operator.id }), 201).body;
-  await present(server, operator, { available: false });
+  await setPresence(server, operator, { available: false });
   fails.push(
     expectStatus(await call(server, `GET /engagement_requests/${left.id}`, { token: visitor.token }), 200).body,
   );
@@ -286,21 +292,21 @@ test('direct requests in both directions are accepted, declined, canceled and ti
       ['operator_left', null],
     ],
   );
-  const told = (await eventsOf(server, own)).map(({ engagement_request }) => engagement_request);
+  const failures = (await eventsOf(server, own)).map(({ engagement_request }) => engagement_request);
   assert.deepEqual(
-    told.map(({ fail_reason }) => fail_reason),
+    failures.map(({ fail_reason }) => fail_reason),
     fails.map(({ fail_reason }) => fail_reason),
   );
   assert.deepEqual(
-    told.map((each) => 'fail_message' in each),
+    failures.map((each) => 'fail_message' in each),
     [false, false, false, true, false],
   );
 
   assert.equal(expectStatus(await ask(visitor, { operator_id: operator.id }), 409).body.error, 'operator_unavailable');
   const { body: unknown } = await ask(visitor, { operator_id: visitor.id });
   assert.deepEqual(unknown.details, [{ attribute: '/operator_id', detail: 'is not an operator of the site' }]);
-  const { body: nobody } = await ask(visitor, {});
-  assert.deepEqual(nobody.details, [{ attribute: '/operator_id', detail: 'is required' }]);
+  const { body: missing } = await ask(visitor, {});
+  assert.deepEqual(missing.details, [{ attribute: '/operator_id', detail: 'is required' }]);
   const last = expectStatus(await ask(operator, { visitor_id: visitor.id }), 201).body;
   const accepted = expectStatus(
     await patch(`/engagement_requests/${last.id}`, visitor, { action: 'accept' }),
@@ -328,7 +334,7 @@ test('the stats of a queue count the outcomes of its visitors', async () => {
   const canceled = await enqueue(server, own, queue);
   await enqueue(server, own, queue);
   expectStatus(await patch(`/queue_tickets/${canceled.id}`, canceled.visitor, { action: 'cancel' }), 200);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   await acceptOffer(server, operator);
   await enqueue(server, own, queue);
   const from = new Date(Date.now() - 60_000).toISOString();

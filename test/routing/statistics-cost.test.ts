@@ -9,13 +9,13 @@ import {
   queueWaits,
 } from '../../packages/server/src/routing/statistics/store.ts';
 import { openWorld } from '../support/fixture.ts';
-import { rowsRead } from '../support/rows-read.ts';
+import { countRowsRead } from '../support/rows-read.ts';
 import { call } from '../support/server.ts';
 import { expectStatus, makeQueue } from '../support/world.ts';
 
-/** `npm run prove` takes the long form. */
+/** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;
-/** Of each: sub-engagements, visits and intervals of presence, evenly over a year, of 100 operators. */
+/** The number of sub-engagements, of visits and of presence intervals, spread evenly over a year and 100 operators. */
 const count = isLong ? 1_000_000 : 20_000;
 const operators = 100;
 const from = '2025-01-01T00:00:00Z';
@@ -27,10 +27,10 @@ const { sql } = server.database;
 const [row] = await sql<{ id: AccountId }[]>`SELECT account_id AS id FROM operators WHERE id = ${own.adminId}`;
 assert.ok(row !== undefined);
 const accountId = row.id;
-// A statement may take longer than one of a request.
-const patient = server.database.connect({ max: 1, connection: { statement_timeout: 0 } });
-await patient.begin(async (writing) => write(writing, queue));
-await patient.end();
+// These statements may take longer than those of a request.
+const untimed = server.database.connect({ max: 1, connection: { statement_timeout: 0 } });
+await untimed.begin(async (writing) => write(writing, queue));
+await untimed.end();
 
 async function write(sql: Sql, queue: string): Promise<void> {
   const step = `${(365 * 86_400) / count} seconds`;
@@ -73,13 +73,13 @@ const day = { start_date: '2025-06-10T00:00:00Z', end_date: '2025-06-11T00:00:00
 const perDay = Math.ceil(count / 365);
 
 const readings = [
-  { tables: 'engagements', read: engagementDurations, most: perDay + 2 },
-  { tables: 'queue_visits', read: queueWaits, most: perDay + 2 },
-  // And of each operator the interval that reaches into the day.
-  { tables: 'presence_intervals', read: onlineDurations, most: perDay + 2 + 2 * operators },
+  { tables: 'engagements', read: engagementDurations, max: perDay + 2 },
+  { tables: 'queue_visits', read: queueWaits, max: perDay + 2 },
+  // Each operator also has an interval that began before the day.
+  { tables: 'presence_intervals', read: onlineDurations, max: perDay + 2 + 2 * operators },
 ] as const;
 
-for (const { tables, read, most } of readings)
+for (const { tables, read, max } of readings)
   test(`a day of ${tables} reads only the rows of that day`, async () => {
     const query: StatisticsQuery = {
       accountId,
@@ -93,8 +93,8 @@ for (const { tables, read, most } of readings)
       shortSec: 5,
     };
     await server.database.sql.begin(async (sql) => {
-      const rows = await rowsRead(sql, tables, async () => read(sql, query));
-      assert.ok(rows > 0 && rows <= most, `${rows} rows of ${tables} were read, ${most} would do`);
+      const rows = await countRowsRead(sql, tables, async () => read(sql, query));
+      assert.ok(rows > 0 && rows <= max, `${rows} rows of ${tables} were read, at most ${max} are needed`);
     });
   });
 
@@ -112,7 +112,7 @@ test('each statistic of a day and of a year, by operator and by hour, is answere
       const took = Math.round(performance.now() - began);
       if (isLong) console.log(`${path}, ${name}: ${rows.length} rows in ${took} ms of ${count} rows`);
       assert.ok(rows.length > 0);
-      // A statement that takes longer is ended; a year of a large account must be far from that.
+      // PostgreSQL cancels slower statements; a year of a large account must stay far below that.
       assert.ok(took < 10_000, `${path}, ${name}: ${took} ms`);
     }
 });

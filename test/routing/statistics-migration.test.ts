@@ -10,7 +10,7 @@ const account = randomUUID();
 const site = randomUUID();
 const team = randomUUID();
 
-/** Operators as the version before had them, by what they were doing; and those who are in an interval afterwards. */
+/** Operators in the states that the previous version stored. */
 const operators = {
   available: { id: randomUUID(), available: true, lease: null, said: true },
   leased: { id: randomUUID(), available: true, lease: '1 hour', said: true },

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
 import { Dice, writeHistory, type Fact, type History } from '../support/statistics-history.ts';
-import { durations, onlineTime, type Asked } from '../support/statistics-reference.ts';
+import { durations, onlineTime, type ReferenceQuery } from '../support/statistics-reference.ts';
 import { expectStatus, makeAccount, makeOperator } from '../support/world.ts';
 
-/** `npm run prove` takes the long form. */
+/** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;
 const histories = isLong ? 10 : 1;
-const questions = isLong ? 200 : 60;
+const queries = isLong ? 200 : 60;
 
 const server = await forThisFile(startTestServer());
 
@@ -18,9 +18,11 @@ const zones = ['UTC', 'Europe/Tallinn', 'Asia/Kathmandu', 'America/St_Johns', 'A
 const granularities = ['all', 'fifteen_minute', 'thirty_minute', 'hour', 'day'];
 
 const statistics = {
-  '/engagements/stats/duration': (history: History, asked: Asked) => durations(history.engagements, asked, false),
-  '/engagements/stats/queue/wait_duration': (history: History, asked: Asked) => durations(history.visits, asked, true),
-  '/operators/stats/online_duration': (history: History, asked: Asked) => onlineTime(history.presence, asked),
+  '/engagements/stats/duration': (history: History, query: ReferenceQuery) =>
+    durations(history.engagements, query, false),
+  '/engagements/stats/queue/wait_duration': (history: History, query: ReferenceQuery) =>
+    durations(history.visits, query, true),
+  '/operators/stats/online_duration': (history: History, query: ReferenceQuery) => onlineTime(history.presence, query),
 };
 type Path = keyof typeof statistics;
 const paths = Object.keys(statistics) as Path[];
@@ -51,7 +53,7 @@ function randomFilter(dice: Dice, history: History, depth: number): Json {
   return { type: 'in', dimension, values: some.length === 0 ? [values[0]] : some };
 }
 
-function randomQuestion(dice: Dice, history: History, siteIds: readonly string[]): Asked {
+function randomQuery(dice: Dice, history: History, siteIds: readonly string[]): ReferenceQuery {
   const span = history.to - history.from;
   const from = history.from + dice.int(span);
   return {
@@ -65,31 +67,31 @@ function randomQuestion(dice: Dice, history: History, siteIds: readonly string[]
   };
 }
 
-/** As a client of this family writes it. */
+/** Nested query parameters in brackets, as some existing clients write them. */
 function bracketed(name: string, value: Json): string[] {
   if (typeof value !== 'object') return [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`];
   return Object.entries(value).flatMap(([key, inner]) => bracketed(`${name}[${key}]`, inner));
 }
 
-async function ask(path: Path, asked: Asked, token: string, by: 'query' | 'body'): Promise<Json[]> {
+async function ask(path: Path, query: ReferenceQuery, token: string, by: 'query' | 'body'): Promise<Json[]> {
   const given = {
     query_type: 'group_by',
-    dimensions: asked.dimensions,
-    granularity: asked.granularity,
-    start_date: new Date(asked.from).toISOString(),
-    end_date: new Date(asked.to).toISOString(),
-    time_zone: asked.timeZone,
-    ...(asked.filter === undefined ? {} : { filter: asked.filter }),
+    dimensions: query.dimensions,
+    granularity: query.granularity,
+    start_date: new Date(query.from).toISOString(),
+    end_date: new Date(query.to).toISOString(),
+    time_zone: query.timeZone,
+    ...(query.filter === undefined ? {} : { filter: query.filter }),
   };
-  const query = Object.entries(given).flatMap(([name, value]) => bracketed(name, value)).join('&'); // prettier-ignore
+  const queryString = Object.entries(given).flatMap(([name, value]) => bracketed(name, value)).join('&'); // prettier-ignore
   const answer =
     by === 'body'
       ? await call(server, `POST ${path}`, { token, body: given })
-      : await call(server, `GET ${path}?${query}`, { token });
+      : await call(server, `GET ${path}?${queryString}`, { token });
   return expectStatus(answer, 200).body;
 }
 
-/** In an order that does not depend on the collation of the database. */
+/** Sorts rows independently of the database's collation. */
 function sorted(rows: readonly Json[]): Json[] {
   const withKeys = rows.map((row) => Object.fromEntries(Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1))));
   return withKeys.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -106,20 +108,20 @@ for (let round = 0; round < histories; round += 1) {
       { site_id: history.siteIds[1] ?? '', role: 'operator' },
     ]);
     let rows = 0;
-    for (let count = 0; count < questions; count += 1) {
+    for (let count = 0; count < queries; count += 1) {
       const isAdmin = dice.int(3) > 0;
-      const asked = randomQuestion(dice, history, isAdmin ? history.siteIds : [own.siteId]);
-      // Naming a site without being its manager is refused, and has a test of its own.
-      if (!isAdmin && JSON.stringify(asked.filter ?? '').includes(history.siteIds[1] ?? '')) continue;
+      const query = randomQuery(dice, history, isAdmin ? history.siteIds : [own.siteId]);
+      // Only managers of a site may name it; another test covers the refusal.
+      if (!isAdmin && JSON.stringify(query.filter ?? '').includes(history.siteIds[1] ?? '')) continue;
       const path = dice.one(paths);
       const token = isAdmin ? own.admin : oneSite.token;
-      const found = await ask(path, asked, token, dice.maybe() ? 'query' : 'body');
-      const expected = statistics[path](history, asked);
-      assert.deepEqual(sorted(found), sorted(expected), `question ${count}: ${path} ${JSON.stringify(asked)}`);
+      const found = await ask(path, query, token, dice.maybe() ? 'query' : 'body');
+      const expected = statistics[path](history, query);
+      assert.deepEqual(sorted(found), sorted(expected), `query ${count}: ${path} ${JSON.stringify(query)}`);
       rows += found.length;
     }
-    console.log(`${questions} questions, ${rows} rows, as the reference has them`);
-    assert.ok(rows > questions);
+    console.log(`${queries} queries, ${rows} rows, all equal to the reference`);
+    assert.ok(rows > queries);
   });
 }
 
@@ -131,12 +133,12 @@ test('steps of any size and in any zone add up to the whole range', async () => 
   const inRange = (facts: readonly Fact[]) => facts.length > 0;
   assert.ok([history.engagements, history.visits, history.presence].every(inRange));
   for (const path of paths) {
-    const asked = { dimensions: ['operator_id', 'type'], from: history.from + 1_234_567, to: history.to - 7_654_321, filter: undefined, siteIds: history.siteIds }; // prettier-ignore
-    const whole = sums(await ask(path, { ...asked, granularity: 'all', timeZone: 'UTC' }, own.admin, 'body'));
+    const query = { dimensions: ['operator_id', 'type'], from: history.from + 1_234_567, to: history.to - 7_654_321, filter: undefined, siteIds: history.siteIds }; // prettier-ignore
+    const whole = sums(await ask(path, { ...query, granularity: 'all', timeZone: 'UTC' }, own.admin, 'body'));
     assert.ok(whole > 0);
     for (const granularity of granularities)
       for (const timeZone of ['Europe/Tallinn', 'America/St_Johns'])
-        assert.equal(sums(await ask(path, { ...asked, granularity, timeZone }, own.admin, 'body')), whole);
+        assert.equal(sums(await ask(path, { ...query, granularity, timeZone }, own.admin, 'body')), whole);
   }
 });
 
@@ -154,7 +156,7 @@ test('an operator who was online throughout has 23 hours on the day clocks go fo
     const answer = await call(server, `GET /operators/stats/online_duration?${range}`, { token: own.admin });
     return expectStatus(answer, 200).body.map(({ timestamp, seconds }: Json) => [timestamp, seconds / 3_600]);
   };
-  // The site's zone, since no other is concerned; dates begin with its midnight.
+  // The zone of the only site applies; dates begin at its midnight.
   assert.deepEqual(await hours('2026-03-28', '2026-03-31'), [
     ['2026-03-27T22:00:00.000Z', 24],
     ['2026-03-28T22:00:00.000Z', 23],

@@ -6,14 +6,14 @@ import { connect } from '../../packages/server/src/platform/database.ts';
 import { Turns } from '../../packages/server/src/routing/turns.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startTestServer, until } from '../support/server.ts';
-import { enqueue, makeAccount, makePresent, makeQueue, type TestAccount } from '../support/world.ts';
+import { enqueue, makeAccount, makeAvailableOperator, makeQueue, type TestAccount } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 const accounts = [await makeAccount(server), await makeAccount(server), await makeAccount(server)];
 
 type Limits = NonNullable<ConstructorParameters<typeof Turns>[0]['limits']>;
 
-/** Boards of their own beside the server's, as another process would have them. */
+/** Runs a second set of boards beside the server's, like another process. */
 async function withTurns(limits: Limits, run: (turns: Turns) => Promise<void>): Promise<void> {
   const sql = connect(server.database.address, { max: 2 });
   const turns = new Turns({
@@ -53,13 +53,13 @@ test('boards over the limit are evicted, and an evicted board is loaded again', 
 test('boards that together exceed the size limit are evicted', async () => {
   const [account] = accounts;
   assert.ok(account);
-  await withTurns({ things: 3 }, async (turns) => {
-    await makePresent(server, account, { media: ['phone'] });
+  await withTurns({ objects: 3 }, async (turns) => {
+    await makeAvailableOperator(server, account, { media: ['phone'] });
     const queue = await makeQueue(server, account, { when_unstaffed: 'accept', routing_policy: { media: ['text'] } });
     await enqueue(server, account, queue);
     await enqueue(server, account, queue);
     await look(turns, account);
-    await until(() => turns.load.boards === 0 && turns.load.things === 0);
+    await until(() => turns.load.boards === 0 && turns.load.objects === 0);
   });
 });
 

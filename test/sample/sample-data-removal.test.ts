@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { SiteId } from '../../packages/server/src/platform/ids.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { count, pace, patienceMs, removed, sample, started } from '../support/sample-data.ts';
+import {
+  countRows,
+  pace,
+  patienceMs,
+  removeSampleData,
+  callSampleData,
+  startSampleData,
+} from '../support/sample-data.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import {
@@ -12,12 +19,12 @@ import {
   expectStatus,
   makeAccount,
   makeOperator,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeSite,
   makeVisitor,
   offersOf,
-  present,
+  setPresence,
   type TestAccount,
 } from '../support/world.ts';
 
@@ -47,13 +54,13 @@ const exempt = new Set(['board_moves', 'migrations', 'audit_log']);
 test('after the removal no row refers to sample data, and the user’s own data is unchanged', async () => {
   const who = await makeAccount(server);
   const own = await makeOwn(who);
-  const { site_id: site } = await sample(server, who, 'POST');
+  const { site_id: site } = await callSampleData(server, who, 'POST');
   const { sql } = server.database;
   const [made] = await sql<{ operator_ids: string[]; webhook_id: string }[]>`
     SELECT operator_ids, webhook_id FROM sample_data WHERE site_id = ${site}`;
   assert.ok(made !== undefined);
   const attached = await attachOwn(who, site, own);
-  await until(async () => (await count(server, 'events', site, `type = 'engagement.end'`)) > 2, patienceMs);
+  await until(async () => (await countRows(server, 'events', site, `type = 'engagement.end'`)) > 2, patienceMs);
   await until(
     async () => (await sql`SELECT 1 FROM delivery_log WHERE webhook_id = ${attached.both}`).length > 0,
     patienceMs,
@@ -65,7 +72,7 @@ test('after the removal no row refers to sample data, and the user’s own data 
         await sql<{ id: string }[]>`SELECT id FROM ${sql(table)} WHERE site_id = ${site} AND id <> ${own.visitor.id}`
       ).map(({ id }) => id),
     );
-  await removed(server, who);
+  await removeSampleData(server, who);
 
   for (const [table, rows] of await everything()) {
     if (exempt.has(table)) continue;
@@ -93,11 +100,11 @@ interface Own {
 /** Creates the user's own data, before the sample data. */
 async function makeOwn(who: TestAccount): Promise<Own> {
   const queue = await makeQueue(server, who);
-  const operator = await makePresent(server, who);
+  const operator = await makeAvailableOperator(server, who);
   const { visitor } = await enqueue(server, who, queue);
   await until(async () => (await offersOf(server, operator)).length > 0);
   const engagement = await acceptOffer(server, operator);
-  return { queue, visitor, operator, engagement, events: await count(server, 'events', who.siteId) };
+  return { queue, visitor, operator, engagement, events: await countRows(server, 'events', who.siteId) };
 }
 
 interface Attached {
@@ -153,7 +160,7 @@ async function assertOwn(who: TestAccount, own: Own, { only, both, all }: Attach
   assert.deepEqual(operator.assignments, [{ site_id: who.siteId, role: 'operator', team_ids: [] }]);
   const engagement = await read(`/engagements/${own.engagement}`);
   assert.equal(engagement.state, 'active');
-  assert.equal(await count(server, 'events', who.siteId), own.events);
+  assert.equal(await countRows(server, 'events', who.siteId), own.events);
   const { visitor } = own;
   expectStatus(await call(server, `GET /sites/${who.siteId}/visitors/${visitor.id}`, { token: visitor.token }), 200);
   const end = { token: own.operator.token, body: { action: 'end' } };
@@ -162,12 +169,12 @@ async function assertOwn(who: TestAccount, own: Own, { only, both, all }: Attach
 
 test('presence intervals of own operators lose the sample site, and the account stays usable meanwhile', async () => {
   const who = await makeAccount(server);
-  const colleague = await makePresent(server, who);
-  const { site_id: site } = await sample(server, who, 'POST');
+  const colleague = await makeAvailableOperator(server, who);
+  const { site_id: site } = await callSampleData(server, who, 'POST');
   const roles = [who.siteId, site].map((site_id) => ({ site_id, role: 'operator' }));
   const operator = await makeOperator(server, who, roles);
-  await present(server, operator, { media: ['video'] });
-  await present(server, operator, { available: false, reason: 'Lunch' });
+  await setPresence(server, operator, { media: ['video'] });
+  await setPresence(server, operator, { available: false, reason: 'Lunch' });
   const { sql } = server.database;
   const sites = async (): Promise<string[][]> =>
     (
@@ -177,18 +184,18 @@ test('presence intervals of own operators lose the sample site, and the account 
   const other = server.database.connect({ max: 1 });
   await other.begin(async (holding) => {
     await holding`SELECT 1 FROM presence_intervals WHERE operator_id = ${operator.id} AND ended_at IS NOT NULL FOR UPDATE`;
-    await sample(server, who, 'DELETE');
-    // While the removal waits for these rows, nobody else waits.
+    await callSampleData(server, who, 'DELETE');
+    // While the removal waits for these rows, it blocks no other request.
     await until(async () => {
       const held = await sql`
         SELECT 1 FROM pg_stat_activity
          WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%UPDATE presence_intervals%'`;
       return held.length > 0;
     }, patienceMs);
-    await present(server, colleague, { media: ['text'] });
+    await setPresence(server, colleague, { media: ['text'] });
   });
   await other.end({ timeout: 1 });
-  await until(async () => (await sample(server, who, 'GET')).state === 'none', patienceMs);
+  await until(async () => (await callSampleData(server, who, 'GET')).state === 'none', patienceMs);
   const left = await sites();
   assert.ok(left.length >= 2);
   for (const ids of left) assert.deepEqual(ids, [who.siteId]);
@@ -197,23 +204,23 @@ test('presence intervals of own operators lose the sample site, and the account 
 test('an older visitor on the sample site goes back, and no sample data is created during the removal', async () => {
   const who = await makeAccount(server);
   const visitor = await makeVisitor(server, who);
-  const { site_id: site } = await sample(server, who, 'POST');
+  const { site_id: site } = await callSampleData(server, who, 'POST');
   const body = { site_id: site };
   expectStatus(await call(server, `PATCH /visitors/${visitor.id}`, { token: visitor.token, body }), 200);
-  await sample(server, who, 'DELETE');
+  await callSampleData(server, who, 'DELETE');
   const again = await call(server, 'POST /sample_data', { token: who.admin });
   assert.ok(again.status === 201 || again.body.error === 'sample_data_removing', JSON.stringify(again.body));
-  await removed(server, who);
+  await removeSampleData(server, who);
   const path = `GET /sites/${who.siteId}/visitors/${visitor.id}`;
   expectStatus(await call(server, path, { token: who.admin }), 200);
 });
 
 test('a visitor from another site keeps their conversations, including one that was transferred to the sample', async () => {
   const who = await makeAccount(server);
-  const { site_id: site } = await sample(server, who, 'POST');
+  const { site_id: site } = await callSampleData(server, who, 'POST');
   const queue = await makeQueue(server, who);
   const operator = await makeOperator(server, who, [{ site_id: who.siteId, role: 'operator' }]);
-  await present(server, operator);
+  await setPresence(server, operator);
   const { visitor } = await enqueue(server, who, queue);
   await until(async () => (await offersOf(server, operator)).length > 0);
   const engagement = await acceptOffer(server, operator);
@@ -236,7 +243,7 @@ test('a visitor from another site keeps their conversations, including one that 
       await call(server, `PATCH /transfer_requests/${id}`, { token: who.admin, body: { action: 'accept' } });
     return (await call(server, `GET /engagements/${engagement}`, { token: who.admin })).body.site_id === site;
   }, patienceMs);
-  await removed(server, who);
+  await removeSampleData(server, who);
 
   const kept = expectStatus(await call(server, `GET /engagements/${engagement}`, { token: who.admin }), 200).body;
   assert.deepEqual([kept.site_id, kept.state], [who.siteId, 'ended']);
@@ -245,18 +252,18 @@ test('a visitor from another site keeps their conversations, including one that 
   expectStatus(await call(server, `GET /sites/${who.siteId}/visitors/${visitor.id}`, { token: who.admin }), 200);
 
   // Again, with a visitor who was moved after the sample was created.
-  const next = await sample(server, who, 'POST');
+  const next = await callSampleData(server, who, 'POST');
   expectStatus(
     await call(server, `PATCH /visitors/${visitor.id}`, { token: visitor.token, body: { site_id: next.site_id } }),
     200,
   );
-  await removed(server, who);
+  await removeSampleData(server, who);
   expectStatus(await call(server, `GET /sites/${who.siteId}/visitors/${visitor.id}`, { token: who.admin }), 200);
   expectStatus(await call(server, `GET /engagements/${engagement}`, { token: who.admin }), 200);
 });
 
 test('the simulation never acts for a sample operator on a real site', async () => {
-  const { who, site } = await started(server);
+  const { who, site } = await startSampleData(server);
   const other = await makeSite(server, who);
   const [row] = await server.database.sql<{ id: string }[]>`
     SELECT operator_ids[1] AS id FROM sample_data WHERE site_id = ${site}`;
@@ -270,10 +277,10 @@ test('the simulation never acts for a sample operator on a real site', async () 
     async () => (await sql`SELECT 1 FROM engagement_requests WHERE ticket_id = ${ticket.id}`).length > 0,
     patienceMs,
   );
-  await until(async () => (await count(server, 'events', site, `type = 'engagement.end'`)) > 0, patienceMs);
+  await until(async () => (await countRows(server, 'events', site, `type = 'engagement.end'`)) > 0, patienceMs);
   const accepted = await sql`SELECT 1 FROM engagement_requests WHERE ticket_id = ${ticket.id} AND state = 'accepted'`;
   assert.equal(accepted.length, 0);
-  await removed(server, who);
+  await removeSampleData(server, who);
   const { body } = await call(server, `GET /queue_tickets/${ticket.id}`, { token: ticket.visitor.token });
   assert.equal(body.state, 'waiting');
 });

@@ -4,7 +4,14 @@ import { startCluster } from '../support/cluster.ts';
 import { forThisFile } from '../support/fixture.ts';
 import type { UsherProcess } from '../support/process.ts';
 import { fileForm } from '../support/files.ts';
-import { count, pace, patienceMs, removed, sample, started } from '../support/sample-data.ts';
+import {
+  countRows,
+  pace,
+  patienceMs,
+  removeSampleData,
+  callSampleData,
+  startSampleData,
+} from '../support/sample-data.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   acceptOffer,
@@ -14,7 +21,7 @@ import {
   makeOperator,
   makeVisitor,
   offersOf,
-  present,
+  setPresence,
   type TestAccount,
 } from '../support/world.ts';
 
@@ -27,7 +34,7 @@ async function change(who: TestAccount, action: 'start' | 'stop'): Promise<Json>
 
 test('an account has no sample data at first; it is created once, and the caller sees all of it', async () => {
   const who = await makeAccount(server);
-  assert.deepEqual(await sample(server, who, 'GET'), { state: 'none', site_id: null, started_at: null });
+  assert.deepEqual(await callSampleData(server, who, 'GET'), { state: 'none', site_id: null, started_at: null });
   const made = expectStatus(await call(server, 'POST /sample_data', { token: who.admin }), 201).body;
   assert.equal(made.state, 'running');
   const again = expectStatus(await call(server, 'POST /sample_data', { token: who.admin }), 200).body;
@@ -52,7 +59,7 @@ test('an account has no sample data at first; it is created once, and the caller
   const day = `from=${new Date(Date.now() - 86_400_000).toISOString()}&to=${new Date().toISOString()}`;
   const support = queues.find(({ name }: Json) => name === 'Support (sample)');
   assert.ok((await read(`/queues/${support.id}/stats?${day}`)).arrivals > 20, 'the day before is not empty');
-  await removed(server, who);
+  await removeSampleData(server, who);
 });
 
 /** Sample data is inserted without the API's validation, so this checks that the API accepts it unchanged. */
@@ -78,7 +85,7 @@ test('two concurrent requests create one sample', async () => {
   assert.equal(new Set(answers.map(({ body }) => body.site_id)).size, 1);
   const { sites } = (await call(server, 'GET /sites', { token: who.admin })).body;
   assert.equal(sites.length, 2);
-  await removed(server, who);
+  await removeSampleData(server, who);
 });
 
 test('only a super_manager with an unlimited token can create sample data', async () => {
@@ -97,20 +104,21 @@ test('only a super_manager with an unlimited token can create sample data', asyn
 });
 
 test('another super_manager who requests sample data gets access to it', async () => {
-  const { who, site } = await started(server);
+  const { who, site } = await startSampleData(server);
   const other = await makeOperator(server, who, [{ site_id: who.siteId, role: 'super_manager' }]);
   expectStatus(await call(server, 'POST /sample_data', { token: other.token }), 200);
   const { sites } = (await call(server, 'GET /sites', { token: other.token })).body;
   assert.ok(sites.some(({ id }: Json) => id === site));
-  await removed(server, who);
+  await removeSampleData(server, who);
 });
 
 test('the simulation runs, stops when stopped, and runs again when started', async () => {
-  const { who, site } = await started(server);
-  const { started_at: first } = await sample(server, who, 'GET');
-  const told = async (type: string): Promise<boolean> => (await count(server, 'events', site, `type = '${type}'`)) > 0;
-  await until(async () => told('engagement.start'), patienceMs);
-  await until(async () => told('engagement.end'), patienceMs);
+  const { who, site } = await startSampleData(server);
+  const { started_at: first } = await callSampleData(server, who, 'GET');
+  const hasEvent = async (type: string): Promise<boolean> =>
+    (await countRows(server, 'events', site, `type = '${type}'`)) > 0;
+  await until(async () => hasEvent('engagement.start'), patienceMs);
+  await until(async () => hasEvent('engagement.end'), patienceMs);
   // Through several queues and media.
   await until(async () => {
     const [row] = await server.database.sql<{ queues: number; media: number }[]>`
@@ -118,9 +126,9 @@ test('the simulation runs, stops when stopped, and runs again when started', asy
         FROM engagements WHERE site_id = ${site}`;
     return (row?.queues ?? 0) >= 4 && (row?.media ?? 0) >= 3;
   }, patienceMs);
-  await until(async () => (await count(server, 'queue_tickets', site, `state = 'canceled'`)) > 0, patienceMs);
+  await until(async () => (await countRows(server, 'queue_tickets', site, `state = 'canceled'`)) > 0, patienceMs);
   await until(
-    async () => (await count(server, 'engagement_requests', site, `fail_reason IS NOT NULL`)) > 0,
+    async () => (await countRows(server, 'engagement_requests', site, `fail_reason IS NOT NULL`)) > 0,
     patienceMs,
   );
   await until(async () => {
@@ -135,7 +143,7 @@ test('the simulation runs, stops when stopped, and runs again when started', asy
        WHERE e.site_id = ${site} AND u.state = 'accepted'`;
     return row !== undefined;
   }, patienceMs);
-  await until(async () => (await count(server, 'sub_engagements', site)) > 0, patienceMs);
+  await until(async () => (await countRows(server, 'sub_engagements', site)) > 0, patienceMs);
   await until(async () => {
     const [row] = await server.database.sql<{ delivered: number; retried: number }[]>`
       SELECT count(*) FILTER (WHERE l.state = 'delivered')::integer AS delivered,
@@ -151,32 +159,32 @@ test('the simulation runs, stops when stopped, and runs again when started', asy
   const read = async (path: string): Promise<Json> => (await call(server, path, { token: who.admin })).body;
   assert.equal((await read(`GET /engagements?site_ids[]=${site}&state=active`)).engagements.length, 0);
   assert.equal((await read(`GET /operators?include_offline=false&site_ids[]=${site}`)).operators.length, 0);
-  const before = await count(server, 'events', site);
+  const before = await countRows(server, 'events', site);
   // As long as visitors take to arrive in another sample of the same pace.
-  const other = await started(server);
-  await until(async () => (await count(server, 'visitors', other.site)) >= 5, patienceMs);
-  assert.equal(await count(server, 'events', site), before);
+  const other = await startSampleData(server);
+  await until(async () => (await countRows(server, 'visitors', other.site)) >= 5, patienceMs);
+  assert.equal(await countRows(server, 'events', site), before);
 
   const { started_at } = await change(who, 'start');
   assert.ok(Date.parse(started_at) > Date.parse(first));
-  await until(async () => (await count(server, 'events', site)) > before, patienceMs);
-  await removed(server, who);
-  await removed(server, other.who);
+  await until(async () => (await countRows(server, 'events', site)) > before, patienceMs);
+  await removeSampleData(server, who);
+  await removeSampleData(server, other.who);
 });
 
 test('all events of the simulation match their schemas, and nothing fails', async () => {
-  const { who, site } = await started(server);
-  await until(async () => (await count(server, 'events', site, `type = 'engagement.end'`)) > 3, patienceMs);
+  const { who, site } = await startSampleData(server);
+  await until(async () => (await countRows(server, 'events', site, `type = 'engagement.end'`)) > 3, patienceMs);
   assert.ok((await eventsOf(server, who)).length > 10);
   const wrong = server.logged.filter((line) => /"level":"(error|fatal)"|"status":500/.test(line));
   assert.deepEqual(wrong, []);
-  await removed(server, who);
+  await removeSampleData(server, who);
 });
 
 test('a real operator gets some of the visitors, and the simulation never acts for the real operator', async () => {
-  const { who, site } = await started(server);
+  const { who, site } = await startSampleData(server);
   const me = { id: who.adminId, token: who.admin };
-  await present(server, me, { media: ['text'] });
+  await setPresence(server, me, { media: ['text'] });
   await until(async () => (await offersOf(server, me)).length > 0, patienceMs);
   const engagement = await acceptOffer(server, me);
   const transcript = async (): Promise<Json[]> =>
@@ -197,11 +205,11 @@ test('a real operator gets some of the visitors, and the simulation never acts f
     SELECT operator_id, end_reason FROM engagements WHERE id = ${engagement} AND site_id = ${site}`;
   assert.equal(row?.operator_id, who.adminId);
   assert.ok(row.end_reason === null || row.end_reason === 'visitor_hung_up');
-  await removed(server, who);
+  await removeSampleData(server, who);
 });
 
 test('a real visitor is served, and the simulation never acts for them', async () => {
-  const { who, site } = await started(server);
+  const { who, site } = await startSampleData(server);
   const visitor = await makeVisitor(server, who, site);
   const { queues } = (await call(server, `GET /queues?site_ids[]=${site}`, { token: who.admin })).body;
   const support = queues.find(({ name }: Json) => name === 'Support (sample)').id;
@@ -229,7 +237,7 @@ test('a real visitor is served, and the simulation never acts for them', async (
   };
   await until(async () => (await said()).at(-1) === 'operator', patienceMs);
   assert.equal((await said()).filter((type) => type === 'visitor').length, 1);
-  await removed(server, who);
+  await removeSampleData(server, who);
 });
 
 test('one of two processes simulates; the other takes over after a kill, and a new one after a restart', async () => {
@@ -238,11 +246,11 @@ test('one of two processes simulates; the other takes over after a kill, and a n
   assert.ok(first !== undefined && second !== undefined);
   const one = cluster.reach(first);
   const who = await makeAccount(one);
-  const { site_id: site } = await sample(one, who, 'POST');
+  const { site_id: site } = await callSampleData(one, who, 'POST');
   // A process logs all requests, including those of its own simulation.
   const acting = (): UsherProcess[] =>
     cluster.nodes.filter(({ output }) => output.includes('"route":"/queue_tickets"'));
-  const arrived = async (): Promise<number> => count(one, 'visitors', site);
+  const arrived = async (): Promise<number> => countRows(one, 'visitors', site);
   await until(async () => (await arrived()) >= 2 && acting().length > 0, patienceMs);
   const [victim, ...others] = acting();
   assert.deepEqual(others, []);
@@ -251,7 +259,7 @@ test('one of two processes simulates; the other takes over after a kill, and a n
   const known = await arrived();
   await until(async () => (await arrived()) > known && acting().includes(survivor), patienceMs);
 
-  // A process stops at once when told to, and another one could continue.
+  // A process that is asked to stop does so at once, and another one could continue.
   assert.equal(await survivor.stop('SIGTERM'), 0);
   const [row] = await cluster.database.sql`SELECT 1 FROM sample_data WHERE leased_until <= now() AND state = 'running'`;
   assert.ok(row !== undefined);

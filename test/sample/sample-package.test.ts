@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startCluster } from '../support/cluster.ts';
 import type { UsherProcess } from '../support/process.ts';
-import { sample } from '../support/sample-data.ts';
+import { callSampleData } from '../support/sample-data.ts';
 import { until } from '../support/server.ts';
 import { makeAccount } from '../support/world.ts';
 
@@ -28,10 +28,10 @@ test('a process loads the sample package only when sample data is requested or r
   assert.equal(loads(first, /^loads \S+\/(?:sample\/routes\.ts|app-[^/]+\.js)$/m), true, 'modules are not printed');
   const server = cluster.reach(first);
   const who = await makeAccount(server);
-  assert.equal((await sample(server, who, 'GET')).state, 'none');
+  assert.equal((await callSampleData(server, who, 'GET')).state, 'none');
   assert.equal(loads(first, sampleModules), false);
 
-  await sample(server, who, 'POST');
+  await callSampleData(server, who, 'POST');
   assert.equal(loads(first, sampleModules), true);
   assert.equal(await first.stop(), 0);
   const second = await cluster.start();

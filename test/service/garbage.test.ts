@@ -135,13 +135,13 @@ test('no garbage makes an operation answer with a 5xx', { timeout: isLong ? 3_60
       await fc.assert(
         fc.asyncProperty(request, async (made) => {
           const values = made.values as Record<string, unknown>;
-          const place = (where: string): Json[] => parameters.filter((parameter) => parameter.in === where);
-          const filled = place('path').reduce(
+          const parametersIn = (where: string): Json[] => parameters.filter((parameter) => parameter.in === where);
+          const filled = parametersIn('path').reduce(
             (text: string, { name }) =>
               text.replace(`{${name}}`, encode(made.stranger ? values[name] : (ids[name] ?? values[name]))),
             path,
           );
-          const query = place('query')
+          const query = parametersIn('query')
             .map(({ name }) =>
               [values[name]]
                 .flat()

@@ -11,10 +11,10 @@ function fakeMachine(installs: Readonly<Record<string, string>>) {
     ran.push(text);
     if (installs[text] !== undefined) installed.add(installs[text]);
   };
-  const tool = (name: string, ways: readonly string[]): Tool => ({
+  const tool = (name: string, installers: readonly string[]): Tool => ({
     name,
     find: () => (installed.has(name) ? `/usr/bin/${name}` : null),
-    ways: ways.map((way) => way.split(' ')),
+    installers: installers.map((command) => command.split(' ')),
     advice: '',
   });
   return { installed, ran, run, tool };

@@ -13,23 +13,21 @@ import { startTestPostgres } from '../support/test-postgres.ts';
  * kind of background work. The long form runs every test that needs no browser, and the long form of the garbage test.
  */
 const isLong = process.env['PROVE'] !== undefined;
-const longestMs = isLong ? 1_800_000 : 240_000;
+const maxMs = isLong ? 1_800_000 : 240_000;
 
 /** Tests of background work, named by the beginning of their names. */
 const backgroundWork: Readonly<Record<string, readonly string[]>> = {
   'test/webhooks/delivery.test.ts': [
-    'an event is sent as it is stored, with the method, the headers and a signature that holds',
+    'an event is sent as stored, with the method and headers of the webhook and a valid signature',
   ],
   'test/webhooks/delivery-failures.test.ts': [
-    'D8.7: what follows waits for one that fails, until it has failed three times',
+    'D8.7: later deliveries wait for a failing one until it has failed three times',
   ],
-  'test/webhooks/recovery.test.ts': [
-    'what was held or given up since then is put back, in the order of the log, and nothing else',
-  ],
-  'test/webhooks/replay.test.ts': ['a delivery that has finished or is held is sent again'],
+  'test/webhooks/recovery.test.ts': ['a recovery requeues held and exhausted deliveries of its time range'],
+  'test/webhooks/replay.test.ts': ['replaying a finished or held delivery makes it due at once'],
   'test/feed/feed-resume.test.ts': ['a reader who resumes is sent what they missed, once, by any process'],
   'test/routing/routing.test.ts': ['a visitor waits, is offered, engaged and ends', 'D4.5 an offer times out'],
-  'test/routing/board-reads.test.ts': ['each interval of a series is what the queue’s own stats say of it'],
+  'test/routing/board-reads.test.ts': ['each interval of a series equals the stats of the queue'],
   'test/sample/sample-data.test.ts': [
     'an account has no sample data at first; it is created once, and the caller sees all of it',
   ],
@@ -75,26 +73,22 @@ async function runOnOldest(
 }
 
 if (isLong) {
-  test(
-    'no garbage makes an operation answer with a 5xx on the oldest PostgreSQL',
-    { timeout: longestMs },
-    async (t) => {
-      assert.ok((await runOnOldest(['test/service/garbage.test.ts'], t.signal, { form: 'long' })) > 100);
-    },
-  );
+  test('no garbage makes an operation answer with a 5xx on the oldest PostgreSQL', { timeout: maxMs }, async (t) => {
+    assert.ok((await runOnOldest(['test/service/garbage.test.ts'], t.signal, { form: 'long' })) > 100);
+  });
 
   const exclude = ['test/{call,console,widget}/*.test.ts', 'test/service/oldest-postgres.test.ts'];
-  test('every test without a browser passes on the oldest PostgreSQL', { timeout: longestMs }, async (t) => {
+  test('every test without a browser passes on the oldest PostgreSQL', { timeout: maxMs }, async (t) => {
     const passed = await runOnOldest(globSync('test/*/*.test.ts', { exclude }), t.signal);
     t.diagnostic(`${passed} tests passed on the oldest PostgreSQL`);
     assert.ok(passed > 1_000);
   });
 } else {
-  test('the SQL of every route runs on the oldest PostgreSQL', { timeout: longestMs }, async (t) => {
+  test('the SQL of every route runs on the oldest PostgreSQL', { timeout: maxMs }, async (t) => {
     assert.ok((await runOnOldest(['test/service/every-route.test.ts'], t.signal)) > 100);
   });
 
-  test('background work runs on the oldest PostgreSQL', { timeout: longestMs }, async (t) => {
+  test('background work runs on the oldest PostgreSQL', { timeout: maxMs }, async (t) => {
     for (const [file, names] of Object.entries(backgroundWork))
       for (const name of names)
         assert.ok(

@@ -48,9 +48,9 @@ test('the first steps of the guide work as they are written', async () => {
       .replaceAll(/^curl /gm, String.raw`curl -w '\n' `);
     const { stdout } = await promisify(execFile)('bash', ['-euc', script]);
     const lines = stdout.split('\n').filter((line) => line !== '');
-    const heard = lines.filter((line) => line.startsWith('event: ')).map((line) => line.slice('event: '.length));
+    const feedTypes = lines.filter((line) => line.startsWith('event: ')).map((line) => line.slice('event: '.length));
     const printed = lines.filter((line) => !/^(?:id|event|data|): /.test(line)).map((line) => JSON.parse(line));
-    const [told, ...more] = printed.filter((each) => 'event_type' in each);
+    const [delivered, ...more] = printed.filter((each) => 'event_type' in each);
     const answers = printed.filter((each) => !('event_type' in each));
     assert.equal(answers.length, 13, stdout);
     const [sites, operator, visitor, queue, queues, ticket, me, accepted, engagements, message] = answers;
@@ -65,16 +65,16 @@ test('the first steps of the guide work as they are written', async () => {
     assert.equal(message.status, 'sent');
     // Resources that changed shortly before may be shown once more.
     assert.deepEqual(
-      heard.filter((type) => !type.endsWith('.state')),
+      feedTypes.filter((type) => !type.endsWith('.state')),
       ['feed.open', 'engagement.chat.message'],
     );
     assert.deepEqual(
-      [told?.message.id, told?.message.content, more.length],
+      [delivered?.message.id, delivered?.message.content, more.length],
       [second.id, 'This goes to the webhook.', 0],
     );
     assert.deepEqual(
       deliveries.deliveries.map(({ state, event_id }: Json) => [state, event_id]),
-      [['delivered', told.event_id]],
+      [['delivered', delivered.event_id]],
     );
     assert.deepEqual(
       mistake.details.map(({ attribute }: { attribute: string }) => attribute),

@@ -303,7 +303,7 @@ test('if the embedded database is killed, Usher restarts it and loses no data', 
   await until(async () => (await ready()) === 503);
   await until(async () => (await ready()) === 200);
   assert.notEqual(databaseProcess(dataDir), database);
-  await until(() => usher.output.includes('the embedded database runs again'));
+  await until(() => usher.output.includes('the embedded database is running again'));
   assert.equal(await usher.stop(), 0);
   assert.equal(databaseProcess(dataDir), null);
 });

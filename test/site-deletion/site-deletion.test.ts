@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { removeRemains } from '../../packages/server/src/site-deletion/remove-remains.ts';
-import { fileForm, onDisk, sent, startTalk, type Talk } from '../support/files.ts';
+import { fileForm, filesOnDisk, uploadFile, startFileEngagement, type FileEngagement } from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { call, startTestServer, until } from '../support/server.ts';
@@ -29,7 +29,7 @@ async function remove({ admin }: TestAccount, id: string, confirm?: string) {
   return call(server, `DELETE /sites/${id}${query}`, { token: admin });
 }
 
-async function endTalk({ operator, engagement }: Talk): Promise<void> {
+async function endTalk({ operator, engagement }: FileEngagement): Promise<void> {
   const body = { action: 'end' };
   expectStatus(await call(server, `PATCH /engagements/${engagement}`, { token: operator.token, body }), 200);
 }
@@ -73,8 +73,8 @@ test('a site with waiting visitors or conversations is kept; afterwards it is de
   try {
     const own = await makeAccount(server);
     const stays = await makeSite(server, own, 'Stays');
-    const talk = await startTalk(server, own);
-    await sent(server, talk, fileForm('hello'));
+    const talk = await startFileEngagement(server, own);
+    await uploadFile(server, talk, fileForm('hello'));
     const { header } = await makeApplicationToken(server, own, 'publishable');
     await makeTeam(server, own, own.siteId);
     const [queue] = (await call(server, `GET /queues?site_ids[]=${own.siteId}`, { token: own.admin })).body.queues;
@@ -171,15 +171,15 @@ test('the history of a deleted site is removed in batches, and nothing of other 
   const { sql } = server.database;
   const own = await makeAccount(server);
   const elsewhere: TestAccount = { ...own, siteId: await makeSite(server, own, 'Stays') };
-  const kept = await startTalk(server, elsewhere);
+  const kept = await startFileEngagement(server, elsewhere);
   await endTalk(kept);
-  const talk = await startTalk(server, own);
-  const file = await sent(server, talk, fileForm('hello'));
+  const talk = await startFileEngagement(server, own);
+  const file = await uploadFile(server, talk, fileForm('hello'));
   await endTalk(talk);
   // A visitor who was engaged on the other site before.
   await sql`UPDATE visitors SET site_id = ${own.siteId} WHERE id = ${kept.visitor.id}`;
   expectStatus(await remove(own, own.siteId, 'First site'), 204);
-  assert.ok(onDisk(server.dataDir).includes(file));
+  assert.ok(filesOnDisk(server.dataDir).includes(file));
 
   const log = createLog('silent');
   const disk = new FileDisk(server.dataDir, log);
@@ -202,7 +202,7 @@ test('the history of a deleted site is removed in batches, and nothing of other 
     (await rows()).filter(({ count }) => count > 0),
     [],
   );
-  assert.ok(!onDisk(server.dataDir).includes(file));
+  assert.ok(!filesOnDisk(server.dataDir).includes(file));
   const [marked] = await sql`SELECT 1 FROM deleted_sites WHERE id = ${own.siteId}`;
   assert.ok(marked !== undefined, 'a late visitor is still looked for');
   await sql`UPDATE deleted_sites SET deleted_at = now() - interval '2 hours' WHERE id = ${own.siteId}`;

@@ -10,53 +10,53 @@ import { cloneDatabase } from './database.ts';
 
 export type Settings = NonNullable<Config['apns']>;
 
-interface Scene {
+interface AppleAndSender {
   readonly apple: FakeApple;
   readonly sender: ApnsSender;
   readonly settings: Settings;
   readonly publicKey: KeyObject;
 }
 
-/** Apples and those who send to them, on one database; what a test has begun ends with it. */
-export class ApnsStage {
+/** Fake Apple servers and senders on one database. `cleanUp` closes everything that a test has started. */
+export class ApnsFixture {
   readonly database: Database;
-  readonly #ends: (() => void | Promise<void>)[] = [];
+  readonly #deferred: (() => void | Promise<void>)[] = [];
 
   private constructor(database: Database) {
     this.database = database;
   }
 
-  static async open(): Promise<ApnsStage> {
-    return new ApnsStage(openDatabase(await cloneDatabase(), 4));
+  static async open(): Promise<ApnsFixture> {
+    return new ApnsFixture(openDatabase(await cloneDatabase(), 4));
   }
 
-  /** An Apple of its own, a key of its own, and whoever sends with it. */
-  async scene(limits: Partial<ApnsLimits> = {}, maxConcurrentStreams?: number): Promise<Scene> {
+  /** Starts a fake Apple, and a sender with a key of its own. */
+  async startAppleAndSender(limits: Partial<ApnsLimits> = {}, maxConcurrentStreams?: number): Promise<AppleAndSender> {
     const apple = await this.apple(maxConcurrentStreams);
     const { settings, publicKey } = appleSettings(apple.url);
     return { apple, sender: this.sender(settings, limits), settings, publicKey };
   }
 
-  async apple(...given: Parameters<typeof startApple>): Promise<FakeApple> {
-    const apple = await startApple(...given);
-    this.later(async () => apple.close());
+  async apple(...options: Parameters<typeof startApple>): Promise<FakeApple> {
+    const apple = await startApple(...options);
+    this.defer(async () => apple.close());
     return apple;
   }
 
-  /** `null`: whom everybody trusts, and nobody else. */
+  /** `ca`: the certificate authority to trust; `null` stands for the public ones. */
   sender(settings: Settings, limits: Partial<ApnsLimits> = {}, ca: string | null = appleCa): ApnsSender {
     const { sql } = this.database;
     const sender = new ApnsSender({ settings, sql, sealer: new Sealer(sql), limits, ...(ca === null ? {} : { ca }) });
-    this.later(() => sender.close());
+    this.defer(() => sender.close());
     return sender;
   }
 
-  later(end: () => void | Promise<void>): void {
-    this.#ends.push(end);
+  defer(end: () => void | Promise<void>): void {
+    this.#deferred.push(end);
   }
 
-  async end(): Promise<void> {
-    for (const end of this.#ends.splice(0).toReversed()) await end();
+  async cleanUp(): Promise<void> {
+    for (const end of this.#deferred.splice(0).toReversed()) await end();
   }
 
   async close(): Promise<void> {
@@ -66,18 +66,18 @@ export class ApnsStage {
 
 export const registeredAt = new Date('2026-03-01T12:00:00.000Z');
 
-/** A message, to a device and application that are always the same but for what is given. */
+/** The delivery of a message. The device and the application are the same unless `target` says otherwise. */
 export function delivery(target: Partial<ApnsDelivery['target']> = {}): ApnsDelivery {
   const id = randomUUID();
   const type = 'engagement.chat.message';
-  const same = {
+  const defaults = {
     deviceToken: 'a1b2c3',
     topic: 'com.example.App',
     environment: 'sandbox',
     contentAvailable: false,
   } as const;
   return {
-    target: { ...same, ...target },
+    target: { ...defaults, ...target },
     registeredAt,
     event: { id, type, json: JSON.stringify({ event_type: type, event_id: id, message: { id, content: 'hello' } }) },
   };
@@ -87,8 +87,8 @@ export async function sendMany(sender: ApnsSender, count: number): Promise<Attem
   return Promise.all(Array.from({ length: count }, async () => sender.send(delivery())));
 }
 
-/** How many came to what. */
-export function tally(attempts: readonly Attempt[]): Record<string, number> {
+/** The number of attempts by verdict. */
+export function countVerdicts(attempts: readonly Attempt[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { verdict } of attempts) counts[verdict] = (counts[verdict] ?? 0) + 1;
   return counts;

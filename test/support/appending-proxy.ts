@@ -15,17 +15,17 @@ interface Options {
   readonly withPort?: boolean;
 }
 
-/** An HTTP proxy as nginx, HAProxy or a cloud's balancer is by default: it passes on `X-Forwarded-For` with its client appended. */
+/** An HTTP proxy that appends its client to `X-Forwarded-For`, as nginx, HAProxy and cloud load balancers do by default. */
 export async function startAppendingProxy(target: { readonly url: string }, options: Options): Promise<AppendingProxy> {
   const { hostname, port } = new URL(target.url);
   const server = createServer((incoming, outgoing) => {
     const { method, url, headers } = incoming;
-    const passed = { ...headers, 'x-forwarded-for': appended(incoming, options), 'x-forwarded-proto': 'https' };
-    const onward = httpRequest({ hostname, port, method, path: url, headers: passed }, (answer) => {
+    const forwarded = { ...headers, 'x-forwarded-for': appended(incoming, options), 'x-forwarded-proto': 'https' };
+    const upstream = httpRequest({ hostname, port, method, path: url, headers: forwarded }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       pipeline(answer, outgoing, () => undefined);
     });
-    pipeline(incoming, onward, () => undefined);
+    pipeline(incoming, upstream, () => undefined);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -6,14 +6,14 @@ import type { Config } from '../../packages/server/src/config.ts';
 import { selfSigned } from './certificate.ts';
 import type { Json } from './server.ts';
 
-/** A notification that has come whole. */
+/** A notification that was received completely. */
 export interface Push {
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly json: Json;
   readonly stream: ServerHttp2Stream;
   readonly session: Http2Session;
-  /** Streams that were open on its session when it came, its own among them. */
+  /** The number of open streams on the session when the notification arrived, its own included. */
   readonly open: number;
   answer(status: number, body?: unknown, headers?: Readonly<Record<string, string>>): void;
 }
@@ -22,21 +22,21 @@ export interface FakeApple {
   readonly url: string;
   readonly pushes: Push[];
   readonly sessions: Set<Http2Session>;
-  /** Sessions there ever were. */
-  readonly connected: number;
-  /** What it does with each; takes it, unless told otherwise. */
-  behave: (push: Push) => void;
-  /** From now on, nothing goes through in either direction; connections stay as they are. */
+  /** The number of sessions so far, closed ones included. */
+  readonly connectionCount: number;
+  /** Is called for each notification. By default it answers 200. */
+  onPush: (push: Push) => void;
+  /** From now on no data passes in either direction. Connections stay open. */
   stall(): void;
-  /** Cuts every connection without a word. */
+  /** Resets every connection. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** Whom to trust. */
+/** The certificate authority that a sender must trust. */
 export const appleCa = selfSigned.cert;
 
-/** Apple's service, as far as HTTP/2 over TLS goes, behind a wire of ours. */
+/** A fake of Apple's service: HTTP/2 over TLS, behind a TCP relay that tests can stall and cut. */
 export async function startApple(maxConcurrentStreams = 1_000, tls = selfSigned): Promise<FakeApple> {
   const pushes: Push[] = [];
   const sessions = new Set<Http2Session>();
@@ -73,24 +73,24 @@ export async function startApple(maxConcurrentStreams = 1_000, tls = selfSigned)
           },
         };
         pushes.push(push);
-        apple.behave(push);
+        apple.onPush(push);
       });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const wire = await startWire((server.address() as AddressInfo).port);
+  const relay = await startTcpRelay((server.address() as AddressInfo).port);
   const apple: FakeApple = {
-    url: `https://localhost:${wire.port}`,
+    url: `https://localhost:${relay.port}`,
     pushes,
     sessions,
-    get connected() {
+    get connectionCount() {
       return connected;
     },
-    behave: (push) => push.answer(200),
-    stall: () => wire.stall(),
-    cut: () => wire.cut(),
+    onPush: (push) => push.answer(200),
+    stall: () => relay.stall(),
+    cut: () => relay.cut(),
     async close() {
-      wire.close();
+      relay.close();
       for (const session of sessions) session.destroy();
       server.close();
       await once(server, 'close');
@@ -99,10 +99,10 @@ export async function startApple(maxConcurrentStreams = 1_000, tls = selfSigned)
   return apple;
 }
 
-/** Carries bytes to a port, until it is told not to. */
-async function startWire(target: number) {
+/** Forwards TCP connections to a port. */
+async function startTcpRelay(target: number) {
   const pairs = new Set<readonly [Socket, Socket]>();
-  const wire = createServer((near) => {
+  const relay = createServer((near) => {
     const far = connect(target, '127.0.0.1');
     const pair = [near, far] as const;
     pairs.add(pair);
@@ -114,24 +114,24 @@ async function startWire(target: number) {
       });
     }
   }).listen(0, '127.0.0.1');
-  await once(wire, 'listening');
+  await once(relay, 'listening');
   const cut = (): void => {
     for (const [near] of pairs) near.resetAndDestroy();
   };
   return {
-    port: (wire.address() as AddressInfo).port,
+    port: (relay.address() as AddressInfo).port,
     stall() {
       for (const sockets of pairs) for (const socket of sockets) socket.removeAllListeners('data').resume();
     },
     cut,
     close() {
       cut();
-      wire.close();
+      relay.close();
     },
   };
 }
 
-/** Settings as `readConfig` gives them, for a key that was made just now. */
+/** Settings as `readConfig` returns them, with a new key. */
 export function appleSettings(url: string): { settings: NonNullable<Config['apns']>; publicKey: KeyObject } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const settings = {

@@ -12,7 +12,7 @@ async function setSample(world: World, action: 'start' | 'stop'): Promise<void> 
   expectStatus(await call(world, 'PATCH /sample_data', { token, body: { action } }), 200);
 }
 
-/** One after the other: what the first makes the next stops, and the last removes. */
+/** These run in order: the first creates the sample data, the second stops it and the last removes it. */
 export const sampleCases: Readonly<Record<string, (world: World) => Promise<Case>>> = {
   'POST /sample_data': async (world) => ({
     action: 'sample_data.create',

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { fill, makeWebhook as insertWebhook } from './deliveries.ts';
-import { fileForm, sent, startTalk } from './files.ts';
-import { credentialCases, owner } from './audited-credentials.ts';
+import { insertDeliveries, insertWebhook } from './deliveries.ts';
+import { fileForm, uploadFile, startFileEngagement } from './files.ts';
+import { credentialCases, makeTargetOperator } from './audited-credentials.ts';
 import { sampleCases } from './audited-samples.ts';
 import { call, type Json } from './server.ts';
 import { makeWebhook, webhookFields } from './webhooks.ts';
 import {
-  askIn,
+  requestTicket,
   expectStatus,
   makeApplicationToken,
   makePolicy,
@@ -18,34 +18,34 @@ import {
   policyFields,
   providerFields,
   queueFields,
-  type Reached,
+  type ServerHandle,
   type TestAccount,
 } from './world.ts';
 
-/** A server, and an account to change things in. */
-export interface World extends Reached {
+/** A server, and the account in which the requests change something. */
+export interface World extends ServerHandle {
   readonly account: TestAccount;
 }
 
 export interface Case {
-  /** The token of the request, and what it was obtained with, if not the administrator's own. */
+  /** The token of the request and the credential it was obtained with. By default both are the administrator's. */
   readonly as?: { readonly token: string; readonly via: string };
   readonly action: string;
   readonly path: string;
   readonly body?: unknown;
-  /** The id of what is changed; of what is made, the answer has it. */
+  /** The id of the changed object. A created object has its id in the response. */
   readonly target?: string;
   readonly name?: string | null;
-  /** What the entry tells, or some of it. */
+  /** Changes that the entry must list; it may list more. */
   readonly changes?: readonly Json[];
 }
 
-/** What must be in no entry. */
-export const secretsGiven: string[] = [];
+/** Values that must not appear in any entry. */
+export const sentSecrets: string[] = [];
 
 function secret(): string {
   const text = `hidden-${randomUUID()}`;
-  secretsGiven.push(text);
+  sentSecrets.push(text);
   return text;
 }
 
@@ -63,7 +63,7 @@ function channelCase({ account }: World, kind: 'phone' | 'digital', queue_id: st
   return { body: { site_id: account.siteId, queue_id, ...addressing }, name };
 }
 
-/** For each audited route a request that changes something. */
+/** For each audited route, a request that changes something. */
 export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = {
   'POST /sites': async () => ({ action: 'site.create', path: '/sites', body: { name: 'New' }, name: 'New' }),
   'PATCH /sites/:site_id': async (world) => {
@@ -111,7 +111,7 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
     name: 'Ann',
   }),
   'PATCH /operators/:operator_id': async (world) => {
-    const { id } = await owner(world);
+    const { id } = await makeTargetOperator(world);
     const team = await makeTeam(world, world.account, world.account.siteId);
     const assignments = [{ site_id: world.account.siteId, role: 'manager', team_ids: [team] }];
     const changes = [
@@ -124,7 +124,7 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
     return { action: 'operator.update', path: `/operators/${id}`, body: { assignments }, target: id, changes };
   },
   'DELETE /operators/:operator_id': async (world) => {
-    const { id } = await owner(world);
+    const { id } = await makeTargetOperator(world);
     const changes = [{ field: 'enabled', before: true, after: false }];
     return { action: 'operator.disable', path: `/operators/${id}`, target: id, name: 'Somebody', changes };
   },
@@ -213,7 +213,7 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
     return { action: 'queue.delete', path: `/queues/${id}`, target: id, name: 'Queue' };
   },
   'PATCH /queues/:queue_id/rankings': async (world) => {
-    const [id, { id: operator }] = [await makeQueue(world, world.account), await owner(world)];
+    const [id, { id: operator }] = [await makeQueue(world, world.account), await makeTargetOperator(world)];
     const operators = [{ id: operator, rank: 3 }];
     const changes = [{ field: 'operators', before: [], after: operators }];
     return {
@@ -259,8 +259,8 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
     return { action: 'digital_channel.delete', path: `/digital_channels/${id}`, target: id };
   },
   'PUT /operators/:operator_id/presence': async (world) => {
-    const { id } = await owner(world);
-    // Nobody else's tickets, here, are of this medium.
+    const { id } = await makeTargetOperator(world);
+    // No ticket of another test has this medium, so no offer follows.
     const body = { available: true, media: ['phone'], reason: 'asked by phone' };
     const changes = [
       { field: 'available', before: false, after: true },
@@ -274,21 +274,24 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
       when_unstaffed: 'accept',
       routing_policy: { media: ['video'] },
     });
-    const { body } = expectStatus(await askIn(world, world.account, { queue_ids: [queue], media: 'video' }), 201);
+    const { body } = expectStatus(
+      await requestTicket(world, world.account, { queue_ids: [queue], media: 'video' }),
+      201,
+    );
     const changes = [{ field: 'state', before: 'waiting', after: 'canceled' }];
     const path = `/queue_tickets/${body.id}`;
     return { action: 'queue_ticket.cancel', path, body: { action: 'cancel' }, target: body.id, name: null, changes };
   },
   'PUT /files/:file_id/security_scan': async (world) => {
-    const talk = await startTalk(world, world.account);
-    const id = await sent(world, talk, fileForm('Hello', `${secret()}.txt`));
+    const talk = await startFileEngagement(world, world.account);
+    const id = await uploadFile(world, talk, fileForm('Hello', `${secret()}.txt`));
     const changes = [{ field: 'state', before: 'pending', after: 'infected' }];
     const path = `/files/${id}/security_scan`;
     return { action: 'file.scan', path, body: { result: 'infected' }, target: id, name: null, changes };
   },
   'DELETE /engagements/:engagement_id/files/:file_id': async (world) => {
-    const talk = await startTalk(world, world.account);
-    const id = await sent(world, talk, fileForm('Hello', `${secret()}.txt`));
+    const talk = await startFileEngagement(world, world.account);
+    const id = await uploadFile(world, talk, fileForm('Hello', `${secret()}.txt`));
     const changes = [{ field: 'deleted', before: false, after: true }];
     return { action: 'file.delete', path: `${talk.path}/${id}`, target: id, name: null, changes };
   },
@@ -371,12 +374,12 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
   },
   'POST /deliveries/:delivery_id/replay': async (world) => {
     const webhook = await insertWebhook(world, world.account);
-    const [id = ''] = await fill(world.database.sql, webhook, 'exhausted', { count: 1 });
+    const [id = ''] = await insertDeliveries(world.database.sql, webhook, 'exhausted', { count: 1 });
     return { action: 'delivery.replay', path: `/deliveries/${id}/replay`, body: {}, target: id, name: null };
   },
 };
 
-/** An account may have so many of them only. */
+/** Deletes all webhooks first, because the number of webhooks of an account is limited. */
 export async function freshWebhook(world: World): Promise<Json> {
   await world.database.sql`DELETE FROM webhooks`;
   return makeWebhook(world, world.account, { headers: { 'x-password': secret() } });
@@ -384,6 +387,6 @@ export async function freshWebhook(world: World): Promise<Json> {
 
 function webhookSecret(): string {
   const text = `whsec_${Buffer.from(randomUUID()).toString('base64')}`;
-  secretsGiven.push(text);
+  sentSecrets.push(text);
   return text;
 }

@@ -65,10 +65,10 @@ export class Caller {
     );
   }
 
-  /** Waits until this side has received more than `least` of the given measure. */
-  async untilMore(measure: 'energy' | 'audioBytes' | 'frames', least = 0): Promise<void> {
+  /** Waits until this side has received more than `min` of the given measure. */
+  async untilMore(measure: 'energy' | 'audioBytes' | 'frames', min = 0): Promise<void> {
     const before = (await this.do('measure()'))[measure];
-    const hasMore = async (): Promise<boolean> => (await this.do('measure()'))[measure] > before + least;
+    const hasMore = async (): Promise<boolean> => (await this.do('measure()'))[measure] > before + min;
     await until(hasMore, callTimeoutMs).catch(() => assert.fail(`${measure} stayed at ${before}`));
   }
 }

@@ -6,13 +6,13 @@ import type { Config } from '../../packages/server/src/config.ts';
 import { call, until, type Answer, type Json } from './server.ts';
 import type { TestAccount } from './world.ts';
 
-/** Where the carrier believes Usher to be: behind a proxy that takes the path away. */
+/** The URL that the carrier calls: a proxy that removes the path is in front of Usher. */
 export const publicUrl = 'https://usher.test/behind/a/proxy';
 const accountSid = 'AC0123456789abcdef';
 const authToken = 'known-to-carrier-and-usher';
 
-/** An SMS that the carrier took. */
-export interface Carried {
+/** An SMS that the carrier has accepted. */
+export interface AcceptedSms {
   readonly sid: string;
   readonly from: string;
   readonly to: string;
@@ -20,8 +20,8 @@ export interface Carried {
   readonly statusCallback: string;
 }
 
-/** How it treats a request to send: it answers something, never does, or cuts the connection, having taken the SMS or not. */
-type Mood =
+/** What the carrier does with a request to send: respond, never respond, or reset the connection before or after accepting the SMS. */
+type CarrierBehaviour =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
   | 'hang'
   | 'reset'
@@ -29,20 +29,20 @@ type Mood =
 
 type Usher = { readonly url: string };
 
-/** A server that speaks as Twilio's messages API does, and calls back as it does. */
+/** A fake of Twilio's Messages API and its callbacks. */
 export interface TestCarrier {
   readonly settings: NonNullable<Config['twilio']>;
   readonly environment: Readonly<Record<string, string>>;
-  /** What it took, in order. */
-  readonly carried: Carried[];
-  /** How often it was asked, whatever it answered. */
-  asked: number;
-  /** How the next requests are treated, one each; after them it behaves. */
-  readonly moods: Mood[];
+  /** The accepted SMS, in order. */
+  readonly acceptedSms: AcceptedSms[];
+  /** The number of requests, whatever the response was. */
+  requestCount: number;
+  /** The behaviour for each of the next requests. After them the carrier accepts every SMS. */
+  readonly nextBehaviours: CarrierBehaviour[];
   hanging(): number;
-  /** Tells Usher what became of an SMS; `bySid` leaves the address bare, as it would be if set in the carrier's console. */
-  report(usher: Usher, sms: Carried, status: string, more?: Report): Promise<Response>;
-  reply(usher: Usher, to: Carried, body: string, more?: Readonly<Record<string, string>>): Promise<Response>;
+  /** Sends Usher the status of an SMS. With `bySid` the URL carries no id, as if it were set in the carrier's console. */
+  report(usher: Usher, sms: AcceptedSms, status: string, more?: Report): Promise<Response>;
+  reply(usher: Usher, to: AcceptedSms, body: string, more?: Readonly<Record<string, string>>): Promise<Response>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -61,14 +61,14 @@ export function signatureOf(url: string, fields: Readonly<Record<string, string>
   return createHmac('sha1', token).update(`${url}${text}`).digest('base64');
 }
 
-/** A receipt or a reply about nothing, to be sent by hand. */
+/** A signed receipt or reply about an unknown SMS. */
 export function signedForm(route: 'status' | 'inbound'): { body: string; headers: Record<string, string> } {
   const signature = signatureOf(`${publicUrl}/carriers/twilio/${route}`, { MessageSid: 'SM0' });
   const type = 'application/x-www-form-urlencoded';
   return { body: 'MessageSid=SM0', headers: { 'content-type': type, 'x-twilio-signature': signature } };
 }
 
-/** As the proxy passes it on. */
+/** Sends a callback of the carrier to Usher, as the proxy forwards it. */
 export async function post(
   usher: Usher,
   url: string,
@@ -83,12 +83,12 @@ export async function post(
 }
 
 export async function startCarrier(): Promise<TestCarrier> {
-  const carried: Carried[] = [];
-  const moods: Mood[] = [];
+  const acceptedSms: AcceptedSms[] = [];
+  const nextBehaviours: CarrierBehaviour[] = [];
   const hanging = new Set<ServerResponse>();
-  const state = { asked: 0 };
+  const state = { requestCount: 0 };
 
-  const take = async (request: IncomingMessage): Promise<Carried> => {
+  const parseSms = async (request: IncomingMessage): Promise<AcceptedSms> => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const form = new URLSearchParams(Buffer.concat(chunks).toString());
@@ -105,19 +105,20 @@ export async function startCarrier(): Promise<TestCarrier> {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const sms = await take(request);
-    state.asked += 1;
+    const sms = await parseSms(request);
+    state.requestCount += 1;
     const basic = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
     if (request.url !== `/2010-04-01/Accounts/${accountSid}/Messages.json` || request.method !== 'POST')
       return answer(response, 404, { code: 20404, message: 'The requested resource was not found', status: 404 });
     if (request.headers.authorization !== basic)
       return answer(response, 401, { code: 20003, message: 'Authenticate', status: 401 });
-    const mood = moods.shift();
-    if (mood === 'hang') return void hanging.add(response);
-    if (mood === 'reset') return void request.socket.destroy();
-    if (typeof mood === 'object') return answer(response, mood.status, mood.body ?? {}, mood.headers);
-    carried.push(sms);
-    if (mood === 'take and reset') return void request.socket.destroy();
+    const behaviour = nextBehaviours.shift();
+    if (behaviour === 'hang') return void hanging.add(response);
+    if (behaviour === 'reset') return void request.socket.destroy();
+    if (typeof behaviour === 'object')
+      return answer(response, behaviour.status, behaviour.body ?? {}, behaviour.headers);
+    acceptedSms.push(sms);
+    if (behaviour === 'take and reset') return void request.socket.destroy();
     return answer(response, 201, { sid: sms.sid, status: 'queued', from: sms.from, to: sms.to, error_code: null });
   };
   const server = createServer((request, response) => void serve(request, response)).listen(0, '127.0.0.1');
@@ -132,20 +133,20 @@ export async function startCarrier(): Promise<TestCarrier> {
       USHER_TWILIO_AUTH_TOKEN: authToken,
       USHER_TWILIO_PUBLIC_URL: publicUrl,
     },
-    carried,
-    moods,
-    get asked() {
-      return state.asked;
+    acceptedSms,
+    nextBehaviours,
+    get requestCount() {
+      return state.requestCount;
     },
     hanging: () => hanging.size,
     async report(usher, { sid, from, to, statusCallback }, status, { bySid, fields = {} } = {}) {
       const url = bySid === true ? `${publicUrl}/carriers/twilio/status` : statusCallback;
-      const told = { MessageSid: sid, SmsSid: sid, MessageStatus: status, AccountSid: accountSid, From: from, To: to };
-      return post(usher, url, { ...told, ApiVersion: '2010-04-01', ...fields });
+      const form = { MessageSid: sid, SmsSid: sid, MessageStatus: status, AccountSid: accountSid, From: from, To: to };
+      return post(usher, url, { ...form, ApiVersion: '2010-04-01', ...fields });
     },
     async reply(usher, { from, to }, body, more = {}) {
-      const told = { MessageSid: newSid(), AccountSid: accountSid, From: to, To: from, Body: body, NumMedia: '0' };
-      return post(usher, `${publicUrl}/carriers/twilio/inbound`, { ...told, NumSegments: '1', ...more });
+      const form = { MessageSid: newSid(), AccountSid: accountSid, From: to, To: from, Body: body, NumMedia: '0' };
+      return post(usher, `${publicUrl}/carriers/twilio/inbound`, { ...form, NumSegments: '1', ...more });
     },
     async [Symbol.asyncDispose]() {
       server.close();
@@ -154,24 +155,24 @@ export async function startCarrier(): Promise<TestCarrier> {
   };
 }
 
-let numbers = 0;
-/** A phone number that nobody else has. */
+let numberCount = 0;
+/** A phone number that no other test uses. */
 export function newNumber(): string {
-  return `+1555${String((numbers += 1)).padStart(7, '0')}`;
+  return `+1555${String((numberCount += 1)).padStart(7, '0')}`;
 }
 
-export async function askBySms(
+export async function sendOutboundSms(
   usher: Usher,
   { siteId }: TestAccount,
   { token }: { readonly token: string },
   { headers = {}, ...given }: Json = {},
 ): Promise<Answer> {
-  const numbered = { from_number: newNumber(), to_number: newNumber() };
-  const body = { site_id: siteId, ...numbered, message: 'Hello?', ...given };
+  const numbers = { from_number: newNumber(), to_number: newNumber() };
+  const body = { site_id: siteId, ...numbers, message: 'Hello?', ...given };
   return call(usher, 'POST /outbound_sms', { token, body, headers });
 }
 
-/** What goes by a carrier goes through several hands, and on a busy machine that takes its time. */
+/** `until` with a longer timeout: an SMS passes several services, which is slow on a busy machine. */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
   await until(condition, 30_000);
 }

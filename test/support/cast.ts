@@ -26,7 +26,7 @@ export interface Cast {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** On a database of its own, or on the one given. */
+/** Starts the server on a new database, or on the given one. */
 export async function openCast(address?: DatabaseAddress): Promise<Cast> {
   const carrier = await startCarrier();
   const server = await startTestServer(
@@ -60,7 +60,7 @@ export async function openCast(address?: DatabaseAddress): Promise<Cast> {
   };
 }
 
-/** The token of a caller of that kind; `visitorToken` is the one of the visitor that the request is about. */
+/** The token of a caller of that kind. `visitorToken` is the token of the visitor whom the request is about. */
 export async function tokenOf(cast: Cast, kind: CallerKind, visitorToken: string): Promise<string | undefined> {
   switch (kind) {
     case 'nobody':
@@ -94,15 +94,15 @@ async function expiredToken({ server, account }: Cast): Promise<string> {
     .sign(await importJWK(row.private_jwk, 'EdDSA'));
 }
 
-/** Ends what earlier calls have begun, so that operators have room for the next. */
-export async function freeEverybody({ server, account, staff }: Cast): Promise<void> {
+/** Ends all engagements and cancels all pending requests, so that the operators have capacity again. */
+export async function freeOperators({ server, account, staff }: Cast): Promise<void> {
   for (const { token } of Object.values(staff)) {
     const { body: list } = await call(server, `GET /engagements?site_ids[]=${account.siteId}&state=active`, { token });
     for (const { id, operator_id } of list.engagements ?? [])
       if (Object.values(staff).some((each) => each.id === operator_id && each.token === token))
         await call(server, `PATCH /engagements/${id}`, { token, body: { action: 'end' } });
-    const { body: asked } = await call(server, 'GET /engagement_requests?state=pending', { token });
-    for (const { id } of asked.engagement_requests)
+    const { body: pending } = await call(server, 'GET /engagement_requests?state=pending', { token });
+    for (const { id } of pending.engagement_requests)
       await call(server, `PATCH /engagement_requests/${id}`, { token, body: { action: 'cancel' } });
   }
 }

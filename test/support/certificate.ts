@@ -1,4 +1,4 @@
-/** A certificate for localhost and 127.0.0.1 that it has signed itself, and its key: for tests, and known to everybody. */
+/** A self-signed certificate for localhost and 127.0.0.1 with its key. For tests only: the key is public. */
 export const selfSigned = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUerrTxifsFKBIkQvm0FUzpMP1UD4wCgYIKoZIzj0EAwIw
@@ -18,8 +18,8 @@ b308Jgjk1Fe8jow7GRbZ2Iwp5cyhRANCAASLNXI9nbxowyZq3G2ALxQJmDkNAoNR
 -----END PRIVATE KEY-----`,
 };
 
-/** The same for other.example alone. */
-export const forAnotherName = {
+/** A self-signed certificate for other.example. */
+export const otherHostCertificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBoTCCAUegAwIBAgIUUsi9Zo+Ny5xZTGt4UFUcL5SVMS0wCgYIKoZIzj0EAwIw
 GDEWMBQGA1UEAwwNb3RoZXIuZXhhbXBsZTAgFw0yNjExMTUxMjEwMjNaGA8yMTI2

@@ -5,7 +5,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { freePort, temporaryDirectory } from './process.ts';
 
-/** What a fake clamd does: is called when a connection has come, and when a file is whole. */
+/** What a fake clamd does when a client connects, and when a file was received completely. */
 export interface Behaviour {
   readonly onConnect?: (socket: Socket) => void;
   readonly onFile?: (file: Buffer, answer: (text: string) => void, socket: Socket) => void;
@@ -14,37 +14,37 @@ export interface Behaviour {
 export interface FakeClamd {
   readonly host: string;
   readonly port: number;
-  /** Every file that came whole. */
+  /** Every file that was received completely. */
   readonly files: Buffer[];
   readonly connections: Set<Socket>;
-  behave: Behaviour;
+  behaviour: Behaviour;
   close(): Promise<void>;
 }
 
-/** The test file of every scanner, in pieces, or scanners would find it here. */
-export const bad = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!', '$H+H*'].join('');
+/** The EICAR test file, which every scanner reports. It is split here so that scanners do not report this source file. */
+export const eicar = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!', '$H+H*'].join('');
 
-/** Finds what clamd would, in the way it does. */
-export const honest: Behaviour = {
-  onFile: (file, answer) => answer(file.includes(bad) ? 'stream: Test.Bad FOUND\0' : 'stream: OK\0'),
+/** Responds as clamd does: reports the EICAR file and no other. */
+export const detectEicar: Behaviour = {
+  onFile: (file, answer) => answer(file.includes(eicar) ? 'stream: Test.Bad FOUND\0' : 'stream: OK\0'),
 };
 
-/** Speaks INSTREAM as clamd does; anything else ends the connection. */
-export async function startFakeClamd(behave: Behaviour = honest, port = 0): Promise<FakeClamd> {
+/** Implements the INSTREAM command of clamd; any other command closes the connection. */
+export async function startFakeClamd(behaviour: Behaviour = detectEicar, port = 0): Promise<FakeClamd> {
   const connections = new Set<Socket>();
   const files: Buffer[] = [];
   const server = createServer((socket) => {
     connections.add(socket);
     socket.on('close', () => connections.delete(socket)).on('error', () => undefined);
-    clamd.behave.onConnect?.(socket);
+    clamd.behaviour.onConnect?.(socket);
     let received = Buffer.alloc(0);
     socket.on('data', (bytes: Buffer) => {
       received = Buffer.concat([received, bytes]);
-      const file = fileIn(received);
+      const file = parseInstream(received);
       if (file === undefined) socket.destroy();
       if (file === null || file === undefined) return;
       files.push(file);
-      clamd.behave.onFile?.(file, (text) => socket.end(text), socket);
+      clamd.behaviour.onFile?.(file, (text) => socket.end(text), socket);
     });
   }).listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -53,7 +53,7 @@ export async function startFakeClamd(behave: Behaviour = honest, port = 0): Prom
     port: (server.address() as AddressInfo).port,
     files,
     connections,
-    behave,
+    behaviour,
     async close() {
       for (const socket of connections) socket.destroy();
       server.close();
@@ -63,34 +63,34 @@ export async function startFakeClamd(behave: Behaviour = honest, port = 0): Prom
   return clamd;
 }
 
-/** `null` while it is not whole, `undefined` if it is no INSTREAM. */
-function fileIn(received: Buffer): Buffer | null | undefined {
+/** The file of an INSTREAM command; `null` while it is incomplete, `undefined` for any other command. */
+function parseInstream(received: Buffer): Buffer | null | undefined {
   const command = 'zINSTREAM\0';
   if (!command.startsWith(received.toString('latin1', 0, command.length))) return undefined;
   const chunks: Buffer[] = [];
-  let place = command.length;
-  while (received.length >= place + 4) {
-    const length = received.readUInt32BE(place);
+  let offset = command.length;
+  while (received.length >= offset + 4) {
+    const length = received.readUInt32BE(offset);
     if (length === 0) return Buffer.concat(chunks);
-    chunks.push(received.subarray(place + 4, place + 4 + length));
-    place += 4 + length;
+    chunks.push(received.subarray(offset + 4, offset + 4 + length));
+    offset += 4 + length;
   }
   return null;
 }
 
-/** Where the real one is; `null` if it is not installed. */
+/** The path of the real clamd; `null` if it is not installed. */
 export function realClamd(): string | null {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   return folders.map((folder) => join(folder, 'clamd')).find((path) => existsSync(path)) ?? null;
 }
 
-/** The real daemon, with one signature of ours and nothing from elsewhere. */
+/** Starts the real clamd with one signature, the EICAR file. */
 export async function startRealClamd(program: string, streamMaxLength = '26M') {
   const directory = temporaryDirectory();
   const port = await freePort();
   const signatures = join(directory.path, 'signatures');
   mkdirSync(signatures);
-  writeFileSync(join(signatures, 'test.ndb'), `Test.Eicar:0:*:${Buffer.from(bad).toString('hex')}\n`);
+  writeFileSync(join(signatures, 'test.ndb'), `Test.Eicar:0:*:${Buffer.from(eicar).toString('hex')}\n`);
   const config = join(directory.path, 'clamd.conf');
   const lines = [
     `DatabaseDirectory ${signatures}`,
@@ -105,9 +105,9 @@ export async function startRealClamd(program: string, streamMaxLength = '26M') {
   ];
   writeFileSync(config, `${lines.join('\n')}\n`);
   const child = spawn(program, ['--foreground', '--config-file', config], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const said: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => said.push(String(bytes)));
-  await answering(child, port, said);
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => output.push(String(bytes)));
+  await untilListening(child, port, output);
   return {
     port,
     async stop() {
@@ -118,7 +118,7 @@ export async function startRealClamd(program: string, streamMaxLength = '26M') {
   };
 }
 
-async function answering(child: ChildProcess, port: number, said: readonly string[]): Promise<void> {
+async function untilListening(child: ChildProcess, port: number, output: readonly string[]): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (child.exitCode === null && performance.now() < deadline) {
     const socket = connect(port, '127.0.0.1');
@@ -129,5 +129,5 @@ async function answering(child: ChildProcess, port: number, said: readonly strin
     if (isUp) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error(`clamd did not start: ${said.join('')}`);
+  throw new Error(`clamd did not start: ${output.join('')}`);
 }

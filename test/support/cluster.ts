@@ -1,17 +1,17 @@
 import { openDatabase, type Database, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { cloneDatabase } from './database.ts';
 import { launch, temporaryDirectory, type UsherProcess } from './process.ts';
-import type { Reached } from './world.ts';
+import type { ServerHandle } from './world.ts';
 
 /** Real processes on one database. */
 export interface Cluster {
   readonly database: Database;
   readonly nodes: UsherProcess[];
   readonly dataDir: string;
-  /** One more process, on the database itself or by another way to it. */
+  /** Starts another process. `url` may lead to the database through a proxy. */
   start(url?: string): Promise<UsherProcess>;
-  /** A process as tests address servers. */
-  reach(node: UsherProcess): Reached;
+  /** The handle of a process, as test helpers take it. */
+  reach(node: UsherProcess): ServerHandle;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -26,15 +26,18 @@ export async function startCluster(count: number, more: Readonly<Record<string, 
   return startProcesses(openDatabase(address, 4), { count, environment });
 }
 
-interface Processes {
+interface ProcessesInput {
   readonly count: number;
   readonly environment: Readonly<Record<string, string>>;
   /** Runs after the processes have ended and the database is closed. */
   readonly cleanUp?: () => Promise<void>;
 }
 
-/** If one process does not start, the others are ended: what is left running would keep the test file from ending. */
-export async function startProcesses(database: Database, { count, environment, cleanUp }: Processes): Promise<Cluster> {
+/** If a process does not start, the others are killed: a running child would keep the test file from ending. */
+export async function startProcesses(
+  database: Database,
+  { count, environment, cleanUp }: ProcessesInput,
+): Promise<Cluster> {
   const directory = temporaryDirectory();
   const nodes: UsherProcess[] = [];
   const start = async (url = urlOf(database.address)): Promise<UsherProcess> => {

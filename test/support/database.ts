@@ -7,12 +7,12 @@ function socket(database: string): DatabaseAddress {
   return { kind: 'socket', directory, user: 'usher', database };
 }
 
-/** A migrated database of the caller's own. It goes with the test run's data directory. */
+/** Creates a migrated database for the caller. It is deleted with the data directory of the test run. */
 export async function cloneDatabase(): Promise<DatabaseAddress> {
   return createDatabase('template_usher');
 }
 
-/** A database with nothing in it. */
+/** Creates an empty database. */
 export async function emptyDatabase(): Promise<DatabaseAddress> {
   return createDatabase('template1');
 }

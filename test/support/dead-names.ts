@@ -11,22 +11,22 @@ import {
   expectStatus,
   makeAccount,
   makeApplicationToken,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
-  type Reached,
+  type ServerHandle,
   type TestAccount,
   type TestOperator,
   type TestVisitor,
 } from './world.ts';
 
-/** Names under `.dead.test` are not answered for; all others are this machine. */
+/** A DNS server that does not answer for names under `.dead.test`; all other names resolve to this machine. */
 export async function startDnsWithDeadNames(): Promise<TestDns> {
   return startDns((name) => (name.endsWith('.dead.test') ? 'silent' : { v4: ['127.0.0.1'], ttlSec: 5 }));
 }
 
-/** One account with one operator, who has as many visitors as there are, and the token that its page carries. */
+/** An account with one operator, who takes up to 100 visitors, and the publishable token of its page. */
 export interface Page {
-  readonly server: Reached;
+  readonly server: ServerHandle;
   readonly own: TestAccount;
   readonly queue: string;
   readonly operator: TestOperator;
@@ -36,15 +36,15 @@ export interface Page {
 export async function makePage(server: TestServer): Promise<Page> {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { capacity_policy: { type: 'fixed', capacity: 200 } });
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   const body = { max_engagement_count: 100 };
   expectStatus(await call(server, `PATCH /operators/${operator.id}`, { token: own.admin, body }), 200);
   const { header } = await makeApplicationToken(server, own, 'publishable');
   return { server, own, queue, operator, token: header };
 }
 
-/** A visitor who opens the page at that address. */
-export async function visit({ server, token }: Page, address: string): Promise<TestVisitor> {
+/** Creates a visitor from that IP address, as the page does. */
+export async function openPage({ server, token }: Page, address: string): Promise<TestVisitor> {
   const headers = { 'x-forwarded-for': address };
   const { id, access_token } = expectStatus(
     await call(server, 'POST /visitors', { token, headers, body: {} }),
@@ -53,8 +53,8 @@ export async function visit({ server, token }: Page, address: string): Promise<T
   return { id, token: access_token };
 }
 
-/** Asks for a place in the queue, with webhooks to these hosts. */
-export async function bring(
+/** Creates a ticket with webhooks to these hosts. */
+export async function requestTicketWithWebhooks(
   page: Page,
   visitor: TestVisitor,
   address: string,
@@ -70,22 +70,22 @@ export async function bring(
   });
 }
 
-/** An engagement whose visitor has brought along webhooks to these hosts. */
-export async function engageWith(page: Page, address: string, hosts: readonly string[]): Promise<Engaged> {
+/** Starts an engagement whose ticket had webhooks to these hosts. */
+export async function engageWithWebhooks(page: Page, address: string, hosts: readonly string[]): Promise<Engaged> {
   const { server, own, operator, queue } = page;
-  const visitor = await visit(page, address);
-  expectStatus(await bring(page, visitor, address, hosts), 201);
+  const visitor = await openPage(page, address);
+  expectStatus(await requestTicketWithWebhooks(page, visitor, address, hosts), 201);
   return { server, own, operator, visitor, queue, id: await acceptOffer(server, operator) };
 }
 
-/** Takes webhooks for any number of names, and tells how long after its message each has arrived. */
+/** Receives webhooks for any number of host names and measures how long after its message each arrives. */
 export interface Receivers {
   readonly port: number;
-  /** One for each host that a message of `sendMeasured` has reached, so far. */
+  /** One entry for each host that a message of `sendMeasured` has reached so far. */
   readonly latenciesMs: number[];
-  /** Sends a message, of which so many hosts are told. */
+  /** Sends a message that is delivered to this many hosts. */
   sendMeasured(chat: Engaged, hosts: number): Promise<void>;
-  /** Of messages that were sent, and not yet arrived. */
+  /** The number of deliveries that have not arrived yet. */
   readonly missing: () => number;
   close(): Promise<void>;
 }
@@ -100,8 +100,8 @@ export async function startReceivers(): Promise<Receivers> {
     request.on('end', () => {
       const at = performance.now();
       const event: Json = JSON.parse(Buffer.concat(chunks).toString('utf8'));
-      const begun = sentAt.get(event.message?.id ?? '');
-      if (begun !== undefined) latenciesMs.push(at - begun);
+      const sentAtMs = sentAt.get(event.message?.id ?? '');
+      if (sentAtMs !== undefined) latenciesMs.push(at - sentAtMs);
       response.end();
     });
   }).listen(0, '127.0.0.1');

@@ -16,24 +16,24 @@ function isFeedItem(type: string): type is FeedItemType {
   return type in feedItems;
 }
 
-/** An object of the schema, or of one of its alternatives, and without further fields. */
-function closed(schema: object): object {
+/** The schema, or each of its alternatives, without additional properties. */
+function withoutExtraFields(schema: object): object {
   return 'anyOf' in schema && Array.isArray(schema.anyOf)
-    ? { ...schema, anyOf: schema.anyOf.map((each: object) => closed(each)) }
+    ? { ...schema, anyOf: schema.anyOf.map((each: object) => withoutExtraFields(each)) }
     : { ...schema, additionalProperties: false };
 }
 
 function validatorOf(type: string): Validate {
-  const known = validators.get(type);
-  if (known !== undefined) return known;
+  const cached = validators.get(type);
+  if (cached !== undefined) return cached;
   assert.ok(isEvent(type) || isFeedItem(type), `${type} is in neither catalogue`);
-  const schema = isEvent(type) ? schemaOf(type) : closed(feedItems[type]);
+  const schema = isEvent(type) ? schemaOf(type) : withoutExtraFields(feedItems[type]);
   const validate = validatorCompiler({ schema, httpPart: 'body', method: '', url: '' });
   validators.set(type, validate);
   return validate;
 }
 
-/** Items of a feed are declared in one of the catalogues, and have the form that is declared. */
+/** Asserts that every item of a feed is declared in a catalogue and fits its schema. */
 export function assertDeclared(items: readonly { readonly type: string; readonly data: unknown }[]): void {
   for (const { type, data } of items) {
     const validate = validatorOf(type);

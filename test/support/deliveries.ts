@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '../../packages/server/src/platform/database.ts';
 import type { Json } from './server.ts';
-import type { Reached, TestAccount } from './world.ts';
+import type { ServerHandle, TestAccount } from './world.ts';
 
 export interface TestWebhook {
   readonly id: string;
@@ -17,9 +17,9 @@ interface WebhookFields {
   readonly origin?: string;
 }
 
-/** A webhook as a registration, or a ticket, has left it; on the account's first site unless told otherwise. */
-export async function makeWebhook(
-  { database: { sql } }: Pick<Reached, 'database'>,
+/** Inserts a webhook as a registration or a ticket does; for the account's first site by default. */
+export async function insertWebhook(
+  { database: { sql } }: Pick<ServerHandle, 'database'>,
   account: TestAccount,
   { siteIds = [account.siteId], side, enabled = true, origin = `https://${randomUUID()}.example` }: WebhookFields = {},
 ): Promise<TestWebhook> {
@@ -41,39 +41,39 @@ export async function makeWebhook(
   return { id, ...row };
 }
 
-/** How deliveries stand: `fresh` ones are pending and due at once. */
+/** The state of inserted deliveries. `fresh` deliveries are pending and due at once. */
 type SeededState = 'fresh' | 'pending' | 'retrying' | 'held' | 'delivered' | 'exhausted' | 'discarded';
 
-interface Filling {
+interface DeliveriesInput {
   readonly count: number;
   readonly type?: string;
-  /** When the first event occurred; each other a millisecond after the one before it. */
+  /** When the first event occurred. Each next event occurred a millisecond later. */
   readonly at?: Date;
   readonly engagementId?: string;
   readonly payload?: Json;
 }
 
 /**
- * Writes events, and of each a delivery that stands as told; answers their ids, in the order of the log. Their transactions
- * are made up: one that writes thousands of events, which are found by it, there is not.
+ * Inserts events, and a delivery of each in the given state. Returns the ids of the deliveries in the order of the log. The
+ * transaction ids are invented, five events each: events are found by it, and no real transaction writes thousands.
  */
-export async function fill(
+export async function insertDeliveries(
   sql: Sql,
   { id: webhookId, accountId, destinationId }: TestWebhook,
   seeded: SeededState,
-  { count, type = 'engagement.start', at = new Date(), engagementId, payload }: Filling,
+  { count, type = 'engagement.start', at = new Date(), engagementId, payload }: DeliveriesInput,
 ): Promise<string[]> {
   const isFinished = ['delivered', 'exhausted', 'discarded'].includes(seeded);
   const state = seeded === 'fresh' ? 'pending' : seeded;
   const due = { fresh: sql`NULL`, held: sql`NULL` }[seeded as string] ?? sql`now() + interval '1 hour'`;
   const rows = await sql<{ id: string }[]>`
-    WITH told AS (
+    WITH appended AS (
            INSERT INTO events (account_id, xid, id, type, site_id, occurred_at, payload)
            SELECT ${accountId}, (3 + n / 5)::text::xid8, gen_random_uuid(), ${type}, ${siteOf(sql, webhookId)}, ${at}::timestamptz + n * interval '1 ms',
                   ${payload === undefined ? sql`json_build_object('event_type', ${type}::text, 'n', n)` : sql`${JSON.stringify(payload)}::text::json`}
              FROM generate_series(0, ${count - 1}) AS n
            RETURNING account_id, id, seq, xid, type, occurred_at),
-         timed AS (SELECT ${timedId(sql)} AS delivery_id, told.* FROM told ORDER BY seq)
+         timed AS (SELECT ${timedId(sql)} AS delivery_id, appended.* FROM appended ORDER BY seq)
     ${
       isFinished
         ? sql`
@@ -95,7 +95,7 @@ export async function fill(
   return rows.map(({ id }) => id);
 }
 
-/** A site that the webhook hears of. */
+/** A site that the webhook covers. */
 function siteOf(sql: Sql, webhookId: string) {
   return sql`
     (SELECT coalesce(w.covers[1], (SELECT s.id FROM sites s WHERE s.account_id = w.account_id ORDER BY s.created_at LIMIT 1))
@@ -109,8 +109,12 @@ function timedId(sql: Sql) {
      || '8' || substr(md5(random()::text), 1, 15))::uuid`;
 }
 
-/** What a dispatcher does with one that has arrived, in one statement. */
-export async function finish(sql: Sql, id: string, state: 'delivered' | 'exhausted' = 'delivered'): Promise<void> {
+/** Moves a delivery to the log in one statement, as the dispatcher does after the last attempt. */
+export async function finishDelivery(
+  sql: Sql,
+  id: string,
+  state: 'delivered' | 'exhausted' = 'delivered',
+): Promise<void> {
   await sql`
     WITH done AS (DELETE FROM deliveries WHERE id = ${id} RETURNING *)
     INSERT INTO delivery_log (at, delivery_id, account_id, webhook_id, destination_id, engagement_id, event_id, event_seq,
@@ -120,8 +124,12 @@ export async function finish(sql: Sql, id: string, state: 'delivered' | 'exhaust
       FROM done`;
 }
 
-/** An attempt that failed, and has been noted. */
-export async function noteAttempt(sql: Sql, id: string, { at, status }: { at: Date; status: number }): Promise<void> {
+/** Logs a failed attempt of a delivery. */
+export async function insertFailedAttempt(
+  sql: Sql,
+  id: string,
+  { at, status }: { at: Date; status: number },
+): Promise<void> {
   await sql`
     INSERT INTO delivery_log (at, delivery_id, account_id, webhook_id, destination_id, engagement_id, event_id, event_seq,
                               event_xid, occurred_at, event_type, created_at, state, final, duration_ms, status, answer, error)
@@ -140,8 +148,8 @@ export interface WaitingRow {
   readonly destination_id: string;
 }
 
-/** What waits for the webhook, in the order of the log. */
-export async function waitingOf(sql: Sql, webhook: TestWebhook): Promise<WaitingRow[]> {
+/** The waiting deliveries of the webhook, in the order of the log. */
+export async function waitingDeliveries(sql: Sql, webhook: TestWebhook): Promise<WaitingRow[]> {
   return sql<WaitingRow[]>`
     SELECT id, state, attempts, parked, due_at, event_seq::float8 AS event_seq, destination_id
       FROM deliveries WHERE webhook_id = ${webhook.id} ORDER BY event_seq, id`;

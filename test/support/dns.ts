@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-/** What the server says of a name: nothing at all, that there is none, that it failed, or its records. */
+/** What the server responds for a name: nothing, NXDOMAIN, SERVFAIL, or records. */
 export type DnsAnswer = 'silent' | 'absent' | 'failing' | DnsRecords;
 
 interface DnsRecords {
-  /** `silent`: questions for this family alone are not answered. */
+  /** `silent`: queries for this address family get no response. */
   readonly v4?: readonly string[] | 'silent';
   /** In eight groups of four digits. */
   readonly v6?: readonly string[] | 'silent';
@@ -15,12 +15,12 @@ interface DnsRecords {
 export interface TestDns {
   /** As USHER_DNS_SERVERS takes it. */
   readonly address: string;
-  /** Every question so far, as `name A` or `name AAAA`. */
-  readonly asked: string[];
-  /** From now on. */
+  /** Every query so far, as `name A` or `name AAAA`. */
+  readonly queries: string[];
+  /** Decides the responses; may be replaced. */
   answer: (name: string) => DnsAnswer;
-  /** The names that were asked for and that the pattern fits, each once. */
-  namesLike(pattern: RegExp): string[];
+  /** The queried names that match the pattern, each once. */
+  queriedNames(pattern: RegExp): string[];
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -32,15 +32,15 @@ const noSuchName = 3;
 /** A DNS server on loopback, by UDP. */
 export async function startDns(answer: TestDns['answer'] = () => 'absent'): Promise<TestDns> {
   const socket = createSocket('udp4');
-  const asked: string[] = [];
+  const queries: string[] = [];
   const dns: TestDns = {
     get address() {
       return `127.0.0.1:${socket.address().port}`;
     },
-    asked,
+    queries,
     answer,
-    namesLike: (pattern) =>
-      [...new Set(asked.map((question) => question.split(' ')[0] ?? ''))].filter((name) => pattern.test(name)),
+    queriedNames: (pattern) =>
+      [...new Set(queries.map((question) => question.split(' ')[0] ?? ''))].filter((name) => pattern.test(name)),
     async [Symbol.asyncDispose]() {
       socket.close();
       await once(socket, 'close');
@@ -48,7 +48,7 @@ export async function startDns(answer: TestDns['answer'] = () => 'absent'): Prom
   };
   socket.on('message', (message, { address, port }) => {
     const { name, type, question } = questionIn(message);
-    asked.push(`${name} ${types[type as 1 | 28] ?? type}`);
+    queries.push(`${name} ${types[type as 1 | 28] ?? type}`);
     const reply = replyTo(message.readUInt16BE(0), question, type, dns.answer(name));
     if (reply !== null) socket.send(reply, port, address);
   });
@@ -88,14 +88,14 @@ function replyTo(id: number, question: Buffer, type: number, answer: DnsAnswer):
 function reply(id: number, code: number, question: Buffer, records: readonly Buffer[]): Buffer {
   const header = Buffer.alloc(12);
   header.writeUInt16BE(id, 0);
-  // An answer, to a question that was to be followed up, by a server that does.
+  // Flags: response, recursion desired, recursion available.
   header.writeUInt16BE(0x8180 + code, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(records.length, 6);
   return Buffer.concat([header, question, ...records]);
 }
 
-/** The name is the question's, which begins at the twelfth byte. */
+/** The name is a pointer to the question, at byte 12. */
 function record(type: number, address: string, ttlSec: number): Buffer {
   const data =
     type === 1 ? Buffer.from(address.split('.').map(Number)) : Buffer.from(address.replaceAll(':', ''), 'hex');

@@ -20,13 +20,13 @@ export interface DurableCluster extends Cluster {
 
 interface Options {
   readonly nodes: number;
-  /** Of PostgreSQL. */
+  /** Settings of PostgreSQL. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** How PostgreSQL is started; the embedded one unless told otherwise. */
+  /** Starts PostgreSQL; by default the embedded one. */
   readonly startPostgres?: StartPostgres;
 }
 
-/** In a data directory, with settings; the same again starts the same cluster. */
+/** Starts PostgreSQL in a data directory. The same directory gives the same cluster again. */
 type StartPostgres = (
   dataDir: string,
   settings: Readonly<Record<string, string>>,

@@ -3,7 +3,7 @@ import type { Access } from '../../packages/server/src/identity/declared-access.
 
 export type CallerKind =
   'nobody' | 'garbage' | 'expired' | 'visitor' | 'publishable' | 'secret' | Role | 'elsewhere' | 'stranger';
-export const kinds: readonly CallerKind[] = [
+export const callerKinds: readonly CallerKind[] = [
   'nobody',
   'garbage',
   'expired',
@@ -17,8 +17,8 @@ export const kinds: readonly CallerKind[] = [
   'stranger',
 ];
 
-/** What a route's declaration promises to each. */
-export function expected(access: Access, kind: CallerKind): 'allowed' | 401 | 403 | 404 {
+/** The response that a route's declaration promises to a caller of this kind. */
+export function expectedAccess(access: Access, kind: CallerKind): 'allowed' | 401 | 403 | 404 {
   if (access.public) return 'allowed';
   switch (kind) {
     case 'nobody':

@@ -10,23 +10,23 @@ export interface FeedItem {
   readonly text: string;
 }
 
-/** Everything a feed has sent so far; `id` is what to come back with. */
+/** An open feed and everything it has sent so far. */
 export interface OpenFeed {
   readonly items: FeedItem[];
   readonly headers: Headers;
   readonly lastId: () => string;
-  /** Comments and ids alone. */
-  readonly beats: () => number;
-  /** Waits for the first item that fits, among all there have been. */
-  until(fits: (item: FeedItem) => boolean, what?: string): Promise<FeedItem>;
+  /** The number of blocks without data: comments, or an id alone. */
+  readonly heartbeats: () => number;
+  /** Waits for the first item that matches, earlier items included. */
+  until(matches: (item: FeedItem) => boolean, what?: string): Promise<FeedItem>;
   untilType(type: string): Promise<FeedItem>;
-  /** Resolves when the server has ended it. */
+  /** Resolves when the server has closed the feed. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const longestWaitMs = 10_000;
+const timeoutMs = 10_000;
 
 interface FeedOptions {
   readonly token: string;
@@ -35,7 +35,7 @@ interface FeedOptions {
   readonly headers?: Record<string, string>;
 }
 
-/** Opens a feed and waits until it is. */
+/** Opens a feed and waits for its first item. */
 export async function openFeed(server: { readonly url: string }, options: FeedOptions): Promise<OpenFeed> {
   const controller = new AbortController();
   const response = await fetch(`${server.url}/feed${options.query ?? ''}`, {
@@ -63,10 +63,10 @@ export async function openFeed(server: { readonly url: string }, options: FeedOp
     }
   };
   const ended = read(response, take).catch(() => undefined);
-  const until = async (fits: (item: FeedItem) => boolean, what = 'the item'): Promise<FeedItem> => {
-    const deadline = Date.now() + longestWaitMs;
+  const until = async (matches: (item: FeedItem) => boolean, what = 'the item'): Promise<FeedItem> => {
+    const deadline = Date.now() + timeoutMs;
     for (;;) {
-      const found = items.find(fits);
+      const found = items.find(matches);
       if (found !== undefined) return found;
       assert.ok(Date.now() < deadline, `${what} did not come; ${items.map(({ type }) => type).join(' ')} did`);
       await pause(5);
@@ -80,7 +80,7 @@ export async function openFeed(server: { readonly url: string }, options: FeedOp
     items,
     headers: response.headers,
     lastId: () => lastId,
-    beats: () => beats,
+    heartbeats: () => beats,
     until,
     untilType: async (type) => until((item) => item.type === type, type),
     ended,
@@ -106,7 +106,7 @@ export function isMessage(content: string): (item: FeedItem) => boolean {
   return ({ type, data }) => type === 'engagement.chat.message' && data.message.content === content;
 }
 
-/** Of the messages that came, in order. */
+/** The contents of the received messages, in order. */
 export function contents({ items }: OpenFeed): string[] {
   return items.filter(({ type }) => type === 'engagement.chat.message').map(({ data }) => data.message.content);
 }

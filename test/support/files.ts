@@ -7,23 +7,23 @@ import {
   enqueue,
   expectStatus,
   makeAccount,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
-  type Reached,
+  type ServerHandle,
   type TestAccount,
   type TestOperator,
   type TestVisitor,
 } from './world.ts';
 
-/** A form with one file in it. */
+/** A form with one file. */
 export function fileForm(content: string | Uint8Array<ArrayBuffer>, name = 'note.txt', type = 'text/plain'): FormData {
   const form = new FormData();
   form.append('content', new Blob([content], { type }), name);
   return form;
 }
 
-/** Somebody to send files, and somebody to send them to. */
-export interface Talk {
+/** An engagement in which files are sent. */
+export interface FileEngagement {
   readonly account: TestAccount;
   readonly operator: TestOperator;
   readonly visitor: TestVisitor;
@@ -31,35 +31,35 @@ export interface Talk {
   readonly path: string;
 }
 
-export async function startTalk(server: Reached, account?: TestAccount): Promise<Talk> {
+export async function startFileEngagement(server: ServerHandle, account?: TestAccount): Promise<FileEngagement> {
   const own = account ?? (await makeAccount(server));
   const queue = await makeQueue(server, own);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   const { visitor } = await enqueue(server, own, queue);
   const engagement = await acceptOffer(server, operator);
   return { account: own, operator, visitor, engagement, path: `/engagements/${engagement}/files` };
 }
 
-export async function send(
+export async function postFile(
   server: { url: string },
-  { path, visitor }: Talk,
+  { path, visitor }: FileEngagement,
   body: FormData,
   { token = visitor.token, headers = {} }: { token?: string; headers?: Record<string, string> } = {},
 ): Promise<Answer> {
   return call(server, `POST ${path}`, { token, body, headers });
 }
 
-/** Sends a file that is taken. */
-export async function sent(server: { url: string }, talk: Talk, body: FormData): Promise<string> {
-  return expectStatus(await send(server, talk, body), 200).body.file_id;
+/** Uploads a file and expects success. Returns its id. */
+export async function uploadFile(server: { url: string }, talk: FileEngagement, body: FormData): Promise<string> {
+  return expectStatus(await postFile(server, talk, body), 200).body.file_id;
 }
 
-export async function listed(server: { url: string }, { path, visitor }: Talk): Promise<Json[]> {
+export async function listFiles(server: { url: string }, { path, visitor }: FileEngagement): Promise<Json[]> {
   return expectStatus(await call(server, `GET ${path}`, { token: visitor.token }), 200).body.files;
 }
 
-/** Everything in the folder of files that is one. */
-export function onDisk(dataDir: string): string[] {
+/** The names of all stored files. */
+export function filesOnDisk(dataDir: string): string[] {
   try {
     return readdirSync(join(dataDir, 'files'), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -70,15 +70,15 @@ export function onDisk(dataDir: string): string[] {
   }
 }
 
-export function pathOf(dataDir: string, id: string): string {
+export function pathOnDisk(dataDir: string, id: string): string {
   return join(dataDir, 'files', id.slice(0, 2), id.slice(2, 4), id);
 }
 
-export async function setSite(server: Reached, { admin, siteId }: TestAccount, body: Json): Promise<void> {
+export async function changeSite(server: ServerHandle, { admin, siteId }: TestAccount, body: Json): Promise<void> {
   expectStatus(await call(server, `PATCH /sites/${siteId}`, { token: admin, body }), 200);
 }
 
-/** The smallest pictures there are. */
+/** Pictures of one pixel. */
 export const png = Uint8Array.from(
   Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -87,21 +87,21 @@ export const png = Uint8Array.from(
 );
 export const gif = Uint8Array.from(Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64'));
 
-/** An upload that comes as slowly as the test likes. */
+/** An upload whose pace the test decides. */
 export interface SlowUpload {
-  /** Sends a piece of the file; resolves when it is on its way. */
+  /** Sends a piece of the file. Resolves when it was written to the socket. */
   write(piece: string | Uint8Array): Promise<void>;
-  /** Sends what belongs after the file. */
+  /** Sends the end of the form. */
   end(): void;
-  /** Is gone without a word. */
+  /** Closes the connection. */
   cut(): void;
   readonly answer: Promise<{ status: number; body: Json }>;
 }
 
-/** By the visitor, unless it is said by whom. */
+/** The visitor uploads, unless another token is given. */
 export function slowUpload(
   server: { url: string },
-  { path, visitor }: Talk,
+  { path, visitor }: FileEngagement,
   { token = visitor.token, name = 'slow.txt' }: { readonly token?: string; readonly name?: string } = {},
 ): SlowUpload {
   const request = httpRequest(`${server.url}${path}`, {

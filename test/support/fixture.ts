@@ -2,7 +2,7 @@ import { after } from 'node:test';
 import { startTestServer, type TestServer } from './server.ts';
 import { makeAccount, type TestAccount } from './world.ts';
 
-/** What tests open has one of these ways to end. */
+/** Something that tests open, with one of these ways to close it. */
 type Closable =
   { [Symbol.asyncDispose](): Promise<void> } | { close(): void | Promise<void> } | { stop(): void | Promise<void> };
 
@@ -10,8 +10,8 @@ const closing = new AsyncDisposableStack();
 let isRegistered = false;
 
 /**
- * What all tests of a file share: `const browser = await forThisFile(openBrowser())`. It is closed after the last of them, and what
- * was opened later is closed earlier.
+ * For what all tests of a file share: `const browser = await forThisFile(openBrowser())`. Everything is closed after the last
+ * test, in reverse order.
  */
 export async function forThisFile<T extends Closable>(opening: T | Promise<T>): Promise<T> {
   const opened = await opening;
@@ -30,7 +30,7 @@ export interface TestWorld {
   readonly account: TestAccount;
 }
 
-/** A server for the tests of a file, and an account on it: what most of them need. */
+/** A server and an account for the tests of a file. */
 export async function openWorld(...settings: Parameters<typeof startTestServer>): Promise<TestWorld> {
   const server = await forThisFile(startTestServer(...settings));
   return { server, account: await makeAccount(server) };

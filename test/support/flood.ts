@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { callFrom, feedFrom, type FeedFrom } from './from-address.ts';
 
 /**
- * One address at full speed with a publishable token: makes visitors, asks for places with all of them, opens feeds and keeps
- * them, and holds sockets on which nothing is asked. A process of its own, so that it takes no time from those who measure.
- * It begins and ends a round when its parent says so, and then tells what it got.
+ * A flood from one IP address with a publishable token: it creates visitors and tickets as fast as it can, opens feeds and keeps
+ * them open, and holds idle sockets. It runs in its own process, so that it takes no time from the process that measures. The
+ * parent starts and ends a round by messages, and receives a report.
  */
 export interface FloodOrder {
   readonly url: string;
@@ -15,7 +15,7 @@ export interface FloodOrder {
 }
 
 export interface FloodReport {
-  /** Answers by what was asked and their status; 0: the connection was closed. */
+  /** The number of responses by kind of request and status. Status 0: the connection was closed. */
   readonly answers: Readonly<Record<string, number>>;
   readonly openFeeds: number;
   readonly openSockets: number;
@@ -40,8 +40,8 @@ class Flood {
     this.#order = order;
     this.#loops = [
       ...Array.from({ length: loops.visitors }, async () => this.#loop(async () => this.#makeVisitor())),
-      ...Array.from({ length: loops.tickets }, async () => this.#loop(async () => this.#ask())),
-      ...Array.from({ length: loops.feeds }, async () => this.#loop(async () => this.#follow())),
+      ...Array.from({ length: loops.tickets }, async () => this.#loop(async () => this.#requestTicket())),
+      ...Array.from({ length: loops.feeds }, async () => this.#loop(async () => this.#openFeed())),
       this.#loop(async () => this.#holdSocket()),
     ];
   }
@@ -63,13 +63,13 @@ class Flood {
 
   async #loop(step: () => Promise<void>): Promise<void> {
     while (this.#runs) {
-      await step().catch(() => this.#note('lost', 0));
-      // Others of this process get their turn even if nothing was waited for.
+      await step().catch(() => this.#countAnswer('lost', 0));
+      // Lets the other loops run even if this step did not wait.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  #note(what: string, status: number): void {
+  #countAnswer(what: string, status: number): void {
     const key = `${what} ${status}`;
     this.#answers[key] = (this.#answers[key] ?? 0) + 1;
   }
@@ -84,23 +84,23 @@ class Flood {
       token,
       body: {},
     });
-    this.#note('visitor', made.status);
+    this.#countAnswer('visitor', made.status);
     if (made.status === 200) this.#tokens.push(made.body.access_token);
   }
 
-  async #ask(): Promise<void> {
+  async #requestTicket(): Promise<void> {
     const token = this.#anyToken;
     if (token === undefined) return;
     const body = { site_id: this.#order.siteId, media: 'phone', queue_ids: [this.#order.queueId] };
     const from = { localAddress, agent: this.#agent };
-    this.#note('ticket', (await callFrom(from, this.#order, 'POST /queue_tickets', { token, body })).status);
+    this.#countAnswer('ticket', (await callFrom(from, this.#order, 'POST /queue_tickets', { token, body })).status);
   }
 
-  async #follow(): Promise<void> {
+  async #openFeed(): Promise<void> {
     const token = this.#anyToken;
     if (token === undefined) return;
     const feed = await feedFrom({ localAddress, agent: this.#feedAgent }, this.#order, token);
-    this.#note('feed', feed.status);
+    this.#countAnswer('feed', feed.status);
     if (feed.status === 200) this.#feeds.push(feed);
     if (!this.#runs) feed.close();
   }
@@ -111,7 +111,7 @@ class Flood {
     const socket = connect({ host, port: Number(port), localAddress });
     this.#sockets.push(socket);
     await new Promise<void>((resolve) => {
-      // A round may end while it connects: then nothing but 'close' comes.
+      // If the round ends while the socket connects, only 'close' is emitted.
       socket
         .on('connect', resolve)
         .on('error', () => undefined)

@@ -7,13 +7,13 @@ interface From {
   readonly agent?: Agent;
 }
 
-interface Asked {
+interface CallOptions {
   readonly token?: string;
   readonly body?: unknown;
 }
 
-function open(server: { readonly url: string }, asking: string, from: From, { token, body }: Asked) {
-  const [method = 'GET', path = '/'] = asking.split(' ', 2);
+function open(server: { readonly url: string }, route: string, from: From, { token, body }: CallOptions) {
+  const [method = 'GET', path = '/'] = route.split(' ', 2);
   const text = body === undefined ? undefined : JSON.stringify(body);
   const sent = request(`${server.url}${path}`, {
     method,
@@ -36,14 +36,14 @@ export interface AnswerFrom {
   readonly body: Json;
 }
 
-/** Asks as `call` does, from an address of one's own. */
+/** Sends a request as `call` does, from the given address. */
 export async function callFrom(
   from: From,
   server: { readonly url: string },
-  asking: string,
-  asked: Asked = {},
+  route: string,
+  options: CallOptions = {},
 ): Promise<AnswerFrom> {
-  const answer = await open(server, asking, from, asked).answered;
+  const answer = await open(server, route, from, options).answered;
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString();
@@ -63,7 +63,7 @@ export interface FeedFrom {
   close(): void;
 }
 
-/** Opens a feed from an address and keeps it: resolves with the first that is sent, or with the refusal. */
+/** Opens a feed from the given address. Resolves with the first chunk, or with the refusal. The feed stays open. */
 export async function feedFrom(from: From, server: { readonly url: string }, token: string): Promise<FeedFrom> {
   const { sent, answered } = open(server, 'GET /feed?hold_presence=true', from, { token });
   const answer = await answered;

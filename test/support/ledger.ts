@@ -6,15 +6,15 @@ import {
   makeQueue,
   makeVisitor,
   offersOf,
-  present,
-  type Reached,
+  setPresence,
+  type ServerHandle,
   type TestAccount,
   type TestOperator,
   type TestVisitor,
 } from './world.ts';
 
-/** A day at the desk, and an exact account of it. */
-export interface Day {
+/** Operators, visitors and the tickets that were acknowledged, for an exact audit at the end. */
+export interface Workday {
   readonly account: TestAccount;
   readonly queue: string;
   readonly operators: readonly TestOperator[];
@@ -23,21 +23,25 @@ export interface Day {
   readonly acknowledged: Map<string, string>;
 }
 
-export async function openDay(server: Reached, account: TestAccount, visitors: number): Promise<Day> {
+export async function openWorkday(server: ServerHandle, account: TestAccount, visitors: number): Promise<Workday> {
   const queue = await makeQueue(server, account, {
     when_unstaffed: 'accept',
     capacity_policy: { type: 'fixed', capacity: 1_000 },
   });
   const assigned = [{ site_id: account.siteId, role: 'operator' }];
   const operators = [await makeOperator(server, account, assigned), await makeOperator(server, account, assigned)];
-  for (const operator of operators) await present(server, operator);
+  for (const operator of operators) await setPresence(server, operator);
   const made: TestVisitor[] = [];
   while (made.length < visitors) made.push(await makeVisitor(server, account));
   return { account, queue, operators, visitors: made, acknowledged: new Map() };
 }
 
-/** A request that may find nobody there, or be cut off: that is no answer. */
-async function attempt(server: Reached, request: string, options: Parameters<typeof call>[2]): Promise<Answer | null> {
+/** Sends a request; `null` if the connection fails. */
+async function tryCall(
+  server: ServerHandle,
+  request: string,
+  options: Parameters<typeof call>[2],
+): Promise<Answer | null> {
   try {
     return await call(server, request, options);
   } catch {
@@ -45,30 +49,38 @@ async function attempt(server: Reached, request: string, options: Parameters<typ
   }
 }
 
-/** Again, until somebody says whether it was done: what is repeated must be as good as done once. */
-async function insist(reach: () => Reached, request: string, options: Parameters<typeof call>[2]): Promise<Answer> {
+/** Repeats the request until a process answers. Requests must be idempotent. */
+async function retryUntilAnswered(
+  reach: () => ServerHandle,
+  request: string,
+  options: Parameters<typeof call>[2],
+): Promise<Answer> {
   for (let tries = 0; tries < 1_000; tries += 1) {
-    const answer = await attempt(reach(), request, options);
+    const answer = await tryCall(reach(), request, options);
     if (answer !== null && answer.status !== 503) return answer;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error(`nobody answered ${request}`);
+  throw new Error(`no server answered ${request}`);
 }
 
-/** Visitors come until each was told that it has a ticket: with a key, because it may have been served before it was told. */
-export async function comeUntilTold(day: Day, reach: () => Reached): Promise<void> {
+/** Every visitor enqueues and retries until acknowledged, with a key: they may be served before the acknowledgement. */
+export async function enqueueAll(day: Workday, reach: () => ServerHandle): Promise<void> {
   await Promise.all(
     day.visitors.map(async ({ id, token }) => {
       const body = { site_id: day.account.siteId, media: 'text', queue_id: day.queue };
-      const answer = await insist(reach, 'POST /queue_tickets', { token, body, headers: { 'idempotency-key': id } });
+      const answer = await retryUntilAnswered(reach, 'POST /queue_tickets', {
+        token,
+        body,
+        headers: { 'idempotency-key': id },
+      });
       assert.equal(answer.status, 201, JSON.stringify(answer.body));
       day.acknowledged.set(id, answer.body.id);
     }),
   );
 }
 
-/** Operators take whom they are offered and end, until everybody has been served. */
-export async function serveAll(day: Day, reach: () => Reached): Promise<void> {
+/** Operators accept their offers and end the engagements until every visitor has been served. */
+export async function serveAll(day: Workday, reach: () => ServerHandle): Promise<void> {
   const served = new Set<string>();
   const shift = async (operator: TestOperator): Promise<void> => {
     const { token } = operator;
@@ -80,13 +92,13 @@ export async function serveAll(day: Day, reach: () => Reached): Promise<void> {
         await new Promise((resolve) => setTimeout(resolve, 10));
         continue;
       }
-      const accepted = await insist(reach, `PATCH /engagement_requests/${offer.id}`, {
+      const accepted = await retryUntilAnswered(reach, `PATCH /engagement_requests/${offer.id}`, {
         token,
         body: { action: 'accept' },
       });
       if (accepted.status !== 200) continue;
       const path = `PATCH /engagements/${accepted.body.engagement_id}`;
-      const ended = await insist(reach, path, { token, body: { action: 'end' } });
+      const ended = await retryUntilAnswered(reach, path, { token, body: { action: 'end' } });
       assert.ok(ended.status === 200 || ended.status === 409, JSON.stringify(ended.body));
       served.add(offer.visitor_id);
     }
@@ -94,8 +106,8 @@ export async function serveAll(day: Day, reach: () => Reached): Promise<void> {
   await Promise.all(day.operators.map(shift));
 }
 
-/** Every acknowledged ticket has ended in one engagement, in order, once; every change has its event, every event its change. */
-export async function audit(day: Day, sql: Sql): Promise<void> {
+/** Asserts that every acknowledged ticket led to exactly one engagement, in order, and that events and changes match. */
+export async function audit(day: Workday, sql: Sql): Promise<void> {
   const site = day.account.siteId;
   const tickets = await sql<{ id: string; visitor_id: string; state: string; seq: number; started: Date }[]>`
     SELECT t.id, t.visitor_id, t.state, t.seq::float8 AS seq, e.started_at AS started

@@ -13,11 +13,11 @@ interface NatsOptions {
   /** Lines of its configuration. */
   readonly settings?: readonly string[];
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** What the tests themselves sign in with. */
-  readonly sign?: { readonly user: string; readonly pass: string } | { readonly token: string };
+  /** The credentials of the test client. */
+  readonly credentials?: { readonly user: string; readonly pass: string } | { readonly token: string };
 }
 
-/** What a stream holds. */
+/** A message stored in a stream. */
 export interface StoredMessage {
   readonly seq: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -25,21 +25,21 @@ export interface StoredMessage {
   readonly event: Json;
 }
 
-/** A real nats-server with JetStream, read by the client that NATS offers. */
+/** A real nats-server with JetStream. Tests read it with the official client. */
 export class TestNats {
   readonly port: number;
   readonly #directory: string;
-  readonly #sign: NatsOptions['sign'];
+  readonly #credentials: NatsOptions['credentials'];
   #child: ChildProcess | null = null;
   #client: NatsConnection | null = null;
 
-  private constructor(port: number, directory: string, sign: NatsOptions['sign']) {
+  private constructor(port: number, directory: string, credentials: NatsOptions['credentials']) {
     this.port = port;
     this.#directory = directory;
-    this.#sign = sign;
+    this.#credentials = credentials;
   }
 
-  static async start({ settings = [], tls, sign }: NatsOptions = {}): Promise<TestNats> {
+  static async start({ settings = [], tls, credentials }: NatsOptions = {}): Promise<TestNats> {
     const directory = mkdtempSync(join(tmpdir(), 'usher-nats-'));
     const port = await freePort();
     const lines = [`listen: "127.0.0.1:${port}"`, `jetstream { store_dir: "${directory}" }`, ...settings];
@@ -49,7 +49,7 @@ export class TestNats {
       lines.push(`tls { cert_file: "${directory}/cert.pem", key_file: "${directory}/key.pem" }`);
     }
     writeFileSync(join(directory, 'nats.conf'), lines.join('\n'));
-    const server = new TestNats(port, directory, sign);
+    const server = new TestNats(port, directory, credentials);
     await server.run();
     return server;
   }
@@ -58,17 +58,18 @@ export class TestNats {
     return `nats://127.0.0.1:${this.port}/${subject}`;
   }
 
-  /** With what it stored before. */
+  /** Starts the server, with the streams it stored before. */
   async run(): Promise<void> {
     const program = findProgram('nats-server');
-    if (program === null) throw new Error('there is no nats-server: npm test installs it, or says how to');
+    if (program === null)
+      throw new Error('nats-server was not found. Run npm test: it installs nats-server or says how to.');
     const child = spawn(program, ['-c', join(this.#directory, 'nats.conf')], { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
-    let said = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    let output = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
     await until(() => {
-      if (child.exitCode !== null) throw new Error(`nats-server did not start: ${said}`);
-      return said.includes('Server is ready');
+      if (child.exitCode !== null) throw new Error(`nats-server did not start: ${output}`);
+      return output.includes('Server is ready');
     });
   }
 
@@ -110,7 +111,7 @@ export class TestNats {
   }
 
   async #manager(): Promise<JetStreamManager> {
-    this.#client ??= await connect({ servers: `127.0.0.1:${this.port}`, ...this.#sign });
+    this.#client ??= await connect({ servers: `127.0.0.1:${this.port}`, ...this.#credentials });
     return jetstreamManager(this.#client);
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Texts that resemble a format and mostly are not of it: what a validator that is too generous lets through. */
+/** Texts that resemble a format and mostly violate it. A validator that is too lenient accepts them. */
 const misses: Readonly<Record<string, readonly ((id: string) => string)[]>> = {
   uuid: [
     (id) => id.toUpperCase(),
@@ -59,14 +59,14 @@ const misses: Readonly<Record<string, readonly ((id: string) => string)[]>> = {
   uri: ['https://a.example', 'https://', 'https:a.example', '//a.example', 'https://a.example:99999', 'https://[::1', 'https://a.example/%zz', 'https://a.example/ b', 'javascript:1', 'https://a.example\n', 'https://u:p@a.example', 'https://ä.example'].map((text) => () => text), // prettier-ignore
   origin: ['https://a.example', 'https://a.example/', 'https://a.example:443', 'HTTPS://a.example', 'null', '*', 'ftp://a.example', 'https://*.example', 'https://a.example\n'].map((text) => () => text), // prettier-ignore
   'time-zone': ['UTC', 'Europe/Tallinn', 'europe/tallinn', 'Europe/Nowhere', '+02:00', 'EST5EDT', 'Etc/GMT+20', 'Europe/Tallinn ', 'posixrules', 'localtime', 'Factory', '../UTC'].map((text) => () => text), // prettier-ignore
-  // Of bytes, not of text: any text will do.
+  // The format describes bytes, so any text is fine.
   binary: [(id) => id],
 };
 
-/** Of the ids given and of others. A format that is not known here is a mistake: its near misses are still to be written. */
+/** Near misses of a format, made of the given ids and of others. Throws for a format without near misses: add them above. */
 export function nearMisses(format: string, ids: readonly string[]): fc.Arbitrary<string> {
   const made = misses[format];
-  if (made === undefined) throw new Error(`there are no near misses of the format ${format}`);
+  if (made === undefined) throw new Error(`add near misses of the format ${format} to test/support/near-misses.ts`);
   const id = fc.oneof(fc.constantFrom(...ids), fc.uuid());
   return fc.tuple(id, fc.constantFrom(...made)).map(([text, miss]) => miss(text));
 }

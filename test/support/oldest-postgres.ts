@@ -10,7 +10,7 @@ import { until } from './server.ts';
 /** The oldest major version that Usher supports: `platform/migrations.ts` refuses older servers. */
 export const oldestMajor = 15;
 
-/** Where packages put the programs of that version; the first folder is for machines that have them elsewhere. */
+/** Where packages install the programs of that version. The variable is for machines that have them elsewhere. */
 const folders = [
   process.env[`POSTGRES_${oldestMajor}_BIN`] ?? '',
   `/usr/lib/postgresql/${oldestMajor}/bin`,
@@ -74,7 +74,7 @@ export async function startOldestPostgres(
 
   if (!existsSync(join(cluster, 'PG_VERSION'))) await createCluster(cluster, join(folder, 'initdb'), runner);
 
-  const given = {
+  const allSettings = {
     listen_addresses: '',
     unix_socket_directories: sockets,
     max_connections: '200',
@@ -82,7 +82,7 @@ export async function startOldestPostgres(
     max_wal_senders: '0',
     ...settings,
   };
-  const flags = Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const flags = Object.entries(allSettings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const server = runner.run(program, ['-D', cluster, ...flags], ['ignore', 'ignore', 'ignore'], false);
   const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
   const stop = async (): Promise<void> => {
@@ -104,7 +104,7 @@ async function createCluster(cluster: string, program: string, runner: PostgresU
   if (!existsSync(join(cluster, 'PG_VERSION'))) throw new Error(`initdb failed: ${complaint}`);
 }
 
-/** Of `postmaster.pid` line 1 is the process, and line 8 says whether it takes connections. */
+/** Line 1 of `postmaster.pid` is the process id, and line 8 says whether the server accepts connections. */
 function isReady(cluster: string, pid: number | undefined): boolean {
   const file = join(cluster, 'postmaster.pid');
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];

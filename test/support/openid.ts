@@ -11,7 +11,7 @@ interface Key {
   readonly publicJwk: JWK;
 }
 
-/** What a code was given for. */
+/** What an authorization code was issued for. */
 interface Grant {
   readonly challenge: string;
   readonly redirectUri: string;
@@ -23,26 +23,26 @@ interface TokenRequest {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** One that is `undefined` is left out. */
+/** A claim that is `undefined` is left out of the token. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** An identity provider of the test's own: real HTTP on loopback, real signatures, and as ill-behaved as it is told to be. */
+/** An identity provider for tests: real HTTP on loopback and real signatures. Tests can make it misbehave. */
 export class TestOpenid {
   readonly clientId = 'usher-client';
   issuer = '';
   keys: Key[] = [];
-  /** Every path asked for, in order. */
-  readonly asked: string[] = [];
+  /** The path of every request, in order. */
+  readonly requestedPaths: string[] = [];
   readonly tokenRequests: TokenRequest[] = [];
-  /** Added to, or instead of, what it says of itself. */
+  /** Fields that extend or replace the discovery document. */
   metadata: Json = {};
-  /** Takes over a path. */
-  readonly instead = new Map<string, Answer>();
+  /** Handlers that replace the default response of a path. */
+  readonly overrides = new Map<string, Answer>();
   readonly #grants = new Map<string, Grant>();
   readonly #server = createServer((request, response) => {
-    this.asked.push(request.url ?? '');
+    this.requestedPaths.push(request.url ?? '');
     void this.answer(request, response);
   });
 
@@ -68,12 +68,12 @@ export class TestOpenid {
     this.keys = [await makeKey(alg)];
   }
 
-  /** What it publishes of its only key. */
+  /** The published part of the only key. */
   get publicJwk(): JWK {
     return this.#key.publicJwk;
   }
 
-  /** A good ID token, but for what is said. */
+  /** A valid ID token, except for the given claims and header fields. */
   async idToken(claims: Claims = {}, header: Readonly<Record<string, unknown>> = {}): Promise<string> {
     const { alg, kid, privateKey } = this.#key;
     return new SignJWT(this.claims(claims)).setProtectedHeader({ alg, kid, ...header }).sign(privateKey);
@@ -93,7 +93,7 @@ export class TestOpenid {
     return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
   }
 
-  /** A code, as if the visitor had just signed in. */
+  /** Issues an authorization code, as if the visitor had just signed in. */
   grant(verifier: string, redirectUri: string, claims: Claims = {}): string {
     const code = randomUUID();
     const challenge = createHash('sha256').update(verifier).digest('base64url');
@@ -103,14 +103,14 @@ export class TestOpenid {
 
   get #key(): Key {
     const [key] = this.keys;
-    if (key === undefined) throw new Error('it has no key');
+    if (key === undefined) throw new Error('the provider has no key');
     return key;
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? '';
-    const instead = this.instead.get(path);
-    if (instead !== undefined) return instead(request, response);
+    const override = this.overrides.get(path);
+    if (override !== undefined) return override(request, response);
     if (path === '/.well-known/openid-configuration') return json(response, 200, this.#metadata());
     if (path === '/jwks') return json(response, 200, { keys: this.keys.map(({ publicJwk }) => publicJwk) });
     if (path === '/token') return this.#exchange(request, response);
@@ -122,7 +122,7 @@ export class TestOpenid {
     return { issuer, jwks_uri: `${issuer}/jwks`, token_endpoint: `${issuer}/token`, ...this.metadata };
   }
 
-  /** As RFC 6749 and 7636 say: a code is good once, for its own verifier and redirect_uri. */
+  /** RFC 6749 and 7636: a code works once, with its own verifier and redirect_uri. */
   async #exchange(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -132,8 +132,8 @@ export class TestOpenid {
     const grant = this.#grants.get(code);
     this.#grants.delete(code);
     const challenge = createHash('sha256').update(verifier).digest('base64url');
-    const isGood = grant?.challenge === challenge && grant.redirectUri === redirectUri;
-    if (!isGood) return json(response, 400, { error: 'invalid_grant' });
+    const isValid = grant?.challenge === challenge && grant.redirectUri === redirectUri;
+    if (!isValid) return json(response, 400, { error: 'invalid_grant' });
     return json(response, 200, { token_type: 'Bearer', access_token: 'x', id_token: await this.idToken(grant.claims) });
   }
 }

@@ -4,9 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { Engaged } from './chat.ts';
-import { acceptOffer, askIn, expectStatus, makeAccount, makePresent, makeQueue, type Reached } from './world.ts';
+import {
+  acceptOffer,
+  requestTicket,
+  expectStatus,
+  makeAccount,
+  makeAvailableOperator,
+  makeQueue,
+  type ServerHandle,
+} from './world.ts';
 
-/** What a message says: who of the writers sent it, and its number among that writer's. */
+/** The content of a message: the number of its writer, and its number among the messages of that writer. */
 const contentOf = (writer: number, number: number): string => `${writer} ${number}`;
 
 /**
@@ -51,31 +59,38 @@ export class OrderLedger {
   }
 }
 
-/** So many engagements in one account, each with a visitor and an operator. */
-export async function openEngagements(server: Reached, count: number): Promise<Engaged[]> {
+/** Opens `count` engagements in one account, each with a visitor and an operator. */
+export async function openEngagements(server: ServerHandle, count: number): Promise<Engaged[]> {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);
   const engagements: Engaged[] = [];
   while (engagements.length < count) {
-    const operator = await makePresent(server, own);
-    const asked = await askIn(server, own, { queue_ids: [queue] });
-    expectStatus(asked, 201);
-    engagements.push({ server, own, operator, visitor: asked.visitor, id: await acceptOffer(server, operator), queue });
+    const operator = await makeAvailableOperator(server, own);
+    const ticket = await requestTicket(server, own, { queue_ids: [queue] });
+    expectStatus(ticket, 201);
+    engagements.push({
+      server,
+      own,
+      operator,
+      visitor: ticket.visitor,
+      id: await acceptOffer(server, operator),
+      queue,
+    });
   }
   return engagements;
 }
 
 interface Load {
   readonly seconds: number;
-  /** Messages a second of all writers together; without it each writer sends as fast as it is answered. */
+  /** Messages per second of all writers together. Without it each writer sends its next message right after the answer. */
   readonly perSecond?: number;
-  /** Whether a message that was not acknowledged is sent again, as a client does while the database is away. */
-  readonly insist?: boolean;
+  /** Whether a message that was not acknowledged is sent again, as clients do while the database is down. */
+  readonly retry?: boolean;
 }
 
 /**
- * Both sides of every engagement write at once, each waiting for its 200 before it sends the next. Answers the content of
- * every acknowledged message. A message that is sent again keeps its id.
+ * Both sides of every engagement write concurrently, and each waits for the 200 before its next message. Returns the contents
+ * of all acknowledged messages. A message that is sent again keeps its id.
  */
 export async function writeInOrder(engagements: readonly Engaged[], load: Load): Promise<ReadonlySet<string>> {
   const writers = engagements.flatMap((engaged) => [
@@ -92,7 +107,7 @@ export async function writeInOrder(engagements: readonly Engaged[], load: Load):
         const lateMs = performance.now() - began - number * gapMs;
         if (gapMs > 0 && lateMs < 0) await pause(-lateMs);
         const content = contentOf(writer, number);
-        await send(pool, { engagementId: engaged.id, token, content, insist: load.insist === true });
+        await send(pool, { engagementId: engaged.id, token, content, insist: load.retry === true });
         acknowledged.add(content);
       }
       await pool.destroy();
@@ -101,7 +116,7 @@ export async function writeInOrder(engagements: readonly Engaged[], load: Load):
   return acknowledged;
 }
 
-const triesOfOne = 1_200;
+const maxTries = 1_200;
 
 async function send(
   pool: Pool,
@@ -111,7 +126,7 @@ async function send(
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ content });
   let last = '';
-  for (let tries = 0; tries < (insist ? triesOfOne : 1); tries += 1) {
+  for (let tries = 0; tries < (insist ? maxTries : 1); tries += 1) {
     try {
       const answer = await pool.request({ method: 'PUT', path, headers, body });
       const text = await answer.body.text();
@@ -126,7 +141,7 @@ async function send(
   throw new Error(`the message was not acknowledged: ${last}`);
 }
 
-/** A receiver of webhooks that enters every message into a ledger, and answers after `delayMs`. */
+/** A webhook receiver that records every message in a ledger and answers after `delayMs`. */
 export async function startLedgerReceiver(
   ledger: OrderLedger,
   delayMs = 0,

@@ -15,22 +15,22 @@ export interface Bouncer {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** A real PgBouncer before a database. It does not run as root, and is then run as nobody. */
+/** Starts a real PgBouncer in front of a database. PgBouncer refuses to run as root, so root starts it as `nobody`. */
 export async function startPgbouncer(
   address: DatabaseAddress,
   settings: Readonly<Record<string, string>>,
 ): Promise<Bouncer> {
   if (address.kind !== 'socket') throw new Error('the tests have a socket');
   const program = findProgram('pgbouncer');
-  if (program === null) throw new Error('there is no pgbouncer: npm test installs it, or says how to');
+  if (program === null) throw new Error('pgbouncer was not found. Run npm test: it installs pgbouncer or says how to.');
   const directory = mkdtempSync(join(tmpdir(), 'usher-bouncer-'));
   chmodSync(directory, 0o755);
   const port = await freePort();
-  // The socket of the tests' database may be opened by its owner alone: PgBouncer comes by a port.
-  const way = await openWay(`${address.directory}/.s.PGSQL.5432`);
+  // Only its owner may open the socket of the test database, so PgBouncer connects to a port.
+  const backend = await openPort(`${address.directory}/.s.PGSQL.5432`);
   const all = { listen_addr: '127.0.0.1', listen_port: port, unix_socket_dir: '', auth_type: 'any', ...settings };
   const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
-  const database = `${address.database} = host=127.0.0.1 port=${way.port} user=${address.user}`;
+  const database = `${address.database} = host=127.0.0.1 port=${backend.port} user=${address.user}`;
   writeFileSync(join(directory, 'pgbouncer.ini'), ['[databases]', database, '[pgbouncer]', ...lines, ''].join('\n'));
   const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const child = spawn(program, ['-q', join(directory, 'pgbouncer.ini')], { stdio: 'ignore', ...nobody });
@@ -41,13 +41,13 @@ export async function startPgbouncer(
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;
-      await way.close();
+      await backend.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
-async function openWay(socket: string): Promise<{ port: string; close(): Promise<void> }> {
+async function openPort(socket: string): Promise<{ port: string; close(): Promise<void> }> {
   const proxy = await startProxy({ socket });
   return { port: new URL(proxy.url).port, close: async () => proxy[Symbol.asyncDispose]() };
 }

@@ -1,5 +1,5 @@
 import { call } from './server.ts';
-import { expectStatus, type Reached } from './world.ts';
+import { expectStatus, type ServerHandle } from './world.ts';
 
 /** A PNG of one pixel, in base64. */
 export const onePixel =
@@ -7,7 +7,7 @@ export const onePixel =
 
 /** Sets the picture of an operator. Returns its path. */
 export async function setPicture(
-  server: Reached,
+  server: ServerHandle,
   { token }: { readonly token: string },
   operatorId: string,
 ): Promise<string> {

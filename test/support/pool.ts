@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { connect, inTransaction, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 
-/** Far above what any statement here takes: whoever waits for longer waits for ever. */
+/** Far more than any statement here takes. Whatever waits longer hangs. */
 export const patienceMs = 5_000;
 
 type ClientOptions = Parameters<typeof connect>[1];
@@ -15,22 +15,22 @@ export function pool(t: TestContext, address: DatabaseAddress, options: ClientOp
 
 export type Pool = ReturnType<typeof pool>;
 
-export async function within<T>(promise: Promise<T>): Promise<T> {
+export async function withTimeout<T>(promise: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('it hangs')), patienceMs);
+  const timer = setTimeout(() => reject(new Error(`no result after ${patienceMs} ms`)), patienceMs);
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 export async function echo(sql: Pool, n: number): Promise<unknown> {
-  const rows = await within(sql`SELECT ${n}::integer AS n`.execute());
+  const rows = await withTimeout(sql`SELECT ${n}::integer AS n`.execute());
   return rows[0]?.['n'];
 }
 
-/** Everything works and everyone gets their own answers, in transactions and outside. */
+/** Asserts that the pool works and that each statement gets its own result, in transactions and outside. */
 export async function checkHealth(sql: Pool): Promise<void> {
   for (const n of [1, 2, 3]) assert.equal(await echo(sql, n), n);
   assert.deepEqual(await Promise.all([4, 5, 6].map(async (n) => echo(sql, n))), [4, 5, 6]);
-  const [row] = await within(inTransaction(sql, async (own) => own`SELECT ${7}::integer AS n`));
+  const [row] = await withTimeout(inTransaction(sql, async (own) => own`SELECT ${7}::integer AS n`));
   assert.equal(row?.['n'], 7);
   assert.equal(await echo(sql, 8), 8);
 }
@@ -45,4 +45,4 @@ export async function endBackend(killer: Pool, pid: number): Promise<void> {
   await killer`SELECT pg_terminate_backend(${pid}, ${patienceMs})`;
 }
 
-export const lost = { code: 'CONNECTION_CLOSED' };
+export const connectionClosed = { code: 'CONNECTION_CLOSED' };

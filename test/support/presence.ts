@@ -1,8 +1,8 @@
 import { until } from './server.ts';
-import type { Reached } from './world.ts';
+import type { ServerHandle } from './world.ts';
 
-/** A presence interval, as it is stored. */
-export interface Kept {
+/** A presence interval as stored. */
+export interface StoredInterval {
   readonly engaged: boolean;
   readonly available: boolean;
   readonly media: string[];
@@ -13,24 +13,24 @@ export interface Kept {
   readonly ended_at: Date | null;
 }
 
-/** The rows themselves; those that lasted no time are left out. */
-export async function keptOf({ database }: Reached, id: string): Promise<Kept[]> {
-  return database.sql<Kept[]>`
+/** The stored intervals of an operator, without empty ones. */
+export async function intervalsOf({ database }: ServerHandle, id: string): Promise<StoredInterval[]> {
+  return database.sql<StoredInterval[]>`
     SELECT engaged, available, media, reason, site_ids, team_ids, started_at, ended_at
       FROM presence_intervals
      WHERE operator_id = ${id} AND ended_at IS DISTINCT FROM started_at
      ORDER BY started_at, id`;
 }
 
-/** In short: what the operator did, and whether it goes on. */
-export const inShort = ({ engaged, available, media, reason, ended_at }: Kept): string =>
+/** The state of the operator, with `…` while the interval goes on. */
+export const summarize = ({ engaged, available, media, reason, ended_at }: StoredInterval): string =>
   [engaged ? 'engaged' : available ? media.join('+') : (reason ?? 'away'), ended_at === null ? '…' : ''].join('');
 
-export async function shortOf(reached: Reached, id: string): Promise<string[]> {
-  return (await keptOf(reached, id)).map(inShort);
+export async function intervalSummaries(reached: ServerHandle, id: string): Promise<string[]> {
+  return (await intervalsOf(reached, id)).map(summarize);
 }
 
-/** Intervals that begin within the same millisecond are none: waits until the clock shows another. */
+/** Waits for the next millisecond: an interval that ends in the millisecond of its start is not stored. */
 export async function nextInstant(): Promise<void> {
   const now = Date.now();
   await until(() => Date.now() > now + 1);

@@ -32,19 +32,19 @@ export class UsherProcess {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Its exit code, once it has ended. */
+  /** Waits for the end of the process. Returns the exit code. */
   async ended(): Promise<number | null> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
     const [code] = (await once(this.child, 'exit')) as [number | null];
     return code;
   }
 
-  /** Waits until it says that it is ready; fails with what it said if it ends instead. */
+  /** Waits until the process prints that it is ready. Throws its output if it exits instead. */
   async ready(): Promise<this> {
     const deadline = performance.now() + 60_000;
     while (!this.output.includes('Try it:')) {
       if (this.child.exitCode !== null || performance.now() > deadline) {
-        throw new Error(`it did not start: ${this.output}${this.errors}`);
+        throw new Error(`the process did not start: ${this.output}${this.errors}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
@@ -67,7 +67,7 @@ interface Launch {
   readonly clone?: string;
 }
 
-/** Without a port the system chooses one: a port that was free a moment ago may be taken when the process listens. */
+/** Without a port the system chooses one, because a port that is free now may be taken when the process listens. */
 export function launch({ dataDir, port = 0, environment = {}, args = ['serve'], as, clone }: Launch): UsherProcess {
   const file = clone === undefined ? serverProgram() : join(clone, 'packages/server/bin/usher.mjs');
   const child = spawn(process.execPath, [file, ...args], {
@@ -93,7 +93,7 @@ export function temporaryDirectory(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** The process that holds the cluster in `dataDir`; `null` if none is alive. */
+/** The id of the PostgreSQL process in `dataDir`; `null` if none is running. */
 export function databaseProcess(dataDir: string): number | null {
   try {
     const pid = Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);

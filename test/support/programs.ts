@@ -1,12 +1,12 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where Debian has servers; they are not on the PATH of every user. */
-const more = ['/usr/sbin', '/usr/local/sbin'];
+/** Where Debian installs servers. These folders are not on the PATH of every user. */
+const serverFolders = ['/usr/sbin', '/usr/local/sbin'];
 
-/** The path of an installed program; `null` where there is none. */
+/** The path of an installed program; `null` if it is not installed. */
 export function findProgram(name: string): string | null {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...more];
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...serverFolders];
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
 }
 

@@ -1,19 +1,19 @@
 import type { Json } from './server.ts';
 
-/** A parameter of the query, as openapi.json has it. */
+/** A query parameter as openapi.json describes it. */
 export interface QueryParameter {
   readonly name: string;
   readonly required?: boolean;
   readonly schema: Json;
 }
 
-/** Ids to ask for, by the name of a parameter. */
+/** Ids of existing objects, by the name of a parameter. */
 export type QueryIds = Readonly<Record<string, string>>;
 
 const dayMs = 86_400_000;
 const instant = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
 
-/** Values that the schema alone does not tell. */
+/** Valid values of parameters whose schema does not determine them. */
 const values: Readonly<Record<string, () => readonly string[]>> = {
   since: () => [instant(-1)],
   from: () => [instant(-1)],
@@ -34,24 +34,24 @@ const values: Readonly<Record<string, () => readonly string[]>> = {
 };
 
 /**
- * Queries that together name every parameter of a route: each value of each parameter with what is required, and one query
- * with all of them. A filter is part of the SQL only where it is asked for. `cursor` is left out: only the server makes one.
+ * Queries that together cover every parameter of a route: one for each value of each parameter, with the required parameters,
+ * and one with all. A filter is part of the SQL only if the query has it. `cursor` is left out: only the server makes cursors.
  */
 export function queryVariants(parameters: readonly QueryParameter[], ids: QueryIds): string[] {
-  const known = parameters
+  const withTexts = parameters
     .filter(({ name }) => name !== 'cursor')
     .map((parameter) => ({ ...parameter, texts: texts(parameter, ids) }));
   const first = ({ texts: [text = ''] }: { texts: readonly string[] }): string => text;
-  // What has a default is required in the document, and may still be left out.
+  // openapi.json marks a parameter with a default as required, but it may be left out.
   const isNeeded = ({ required = false, schema }: QueryParameter): boolean => required && schema.default === undefined;
-  const needed = known.filter(isNeeded);
-  const each = known.flatMap((parameter) =>
+  const needed = withTexts.filter(isNeeded);
+  const each = withTexts.flatMap((parameter) =>
     parameter.texts.map((text) => [...needed.filter(({ name }) => name !== parameter.name).map(first), text]),
   );
-  return [...each, known.map(first)].map((query) => `?${query.join('&')}`);
+  return [...each, withTexts.map(first)].map((query) => `?${query.join('&')}`);
 }
 
-/** Filters of statistics: each kind there is, by a dimension of each type. */
+/** Filters of statistics: each kind of filter, with a dimension of each type. */
 const filters: readonly string[] = [
   'filter[type]=selector&filter[dimension]=type&filter[value]=',
   'filter[type]=in&filter[dimension]=queue_id&filter[values][]=none&filter[values][]=00000000-0000-4000-8000-000000000000',
@@ -62,7 +62,7 @@ const filters: readonly string[] = [
   ),
 ];
 
-/** `name=value` for each value to be asked for. */
+/** `name=value` for each value of the parameter. */
 function texts({ name, schema }: QueryParameter, ids: QueryIds): string[] {
   if (name === 'filter') return [...filters];
   const isList = schema.type === 'array';

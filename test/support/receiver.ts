@@ -3,41 +3,42 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Json } from './server.ts';
 
-/** A request as the receiver of a webhook got it. */
-interface Arrived {
+/** A received webhook request. */
+interface ReceivedWebhook {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
-  /** As it came. */
+  /** The unparsed body. */
   readonly body: string;
   readonly event: Json;
   readonly at: number;
 }
 
-/** What to answer. A number is a status; a function does it all by itself. */
-export type Answering = number | ((request: IncomingMessage, response: ServerResponse, arrived: Arrived) => void);
+/** The response: a status, or a function that writes the response itself. */
+export type ReceiverAnswer =
+  number | ((request: IncomingMessage, response: ServerResponse, arrived: ReceivedWebhook) => void);
 
 export interface Receiver {
   readonly url: string;
   readonly port: number;
-  /** In the order they arrived, complete. */
-  readonly arrived: Arrived[];
-  /** From now on. */
-  answer: (arrived: Arrived) => Answering;
+  /** All requests that were received completely, in order of arrival. */
+  readonly arrived: ReceivedWebhook[];
+  /** Chooses the response; may be replaced. */
+  answer: (arrived: ReceivedWebhook) => ReceiverAnswer;
   ofType(type: string): Json[];
-  /** Cuts every connection and takes no more; `open` takes them again on the same port. */
+  /** Closes every connection and refuses new ones. `open` accepts them again on the same port. */
   close(): Promise<void>;
   open(): Promise<void>;
 }
 
-interface Certified {
+interface Certificate {
   readonly key: string;
   readonly cert: string;
 }
 
-/** Receives webhooks, and answers as it is told: 200 unless told otherwise. */
-export async function startReceiver(tls?: Certified): Promise<Receiver> {
-  const arrived: Arrived[] = [];
+/** Receives webhooks. Responds with 200 unless `answer` is replaced. */
+export async function startReceiver(tls?: Certificate): Promise<Receiver> {
+  const arrived: ReceivedWebhook[] = [];
   const sockets = new Set<Socket>();
   let server: Server | null = null;
   let port = 0;
@@ -48,11 +49,11 @@ export async function startReceiver(tls?: Certified): Promise<Receiver> {
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString('utf8');
       const { method = '', url: path = '', headers } = request;
-      const one: Arrived = { method, path, headers, body, event: JSON.parse(body), at: Date.now() };
-      arrived.push(one);
-      const answering = receiver.answer(one);
-      if (typeof answering === 'function') answering(request, response, one);
-      else response.writeHead(answering, { 'content-type': 'text/plain' }).end('taken');
+      const webhook: ReceivedWebhook = { method, path, headers, body, event: JSON.parse(body), at: Date.now() };
+      arrived.push(webhook);
+      const chosen = receiver.answer(webhook);
+      if (typeof chosen === 'function') chosen(request, response, webhook);
+      else response.writeHead(chosen, { 'content-type': 'text/plain' }).end('taken');
     });
   };
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Role } from '@usher/contract/roles';
 import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
-import { freeEverybody, type Cast } from './cast.ts';
-import { fill, makeWebhook as insertWebhook } from './deliveries.ts';
+import { freeOperators, type Cast } from './cast.ts';
+import { insertDeliveries, insertWebhook } from './deliveries.ts';
 import type { CallerKind } from './expected-access.ts';
 import { fileForm } from './files.ts';
 import { setPicture } from './pictures.ts';
 import { call, type Json } from './server.ts';
-import { makeSignedIn } from './sign-in.ts';
+import { makeSignInTargets } from './sign-in.ts';
 import { bodyOf } from './valid-bodies.ts';
 import { makeWebhook } from './webhooks.ts';
 import {
@@ -16,7 +16,7 @@ import {
   makeApplicationToken,
   makeOperator,
   makePolicy,
-  makePresent,
+  makeAvailableOperator,
   makeProvider,
   makeQueue,
   makeSite,
@@ -26,15 +26,15 @@ import {
   type TestVisitor,
 } from './world.ts';
 
-/** Things to name in a request, made anew where a request that succeeds may use them up. */
+/** Objects that a request names. They are new for each request that may use them up. */
 export interface Targets {
   readonly ids: Readonly<Record<string, string>>;
   readonly visitorToken: string;
 }
 
 /**
- * Makes an id for each parameter of the route's address. What only those who take part may touch, the caller takes part in, or
- * the operator who is named.
+ * Makes an object for each parameter in the path of the route. Where only participants have access, the caller is a participant,
+ * or the operator `named`.
  */
 export async function makeTargets(
   cast: Cast,
@@ -59,7 +59,7 @@ export async function makeTargets(
     ids['picture_id'] = path.split('/').at(-1) ?? '';
   }
   const self = kind === 'stranger' ? stranger.adminId : kind in staff ? staff[kind as Role].id : account.adminId;
-  Object.assign(ids, await makeSignedIn(server, account, { url, self, operatorId: ids['operator_id'] ?? '' }));
+  Object.assign(ids, await makeSignInTargets(server, account, { url, self, operatorId: ids['operator_id'] ?? '' }));
   if (url.includes(':queue_id')) ids['queue_id'] = await makeQueue(server, account);
   if (url.includes(':scheduling_policy_id')) ids['scheduling_policy_id'] = await makePolicy(server, account);
   if (url.includes(':channel_id')) {
@@ -69,7 +69,7 @@ export async function makeTargets(
     ids['channel_id'] = expectStatus(made, 201).body.id;
   }
   if (url.includes('visitor_authentication')) {
-    // A site may have so many of them only.
+    // The number of providers of a site is limited.
     await server.database.sql`DELETE FROM visitor_authentication_providers`;
     ids['provider_id'] = await makeProvider(server, account);
   }
@@ -87,18 +87,21 @@ export async function makeTargets(
     for (const { admin } of [account, stranger]) await call(server, 'POST /sample_data', { token: admin });
   }
   if (`${method} ${url}` === 'DELETE /sites/:site_id') ids['site_id'] = await makeSiteToDelete(cast);
-  Object.assign(ids, await makeDelivered(cast, url));
+  Object.assign(ids, await makeDeliveryTargets(cast, url));
   if (/\/webhooks(?!.*\/(deliveries|recover))/.test(url)) {
-    // An account may have so many of them only.
+    // The number of webhooks of an account is limited.
     await server.database.sql`DELETE FROM webhooks`;
     ids['webhook_id'] = (await makeWebhook(server, account, { site_ids: [account.siteId] })).id;
   }
   const participant = named ?? (kind === 'manager' || kind === 'super_manager' ? staff[kind] : staff.operator);
-  Object.assign(ids, await makeRouted(cast, { route: `${method} ${url}`, operator: participant, visitor, kind }));
+  Object.assign(
+    ids,
+    await makeRoutingTargets(cast, { route: `${method} ${url}`, operator: participant, visitor, kind }),
+  );
   return { ids, visitorToken: visitor.token };
 }
 
-/** A site where the staff have the same roles as on the first. */
+/** Makes a site on which the staff have the same roles as on the first. */
 async function makeSiteToDelete({ server, account, staff }: Cast): Promise<string> {
   const site = await makeSite(server, account);
   await server.database.sql`
@@ -108,11 +111,11 @@ async function makeSiteToDelete({ server, account, staff }: Cast): Promise<strin
   return site;
 }
 
-/** A webhook of the site with two deliveries and two recoveries, where the route is about one. */
-async function makeDelivered({ server, account }: Cast, url: string): Promise<Record<string, string>> {
+/** Makes a webhook with two deliveries and two recoveries, if the route is about one. */
+async function makeDeliveryTargets({ server, account }: Cast, url: string): Promise<Record<string, string>> {
   if (!url.includes(':webhook_id') && !url.includes(':delivery_id')) return {};
   const webhook = await insertWebhook(server, account);
-  const [delivery_id = ''] = await fill(server.database.sql, webhook, 'exhausted', { count: 2 });
+  const [delivery_id = ''] = await insertDeliveries(server.database.sql, webhook, 'exhausted', { count: 2 });
   const recovery_id = randomUUID();
   await server.database.sql`
     INSERT INTO webhook_recoveries (id, account_id, webhook_id, since)
@@ -121,15 +124,18 @@ async function makeDelivered({ server, account }: Cast, url: string): Promise<Re
   return { webhook_id: webhook.id, delivery_id, recovery_id };
 }
 
-interface Routed {
+interface RoutedTarget {
   readonly route: string;
   readonly operator: TestOperator;
   readonly visitor: TestVisitor;
   readonly kind: CallerKind;
 }
 
-/** Tickets, requests, engagements and transfers, where the route is about one. */
-async function makeRouted(cast: Cast, { route, operator, visitor, kind }: Routed): Promise<Record<string, string>> {
+/** Makes a ticket, request, engagement or transfer, if the route is about one. */
+async function makeRoutingTargets(
+  cast: Cast,
+  { route, operator, visitor, kind }: RoutedTarget,
+): Promise<Record<string, string>> {
   const { server, account } = cast;
   const ask = async (path: string, token: string, body: Json): Promise<Json> =>
     expectStatus(await call(server, `POST ${path}`, { token, body: { site_id: account.siteId, ...body } }), 201).body;
@@ -142,7 +148,7 @@ async function makeRouted(cast: Cast, { route, operator, visitor, kind }: Routed
   const senderOf = (about: string, by: CallerKind) =>
     about.startsWith('DELETE') && by !== 'visitor' ? operator : visitor;
   if (!['engagement_requests/', 'engagements/:', 'transfer_', '/files/:'].some(isAbout)) return {};
-  await freeEverybody(cast);
+  await freeOperators(cast);
   const request = await ask('/engagement_requests', operator.token, { media: 'text', visitor_id: visitor.id });
   if (isAbout('engagement_requests/')) return { request_id: request.id };
   const accepted = await call(server, `PATCH /engagement_requests/${request.id}`, {
@@ -160,7 +166,7 @@ async function makeRouted(cast: Cast, { route, operator, visitor, kind }: Routed
     return { engagement_id, call_id: await makeCall(cast, { engagement_id, operator, visitor }) };
   return {
     engagement_id,
-    ...(await makeInside(cast, { route, engagement_id, other: kind === 'visitor' ? operator : visitor })),
+    ...(await makeEngagementTargets(cast, { route, engagement_id, other: kind === 'visitor' ? operator : visitor })),
   };
 }
 
@@ -169,8 +175,8 @@ interface Engaged {
   readonly engagement_id: string;
 }
 
-/** Something of an engagement that the caller may answer, as it comes from the other side. */
-async function makeInside(
+/** Makes a message or upgrade request of the other side, which the caller may answer. */
+async function makeEngagementTargets(
   { server }: Cast,
   { route, engagement_id, other }: Engaged & { readonly other: { readonly token: string } },
 ): Promise<Record<string, string>> {
@@ -186,10 +192,10 @@ async function makeInside(
   return { upgrade_id: expectStatus(upgrade, 201).body.id };
 }
 
-/** A call that goes on. */
+/** Starts a call. */
 async function makeCall(
   { server }: Cast,
-  { engagement_id, operator, visitor }: Pick<Routed, 'operator' | 'visitor'> & { readonly engagement_id: string },
+  { engagement_id, operator, visitor }: Pick<RoutedTarget, 'operator' | 'visitor'> & { readonly engagement_id: string },
 ): Promise<string> {
   const base = `/engagements/${engagement_id}`;
   const body = { audio: 'two_way', video: null };
@@ -199,7 +205,7 @@ async function makeCall(
   return expectStatus(await call(server, `GET ${base}`, { token: visitor.token }), 200).body.calls[0].id;
 }
 
-/** A file; where it is to be downloaded, one that was found clean. */
+/** Uploads a file. Unless the route reports its scan, the file is marked as clean. */
 async function makeFile(
   { server, account }: Cast,
   { route, token, engagement_id }: Engaged & { readonly token: string },
@@ -216,9 +222,9 @@ async function makeTransfer(
   { server, account }: Cast,
   { route, operator, engagement_id }: Engaged & { readonly operator: TestOperator },
 ): Promise<Record<string, string>> {
-  const target = await makePresent(server, account, { media: ['text'] });
+  const target = await makeAvailableOperator(server, account, { media: ['text'] });
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept', routing_policy: { media: ['video'] } });
-  const given = { engagement_id, operator_id: target.id, queue_id: queue };
+  const ids = { engagement_id, operator_id: target.id, queue_id: queue };
   if (route === 'GET /transfer_tickets') {
     // Two rows, so that the list has a second page.
     const second = await engage({ server, account }, target);
@@ -230,25 +236,25 @@ async function makeTransfer(
       expectStatus(await call(server, 'POST /transfer_tickets', { token: by.token, body: onward }), 201);
     }
   }
-  if (!route.includes('/:')) return given;
+  if (!route.includes('/:')) return ids;
   const isTicket = route.includes('transfer_tickets');
-  const { operator_id, queue_id } = given;
+  const { operator_id, queue_id } = ids;
   const body = isTicket ? { engagement_id, queue_id, media: 'video' } : { engagement_id, operator_id };
   const path = isTicket ? '/transfer_tickets' : '/transfer_requests';
   const { id } = expectStatus(await call(server, `POST ${path}`, { token: operator.token, body }), 201).body;
-  return { [isTicket ? 'ticket_id' : 'request_id']: id, ...given };
+  return { [isTicket ? 'ticket_id' : 'request_id']: id, ...ids };
 }
 
-/** A new visitor accepts the operator's request; answers the engagement's id. */
+/** A new visitor accepts the operator's request. Returns the id of the engagement. */
 async function engage({ server, account }: Pick<Cast, 'server' | 'account'>, operator: TestOperator): Promise<string> {
   const { id, token } = await makeVisitor(server, account);
   const body = { site_id: account.siteId, media: 'text', visitor_id: id };
-  const asked = await call(server, 'POST /engagement_requests', { token: operator.token, body });
-  const path = `PATCH /engagement_requests/${expectStatus(asked, 201).body.id}`;
+  const requested = await call(server, 'POST /engagement_requests', { token: operator.token, body });
+  const path = `PATCH /engagement_requests/${expectStatus(requested, 201).body.id}`;
   return expectStatus(await call(server, path, { token, body: { action: 'accept' } }), 200).body.engagement_id;
 }
 
-/** A file that the console's page names. */
+/** The name of an asset of the console's page. */
 async function consoleAsset({ server }: Cast): Promise<string> {
   const page = await fetch(`${server.url}/console/`);
   return /assets\/([\w.-]+)/.exec(await page.text())?.[1] ?? '';

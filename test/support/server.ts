@@ -19,7 +19,7 @@ import { cloneDatabase } from './database.ts';
 export interface TestServer {
   readonly url: string;
   readonly app: App;
-  /** What housekeeping would run. */
+  /** The sweeps that housekeeping runs. */
   readonly sweeps: readonly Sweeps[];
   readonly database: Database;
   readonly changes: RowChanges;
@@ -27,12 +27,12 @@ export interface TestServer {
   readonly clock: ClockWatch;
   /** Every line logged so far. */
   readonly logged: string[];
-  /** Where its files are; it goes with the server unless it was given. */
+  /** The directory of stored files. It is deleted with the server unless the test has chosen it. */
   readonly dataDir: string;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The real app on a real port and a database of its own; give an address to put a second process beside a first. */
+/** Starts the real app on a free port, with a new database. With an address, it shares the database of another server. */
 export async function startTestServer(
   overrides: Partial<Config> = {},
   address?: DatabaseAddress,
@@ -40,7 +40,7 @@ export async function startTestServer(
   diskSpace: DiskSpace | null = null,
 ): Promise<TestServer> {
   const dataDir = overrides.dataDir ?? mkdtempSync(join(tmpdir(), 'usher-test-data-'));
-  // Receivers of tests are on loopback, also those of webhooks that visitors bring along.
+  // Test receivers are on loopback, also for webhooks that visitors attach.
   const attachedWebhookAllowCidrs = overrides.webhookAllowCidrs ?? readConfig({}).webhookAllowCidrs;
   const limits = { rateLimitPerToken: 1e9, rateLimitSignIn: 1e9 };
   const config: Config = { ...readConfig({}), attachedWebhookAllowCidrs, ...limits, ...overrides, dataDir };
@@ -85,11 +85,11 @@ export async function startTestServer(
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // A test says what it expects of a body; what is not as expected fails there.
+  // Tests assert the shape of the body.
   readonly body: Json;
 }
 
-/** Any JSON; reading a field that is not there gives undefined, which no expectation matches. */
+/** Any JSON. A missing field reads as undefined, which no assertion matches. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Json = any;
 
@@ -115,7 +115,7 @@ export async function call(server: { url: string }, request: string, options: Ca
       : { body: typeof body === 'string' || body instanceof FormData ? body : JSON.stringify(body) }),
   });
   const type = response.headers.get('content-type') ?? '';
-  // A feed does not end: that it begins is all there is to be answered.
+  // A feed does not end, so only its status and headers are returned.
   const isFeed = type.startsWith('text/event-stream');
   if (isFeed) await response.body?.cancel();
   const text = isFeed ? '' : await response.text();
@@ -126,16 +126,16 @@ export async function call(server: { url: string }, request: string, options: Ca
   };
 }
 
-/** How often `until` looks: the longer it has waited, the less often, so that a test that waits leaves the processor to others. */
-const lookMs = { least: 5, most: 50, shareOfWaiting: 0.05 };
+/** How often `until` checks: the longer it has waited, the less often, so that a waiting test uses little CPU. */
+const pollMs = { min: 5, max: 50, shareOfWaiting: 0.05 };
 
 /** Waits for a condition instead of for a time. */
 export async function until(condition: () => boolean | Promise<boolean>, patienceMs = 20_000): Promise<void> {
   const began = performance.now();
   while (!(await condition())) {
     const waitedMs = performance.now() - began;
-    if (waitedMs > patienceMs) throw new Error('what was waited for did not come');
-    const pauseMs = Math.min(lookMs.most, Math.max(lookMs.least, waitedMs * lookMs.shareOfWaiting));
+    if (waitedMs > patienceMs) throw new Error(`the condition was not met within ${patienceMs} ms`);
+    const pauseMs = Math.min(pollMs.max, Math.max(pollMs.min, waitedMs * pollMs.shareOfWaiting));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

@@ -1,7 +1,7 @@
 import { makeLink } from '../../packages/server/src/identity/sign-in/links.ts';
 import type { AccountId, OperatorId } from '../../packages/server/src/platform/ids.ts';
 import { call, type Answer, type Json } from './server.ts';
-import { expectStatus, makeOperator, type Reached, type TestAccount } from './world.ts';
+import { expectStatus, makeOperator, type ServerHandle, type TestAccount } from './world.ts';
 
 export const sessionsPath = '/operator_authentication/sessions';
 export const exchange = `POST ${sessionsPath}/current/token`;
@@ -24,49 +24,49 @@ export function sessionOf(answer: Answer): TestSession {
   return { id, token, operatorId, cookie: cookieOf(answer) };
 }
 
-/** What several who asked at once were told, in order. */
+/** The sorted statuses of concurrent requests. */
 export function statusesOf(answers: readonly Answer[]): number[] {
   return answers.map(({ status }) => status).toSorted((a, b) => a - b);
 }
 
-/** Signed in by whichever way the body is of. */
-export async function openSession(server: Reached, body: Json): Promise<TestSession> {
+/** Signs in with the credentials in the body. */
+export async function openSession(server: ServerHandle, body: Json): Promise<TestSession> {
   return sessionOf(expectStatus(await call(server, `POST ${sessionsPath}`, { body }), 201));
 }
 
-/** A one-time link of the operator. */
-export async function linkOf({ database: { sql } }: Reached, operatorId: string): Promise<string> {
+/** Makes a one-time link for the operator. */
+export async function linkOf({ database: { sql } }: ServerHandle, operatorId: string): Promise<string> {
   const [owner] = await sql<{ accountId: AccountId; operatorId: OperatorId }[]>`
     SELECT account_id AS "accountId", id AS "operatorId" FROM operators WHERE id = ${operatorId}`;
   if (owner === undefined) throw new Error('there is no such operator');
   return makeLink(sql, owner);
 }
 
-/** The token of a new invitation of the operator. */
-export async function invite(server: Reached, { admin }: { admin: string }, operatorId: string): Promise<string> {
+/** Invites the operator. Returns the token of the invitation. */
+export async function invite(server: ServerHandle, { admin }: { admin: string }, operatorId: string): Promise<string> {
   const answer = await call(server, `POST /operators/${operatorId}/invitations`, { token: admin });
   return expectStatus(answer, 201).body.url.split('#')[1];
 }
 
-/** An invitation of an operator who has not been invited before. */
-export async function newInvitation(server: Reached, account: TestAccount): Promise<string> {
+/** Invites a new operator. Returns the token of the invitation. */
+export async function newInvitation(server: ServerHandle, account: TestAccount): Promise<string> {
   const { id } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   return invite(server, account, id);
 }
 
-interface About {
+interface SignInTarget {
   readonly url: string;
-  /** The operator who asks. */
+  /** The operator who sends the request. */
   readonly self: string;
-  /** The operator who is asked about. */
+  /** The operator whom the request is about. */
   readonly operatorId: string;
 }
 
-/** A session of the caller's own, or an invitation of the operator, where the route is about one. */
-export async function makeSignedIn(
-  server: Reached,
+/** Makes a session of the caller or an invitation of the operator, if the route is about one. */
+export async function makeSignInTargets(
+  server: ServerHandle,
   account: TestAccount,
-  { url, self, operatorId }: About,
+  { url, self, operatorId }: SignInTarget,
 ): Promise<Record<string, string>> {
   if (url.includes(':invitation_id')) {
     await invite(server, account, operatorId);

@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { call, type Json } from './server.ts';
-import { expectStatus, makeOperator, makeQueue, makeSite, makeTeam, type Reached, type TestAccount } from './world.ts';
+import {
+  expectStatus,
+  makeOperator,
+  makeQueue,
+  makeSite,
+  makeTeam,
+  type ServerHandle,
+  type TestAccount,
+} from './world.ts';
 
-/** Random numbers that a seed repeats. */
+/** Random numbers that are the same for the same seed. */
 export class Dice {
   #state: number;
   constructor(seed: number) {
@@ -31,12 +39,12 @@ export class Dice {
 
 export type Values = Readonly<Record<string, string | null>>;
 
-/** What a statistic counts, as plain values: one for each site and team it belongs to. */
+/** What a statistic counts, with one record of values for each of its sites and teams. */
 export interface Fact {
   readonly values: readonly Values[];
   readonly startMs: number;
   readonly endMs: number;
-  /** Of a visit: whether the visitor was engaged from the queue. */
+  /** For a visit: whether the visitor was engaged from the queue. */
   readonly isServed?: boolean;
 }
 
@@ -53,15 +61,15 @@ export interface History {
 }
 
 const hourMs = 3_600_000;
-/** Clocks in Europe went forward in it. */
+/** The range contains the change to daylight saving time in Europe. */
 const from = Date.parse('2026-03-26T00:00:00Z');
 const to = Date.parse('2026-04-01T00:00:00Z');
 
 const chat = (medium: string): string => (medium === 'text' ? 'chat' : medium);
 const media = ['text', 'phone', 'audio', 'video'];
 
-/** Writes a random history of an account into its tables, and answers what was written. */
-export async function writeHistory(server: Reached, own: TestAccount, dice: Dice): Promise<History> {
+/** Writes a random history of an account into its tables. Returns the facts. */
+export async function writeHistory(server: ServerHandle, own: TestAccount, dice: Dice): Promise<History> {
   const siteIds = [own.siteId, await makeSite(server, own)];
   const teams = [];
   for (const siteId of [siteIds[0], siteIds[0], siteIds[1]])
@@ -81,7 +89,7 @@ export async function writeHistory(server: Reached, own: TestAccount, dice: Dice
     visits: await writeVisits(world),
     presence: await writePresence(world),
   };
-  // A queue that is gone was there when they waited in it.
+  // Statistics must include the visits of a deleted queue.
   const gone = queues.pop();
   expectStatus(await call(server, `DELETE /queues/${gone?.id}`, { token: own.admin }), 204);
   return {
@@ -96,7 +104,7 @@ export async function writeHistory(server: Reached, own: TestAccount, dice: Dice
 }
 
 interface World {
-  readonly server: Reached;
+  readonly server: ServerHandle;
   readonly accountId: string;
   readonly dice: Dice;
   readonly siteIds: readonly string[];
@@ -194,24 +202,26 @@ async function writeVisits({ server, accountId, dice, queues }: World): Promise<
     return {
       ticket_id: randomUUID(), queue, queue_id: queue.id, outcome, destination_queue_id: destination, startMs,
       endMs: startMs + dice.one([0, 900, 4_999, 5_000, 20_000, 20_001, 300_000]) + dice.int(2) * dice.int(900_000),
-      kind: dice.one(['visitor', 'transfer']), media: dice.one(media), isKnown: dice.int(5) > 0,
+      kind: dice.one(['visitor', 'transfer']), media: dice.one(media), hasTicket: dice.int(5) > 0,
     }; // prettier-ignore
   });
   const { sql } = server.database;
-  const given = JSON.stringify(rows.map((row) => ({ ...row, entered_at: iso(row.startMs), left_at: iso(row.endMs) })));
+  const rowsJson = JSON.stringify(
+    rows.map((row) => ({ ...row, entered_at: iso(row.startMs), left_at: iso(row.endMs) })),
+  );
   await sql`
     INSERT INTO queue_visits (account_id, queue_id, ticket_id, enqueued_at, entered_at, left_at, outcome, destination_queue_id)
     SELECT ${accountId}, queue_id, ticket_id, entered_at, entered_at, left_at, outcome, destination_queue_id
-      FROM json_to_recordset(${given}::text::json) AS v (
+      FROM json_to_recordset(${rowsJson}::text::json) AS v (
              queue_id uuid, ticket_id uuid, entered_at timestamptz, left_at timestamptz, outcome text, destination_queue_id uuid)`;
   await sql`
     INSERT INTO queue_tickets (id, account_id, site_id, visitor_id, seq, kind, media, state, criteria, narrowed_to, refusals, queue_ids, entered_at,
                                notes, enqueued_at, ended_at, updated_at)
     SELECT ticket_id, ${accountId}, queue_id, ticket_id, 0, kind, media, 'engaged', '', '{}', '{}', '{}', '{}', '{}', entered_at, left_at, left_at
-      FROM json_to_recordset(${given}::text::json) AS v (
-             queue_id uuid, ticket_id uuid, kind text, media text, entered_at timestamptz, left_at timestamptz, "isKnown" boolean)
-     WHERE "isKnown"`;
-  return rows.map(({ queue, outcome, destination_queue_id, kind, isKnown, startMs, endMs, ...row }) => ({
+      FROM json_to_recordset(${rowsJson}::text::json) AS v (
+             queue_id uuid, ticket_id uuid, kind text, media text, entered_at timestamptz, left_at timestamptz, "hasTicket" boolean)
+     WHERE "hasTicket"`;
+  return rows.map(({ queue, outcome, destination_queue_id, kind, hasTicket, startMs, endMs, ...row }) => ({
     startMs,
     endMs,
     isServed: outcome === 'engaged',
@@ -219,9 +229,9 @@ async function writeVisits({ server, accountId, dice, queues }: World): Promise<
       {
         site_id: queue.siteId, queue_id: queue.id, operator_id: null, team_id: null, end_reason: null,
         highest_operator_media: null, user_type: null, destination_queue_id,
-        type: isKnown ? { visitor: 'reactive', transfer: 'proactive' }[kind] ?? null : null,
-        media: isKnown ? chat(row.media) : null,
-        outcome: isKnown && kind === 'transfer' && outcome === 'engaged' ? 'transferred' : (outcomes[outcome] ?? null),
+        type: hasTicket ? { visitor: 'reactive', transfer: 'proactive' }[kind] ?? null : null,
+        media: hasTicket ? chat(row.media) : null,
+        outcome: hasTicket && kind === 'transfer' && outcome === 'engaged' ? 'transferred' : (outcomes[outcome] ?? null),
       },
     ],
   })); // prettier-ignore
@@ -244,13 +254,13 @@ async function writePresence(world: World): Promise<Fact[]> {
         reason: dice.one([null, '', 'Lunch', 'missed_call']),
       };
       const sites = dice.some(siteIds);
-      const places = sites.flatMap((siteId) => {
+      const teamsOfSites = sites.flatMap((siteId) => {
         const teams: (string | null)[] = teamsAt(world, siteId);
         return (teams.length === 0 ? [null] : teams).map((teamId) => ({ siteId, teamId }));
       });
       rows.push({
         ...state, operator_id: operatorId, started_at: iso(startMs), ended_at: iso(at),
-        site_ids: places.map(({ siteId }) => siteId), team_ids: places.map(({ teamId }) => teamId),
+        site_ids: teamsOfSites.map(({ siteId }) => siteId), team_ids: teamsOfSites.map(({ teamId }) => teamId),
       }); // prettier-ignore
       const values = {
         queue_id: null, operator_id: operatorId, type: typeOf(state), end_reason: null, media: null,
@@ -259,7 +269,7 @@ async function writePresence(world: World): Promise<Fact[]> {
       facts.push({
         startMs,
         endMs: at,
-        values: places.map(({ siteId, teamId }) => ({ ...values, site_id: siteId, team_id: teamId })),
+        values: teamsOfSites.map(({ siteId, teamId }) => ({ ...values, site_id: siteId, team_id: teamId })),
       });
     }
   }

@@ -1,7 +1,7 @@
 import type { Fact, Values } from './statistics-history.ts';
 import type { Json } from './server.ts';
 
-export interface Asked {
+export interface ReferenceQuery {
   readonly dimensions: readonly string[];
   readonly granularity: string;
   readonly from: number;
@@ -12,18 +12,18 @@ export interface Asked {
   readonly siteIds: readonly string[];
 }
 
-/** Whether the values fit the filter, by its definition alone. */
+/** Whether the values match the filter, by the definition of filters. */
 function fits(filter: Json, values: Values): boolean {
   if (filter === undefined) return true;
   if (filter.type === 'and') return filter.fields.every((field: Json) => fits(field, values));
   if (filter.type === 'or') return filter.fields.some((field: Json) => fits(field, values));
   if (filter.type === 'not') return !fits(filter.field, values);
-  const given: readonly string[] = filter.type === 'selector' ? [filter.value] : filter.values;
-  return given.includes(values[filter.dimension] ?? '');
+  const allowed: readonly string[] = filter.type === 'selector' ? [filter.value] : filter.values;
+  return allowed.includes(values[filter.dimension] ?? '');
 }
 
 /** The groups that a fact belongs to, each once. */
-function groupsOf(fact: Fact, { dimensions, filter, siteIds }: Asked): Values[] {
+function groupsOf(fact: Fact, { dimensions, filter, siteIds }: ReferenceQuery): Values[] {
   const found = fact.values.filter((values) => siteIds.includes(values['site_id'] ?? '') && fits(filter, values));
   const groups = found.map((values) => Object.fromEntries(dimensions.map((name) => [name, values[name] ?? null])));
   return [...new Map(groups.map((group) => [JSON.stringify(group), group])).values()];
@@ -32,7 +32,7 @@ function groupsOf(fact: Fact, { dimensions, filter, siteIds }: Asked): Values[] 
 const minutesOf: Readonly<Record<string, number>> = { fifteen_minute: 15, thirty_minute: 30, hour: 60 };
 
 /** Where the step of an instant begins, as a clock on the wall shows it. */
-function stepOf(at: number, { granularity, timeZone, from }: Asked): number {
+function stepOf(at: number, { granularity, timeZone, from }: ReferenceQuery): number {
   if (granularity === 'all') return from;
   const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
   if (granularity === 'day') return local.startOfDay().epochMilliseconds;
@@ -60,15 +60,15 @@ class Groups<Row extends { seconds: number }> {
 }
 
 /** Facts that began in the range, each in the step in which it began. */
-export function durations(facts: readonly Fact[], asked: Asked, isVisits: boolean): Json[] {
+export function durations(facts: readonly Fact[], query: ReferenceQuery, isVisits: boolean): Json[] {
   const groups = new Groups<Json>();
   for (const fact of facts) {
-    if (fact.startMs < asked.from || fact.startMs >= asked.to) continue;
+    if (fact.startMs < query.from || fact.startMs >= query.to) continue;
     const lasted = second(fact.endMs) - second(fact.startMs);
     const exactSec = (fact.endMs - fact.startMs) / 1_000;
-    for (const group of groupsOf(fact, asked))
+    for (const group of groupsOf(fact, query))
       groups.add(
-        stepOf(fact.startMs, asked),
+        stepOf(fact.startMs, query),
         group,
         () => ({ seconds: 0, count: 0, ...(isVisits ? { maximum_duration_in_seconds: 0, short_duration_count: 0, within_service_level_count: 0 } : {}) }), // prettier-ignore
         (row) => {
@@ -91,16 +91,16 @@ export function durations(facts: readonly Fact[], asked: Asked, isVisits: boolea
 const quarterSec = 900;
 
 /** Time in the range, cut at every quarter of an hour: no piece lies in two steps. */
-export function onlineTime(facts: readonly Fact[], asked: Asked): Json[] {
+export function onlineTime(facts: readonly Fact[], query: ReferenceQuery): Json[] {
   const groups = new Groups<Json>();
   for (const fact of facts) {
-    const ends = second(Math.min(fact.endMs, asked.to));
-    let at = second(Math.max(fact.startMs, asked.from));
+    const ends = second(Math.min(fact.endMs, query.to));
+    let at = second(Math.max(fact.startMs, query.from));
     while (at < ends) {
       const next = Math.min(ends, (Math.floor(at / quarterSec) + 1) * quarterSec);
       const [length, instant] = [next - at, at * 1_000];
-      for (const group of groupsOf(fact, asked))
-        groups.add(stepOf(instant, asked), group, () => ({ seconds: 0 }), (row) => (row.seconds += length)); // prettier-ignore
+      for (const group of groupsOf(fact, query))
+        groups.add(stepOf(instant, query), group, () => ({ seconds: 0 }), (row) => (row.seconds += length)); // prettier-ignore
       at = next;
     }
   }

@@ -15,24 +15,24 @@ const libraries = [
   '/usr/local/lib/faketime/libfaketime.so.1',
 ];
 
-/** Whose wall clock is stepped. Monotonic clocks are not, as when somebody sets the time of a machine. */
+/** Whose wall clock is stepped. Monotonic clocks are not, as when the time of a machine is set. */
 export type WhoseClock = 'database' | 'process' | 'both';
 
 /** Usher processes on a PostgreSQL of their own, whose wall clocks a test can step while they run. */
 export interface SteppedCluster extends Cluster {
-  /** From now on the clock is so many seconds ahead of the machine's. */
+  /** Sets the clock this many seconds ahead of the machine's clock. */
   set(whose: WhoseClock, aheadSec: number): void;
 }
 
 /**
- * libfaketime adds what a file says to the clock of a process. PostgreSQL's clock follows a file's time instead: it looks at the clock
- * in a signal handler as well, where opening a file is not safe. Now and then a backend crashed, and all were restarted.
+ * libfaketime adds the offset in a file to the clock of a process. PostgreSQL's clock follows the modification time of a file
+ * instead: PostgreSQL also reads the clock in a signal handler, where opening a file is unsafe and crashed a backend now and then.
  */
 export async function startSteppedCluster(count: number): Promise<SteppedCluster> {
   const library = libraries.find((path) => existsSync(path));
   if (library === undefined) throw new Error('libfaketime is missing: install the package "faketime"');
   const directory = mkdtempSync(join(tmpdir(), 'usher-clocks-'));
-  // PostgreSQL runs as another user, who reads the files too.
+  // PostgreSQL runs as another user, who must be able to read the files.
   chmodSync(directory, 0o755);
   const common = {
     LD_PRELOAD: library,
@@ -61,7 +61,7 @@ export async function startSteppedCluster(count: number): Promise<SteppedCluster
   await migrate(database, ensureSigningKey);
   const processClock = join(directory, 'process-clock');
   const setProcess = (aheadSec: number): void => {
-    // Renamed into place: a file that is half written would be one more step.
+    // Written and then renamed: a half-written file would be another step of the clock.
     writeFileSync(`${processClock}.new`, `${aheadSec < 0 ? '' : '+'}${aheadSec}\n`);
     renameSync(`${processClock}.new`, processClock);
   };
@@ -86,7 +86,7 @@ export async function startSteppedCluster(count: number): Promise<SteppedCluster
   return { ...cluster, set };
 }
 
-/** What is started meanwhile inherits it. */
+/** Runs a function with more environment variables, which the processes it starts inherit. */
 async function withEnvironment<T>(more: Readonly<Record<string, string>>, run: () => Promise<T>): Promise<T> {
   const before = { ...process.env };
   Object.assign(process.env, more);

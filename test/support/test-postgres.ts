@@ -6,18 +6,18 @@ import { startOldestPostgres } from './oldest-postgres.ts';
 
 /** A PostgreSQL with a migrated database, `template_usher`, that test files clone: see `cloneDatabase`. */
 export interface TestPostgres {
-  /** What test files find it by. */
+  /** The variables by which test files find the server. */
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
 const settings = {
-  // What is written need not outlive the test run.
+  // The data need not survive the test run.
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   autovacuum: 'off',
-  // Five files run at once, each with up to three processes of 30 connections and some servers of its own.
+  // Five files run in parallel, each with up to three processes of 30 connections and some servers.
   max_connections: '800',
 };
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SiteId } from '../../packages/server/src/platform/ids.ts';
 import { newNumber, signedForm } from './carrier.ts';
-import { freeEverybody, type Cast } from './cast.ts';
+import { freeOperators, type Cast } from './cast.ts';
 import type { CallerKind } from './expected-access.ts';
 import { fileForm } from './files.ts';
 import { onePixel } from './pictures.ts';
@@ -9,7 +9,7 @@ import type { Json } from './server.ts';
 import { newInvitation } from './sign-in.ts';
 import { webhookFields } from './webhooks.ts';
 import {
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   makeVisitor,
   policyFields,
@@ -18,14 +18,14 @@ import {
   type TestAccount,
 } from './world.ts';
 
-/** What a body may depend on: who there is, what the address names, and who asks. */
+/** What a body may depend on: the cast, the ids in the path, and the caller. */
 interface BodyRequest extends Pick<Cast, 'server' | 'account' | 'otherSite'> {
   readonly cast: Cast;
   readonly ids: Readonly<Record<string, string>>;
   readonly kind: CallerKind;
 }
 
-/** A body with which the route succeeds. Fails for a route of which this file has none. */
+/** A body with which the route succeeds. Throws for a route without a body in this file. */
 export async function bodyOf(
   cast: Cast,
   route: string,
@@ -97,9 +97,11 @@ const bodies: Readonly<Record<string, (request: BodyRequest) => unknown>> = {
   'POST /queue_tickets': ({ account, ids: { queue_id } }) => ({ site_id: account.siteId, media: 'video', queue_id }),
   'PATCH /queue_tickets/:ticket_id': () => ({ action: 'cancel' }),
   'POST /engagement_requests': async ({ cast, server, account, kind }) => {
-    await freeEverybody(cast);
+    await freeOperators(cast);
     const target =
-      kind === 'visitor' ? await makePresent(server, account, { media: ['text'] }) : await makeVisitor(server, account);
+      kind === 'visitor'
+        ? await makeAvailableOperator(server, account, { media: ['text'] })
+        : await makeVisitor(server, account);
     return { site_id: account.siteId, media: 'text', operator_id: target.id, visitor_id: target.id };
   },
   'PATCH /engagement_requests/:request_id': ({ kind }) => ({ action: kind === 'visitor' ? 'accept' : 'cancel' }),
@@ -147,19 +149,19 @@ const bodies: Readonly<Record<string, (request: BodyRequest) => unknown>> = {
   'POST /carriers/twilio/inbound': () => signedForm('inbound').body,
 };
 
-/** A site of the caller's own, where it needs a role on some site. */
+/** A site on which the caller has a role. */
 function siteOf({ account, stranger, otherSite }: Cast, kind: CallerKind): SiteId {
   if (kind === 'stranger') return stranger.siteId;
   return kind === 'elsewhere' ? otherSite : account.siteId;
 }
 
-/** What a route is shown beside the token, or instead of one. */
+/** Headers that a route requires besides or instead of the token. */
 export const headersOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'POST /carriers/twilio/status': signedForm('status').headers,
   'POST /carriers/twilio/inbound': signedForm('inbound').headers,
 };
 
-/** What a route cannot do without in its query. */
+/** The required query parameters of a route. */
 export const queriesOf: Readonly<Record<string, (account: TestAccount) => string>> = {
   'DELETE /sites/:site_id': () => '?confirm=Another+site',
   'GET /queues': (account) => `?site_ids[]=${account.siteId}`,

@@ -9,7 +9,7 @@ export type Route = Pick<DeclaredAccess, 'method' | 'url'>;
 
 export interface ValidRequest {
   readonly path: string;
-  /** What the route cannot do without. */
+  /** The required query parameters. */
   readonly query: string;
   readonly token: string | undefined;
   readonly body: unknown;
@@ -26,17 +26,17 @@ export async function validRequest(
   const { ids, visitorToken } = targets;
   // Ending a session would end the caller for the requests that follow.
   const isOperator = kind in cast.staff || kind === 'stranger';
-  const ends = isOperator && route === 'DELETE /operator_authentication/sessions/current';
+  const endsSession = isOperator && route === 'DELETE /operator_authentication/sessions/current';
   return {
     path: url.replaceAll(/:(\w+)/g, (_, id: string) => ids[id] ?? 'unknown'),
     query: queriesOf[route]?.(cast.account) ?? '',
-    token: ends ? await freshToken(cast) : await tokenOf(cast, kind, visitorToken),
+    token: endsSession ? await freshToken(cast) : await tokenOf(cast, kind, visitorToken),
     body: await bodyOf(cast, route, { ids, kind }),
     headers: { ...headersOf[route], ...(ids['cookie'] && { cookie: ids['cookie'] }) },
   };
 }
 
-/** Whether the route has done what it was asked. Whoever asks for the console without its last slash is sent there. */
+/** Whether the request succeeded. `/console` redirects to `/console/`, which counts as success. */
 export function hasSucceeded({ method, url }: Route, status: number): boolean {
   return status < 300 || (status === 302 && method === 'GET' && url === '/console');
 }

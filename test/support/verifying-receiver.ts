@@ -9,15 +9,15 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** What the body says, where its signature is good; `null` where it is not. */
+  /** The parsed body if its signature is valid, else `null`. */
   readonly verified: Json;
 }
 
-/** Somebody who is sent webhooks, and checks each as the libraries of Standard Webhooks do. */
+/** A webhook receiver that verifies signatures with the Standard Webhooks library. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** `null`: hangs up without an answer. */
+  /** Chooses the status; `null` closes the connection without a response. */
   answer: (received: Received) => number | null | Promise<number | null>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -30,15 +30,15 @@ export async function startReceiver(secret: string): Promise<Receiver> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString();
-      const one = {
+      const webhookRequest = {
         method: request.method ?? '',
         path: request.url ?? '',
         headers: request.headers,
         body,
         verified: verified(webhook, body, request.headers),
       };
-      received.push(one);
-      void Promise.resolve(receiver.answer(one)).then((status) => {
+      received.push(webhookRequest);
+      void Promise.resolve(receiver.answer(webhookRequest)).then((status) => {
         if (status === null) request.socket.destroy();
         else response.writeHead(status, { location: '/elsewhere' }).end('taken');
       });

@@ -3,9 +3,9 @@ import type { EventType } from '../../packages/server/src/events/catalogue.ts';
 import { purposeOfSecret } from '../../packages/server/src/webhooks/channels/webhook-secret.ts';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
 import { call, type Json } from './server.ts';
-import { expectStatus, type Reached, type TestAccount } from './world.ts';
+import { expectStatus, type ServerHandle, type TestAccount } from './world.ts';
 
-/** The fields a webhook cannot do without. Nobody answers at its address. */
+/** The required fields of a webhook. Nothing listens at its URL. */
 export const webhookFields = {
   url: 'http://127.0.0.1:9/hook',
   method: 'POST',
@@ -15,7 +15,7 @@ export const webhookFields = {
 export const apnsFields = { url: 'apns://0a1b2c@com.example.App?env=sandbox', events: ['engagement.start'] } as const;
 
 export async function makeWebhook(
-  server: Reached,
+  server: ServerHandle,
   { admin }: TestAccount,
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<Json> {
@@ -23,26 +23,26 @@ export async function makeWebhook(
   return expectStatus(answer, 201).body;
 }
 
-/** Every destination made from now on is leased by another process for ever: what waits stays as a test has put it. */
-export async function leaseElsewhere({ database: { sql } }: Pick<Reached, 'database'>): Promise<void> {
+/** Makes every new destination leased by another process for ever, so that no dispatcher sends the deliveries of a test. */
+export async function leaseElsewhere({ database: { sql } }: Pick<ServerHandle, 'database'>): Promise<void> {
   await sql`
     ALTER TABLE destinations
       ALTER COLUMN owner SET DEFAULT gen_random_uuid(),
       ALTER COLUMN leased_until SET DEFAULT 'infinity'`;
 }
 
-interface Waiting {
+interface WaitingDelivery {
   readonly state?: 'pending' | 'retrying' | 'held';
   readonly dueAt?: Date | null;
   readonly parked?: boolean;
   readonly attempts?: number;
 }
 
-/** Deliveries that wait for the webhook, as writers of events and a dispatcher leave them; answers their ids. */
-export async function makeWaiting(
-  { database: { sql } }: Reached,
+/** Inserts waiting deliveries of the webhook. Returns their ids. */
+export async function insertWaiting(
+  { database: { sql } }: ServerHandle,
   webhookId: string,
-  waiting: readonly Waiting[],
+  waiting: readonly WaitingDelivery[],
 ): Promise<string[]> {
   const type: EventType = 'engagement.start';
   const ids: string[] = [];
@@ -60,25 +60,29 @@ export async function makeWaiting(
   return ids;
 }
 
-export async function waitingFor({ database: { sql } }: Reached, webhookId: string): Promise<Json[]> {
+export async function waitingRows({ database: { sql } }: ServerHandle, webhookId: string): Promise<Json[]> {
   const rows = await sql`
     SELECT id, destination_id, state, attempts, parked, due_at
       FROM deliveries WHERE webhook_id = ${webhookId} ORDER BY event_seq`;
   return [...rows];
 }
 
-export async function rowOf({ database: { sql } }: Reached, webhookId: string): Promise<Json> {
+export async function webhookRow({ database: { sql } }: ServerHandle, webhookId: string): Promise<Json> {
   const [row] = await sql`SELECT * FROM webhooks WHERE id = ${webhookId}`;
   return row;
 }
 
-/** What is sealed there. */
-export async function opened(server: Reached, id: string, column: 'secret' | 'old_secret'): Promise<string | null> {
-  const sealed: Buffer | null = (await rowOf(server, id))[column];
+/** The decrypted secret in a column. */
+export async function openSecret(
+  server: ServerHandle,
+  id: string,
+  column: 'secret' | 'old_secret',
+): Promise<string | null> {
+  const sealed: Buffer | null = (await webhookRow(server, id))[column];
   return sealed === null ? null : new Sealer(server.database.sql).open(sealed, purposeOfSecret(id));
 }
 
-export async function originOf({ database: { sql } }: Reached, destinationId: string): Promise<string> {
+export async function originOf({ database: { sql } }: ServerHandle, destinationId: string): Promise<string> {
   const [row] = await sql<{ origin: string }[]>`SELECT origin FROM destinations WHERE id = ${destinationId}`;
   return row?.origin ?? '';
 }

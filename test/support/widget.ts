@@ -10,10 +10,10 @@ import {
   expectStatus,
   makeAccount,
   makeApplicationToken,
-  makePresent,
+  makeAvailableOperator,
   makeQueue,
   offersOf,
-  type Reached,
+  type ServerHandle,
   type TestAccount,
   type TestOperator,
 } from './world.ts';
@@ -68,7 +68,7 @@ export interface Shop {
 
 interface ShopOptions {
   readonly queueFields?: Json;
-  readonly said?: Json;
+  readonly presence?: Json;
   /** Additional attributes of the script tag. */
   readonly attributes?: string;
   /** The styles of the page; hostile ones by default. */
@@ -77,11 +77,11 @@ interface ShopOptions {
   readonly through?: { readonly url: string };
 }
 
-export async function openShop(server: Reached, options: ShopOptions = {}): Promise<Shop> {
-  const { queueFields = {}, said = {}, attributes = '', styles = hostileStyles, through = server } = options;
+export async function openShop(server: ServerHandle, options: ShopOptions = {}): Promise<Shop> {
+  const { queueFields = {}, presence = {}, attributes = '', styles = hostileStyles, through = server } = options;
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, queueFields);
-  const operator = await makePresent(server, own, said);
+  const operator = await makeAvailableOperator(server, own, presence);
   const { header } = await makeApplicationToken(server, own, 'publishable');
   const token = header.replace('ApplicationToken ', '');
   const tag = `<script src="${through.url}/widget.js" data-site="${own.siteId}" data-token="${token}" ${attributes} async></script>`;
@@ -109,13 +109,13 @@ export async function askToTalk(page: Page, medium = 'Chat', name = ''): Promise
 }
 
 /** Waits for an offer and accepts it as the operator. Returns the id of the engagement. */
-export async function takeVisitor(server: Reached, { operator }: Shop): Promise<string> {
+export async function takeVisitor(server: ServerHandle, { operator }: Shop): Promise<string> {
   await until(async () => (await offersOf(server, operator)).length > 0);
   return acceptOffer(server, operator);
 }
 
 /** Sends a message as the operator. Returns its id. */
-export async function say(server: Reached, { operator }: Shop, engagement: string, body: Json): Promise<string> {
+export async function say(server: ServerHandle, { operator }: Shop, engagement: string, body: Json): Promise<string> {
   const sent = typeof body === 'string' ? { content: body } : body;
   const path = `/engagements/${engagement}/chat_messages/${randomUUID()}`;
   return expectStatus(await call(server, `PUT ${path}`, { token: operator.token, body: sent }), 200).body.id;

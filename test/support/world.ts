@@ -7,7 +7,7 @@ import type { SiteId } from '../../packages/server/src/platform/ids.ts';
 import { call, type Answer, type Json, type TestServer } from './server.ts';
 
 /** A server, in this process or another, and its database. */
-export type Reached = Pick<TestServer, 'url' | 'database'>;
+export type ServerHandle = Pick<TestServer, 'url' | 'database'>;
 
 export interface TestAccount {
   /** Token of the super_manager of every site. */
@@ -17,8 +17,8 @@ export interface TestAccount {
   readonly siteId: SiteId;
 }
 
-/** An account as the first start makes one, signed in. */
-export async function makeAccount(server: Reached): Promise<TestAccount> {
+/** Creates an account as the first start does, and signs in. */
+export async function makeAccount(server: ServerHandle): Promise<TestAccount> {
   const key = newKey();
   const { siteId } = await createAccount(server.database.sql, { accountName: 'Test', email: 'admin@test', key });
   const admin = await signIn(server, key);
@@ -26,7 +26,7 @@ export async function makeAccount(server: Reached): Promise<TestAccount> {
   return { admin, adminId: session.body.operator_id, key, siteId };
 }
 
-export async function signIn(server: Reached, key: { id: string; secret: string }): Promise<string> {
+export async function signIn(server: ServerHandle, key: { id: string; secret: string }): Promise<string> {
   const answer = await call(server, 'POST /operator_authentication/tokens', {
     body: { api_key_id: key.id, api_key_secret: key.secret },
   });
@@ -39,11 +39,11 @@ export function expectStatus(answer: Answer, status: number): Answer {
   return answer;
 }
 
-export async function makeSite(server: Reached, { admin }: TestAccount, name = 'Another site'): Promise<SiteId> {
+export async function makeSite(server: ServerHandle, { admin }: TestAccount, name = 'Another site'): Promise<SiteId> {
   return expectStatus(await call(server, 'POST /sites', { token: admin, body: { name } }), 201).body.id;
 }
 
-export async function makeTeam(server: Reached, { admin }: TestAccount, siteId: SiteId): Promise<string> {
+export async function makeTeam(server: ServerHandle, { admin }: TestAccount, siteId: SiteId): Promise<string> {
   const body = { site_id: siteId, name: 'Team' };
   return expectStatus(await call(server, 'POST /teams', { token: admin, body }), 201).body.id;
 }
@@ -55,9 +55,9 @@ export interface TestOperator {
   readonly key: { readonly id: string; readonly secret: string };
 }
 
-/** An operator with these roles, signed in with a key of its own. */
+/** Creates an operator with these roles, and signs in with their own API key. */
 export async function makeOperator(
-  server: Reached,
+  server: ServerHandle,
   { admin }: TestAccount,
   assignments: readonly { site_id: string; role: string; team_ids?: string[] }[],
 ): Promise<TestOperator> {
@@ -67,9 +67,9 @@ export async function makeOperator(
   return { id, token: await signIn(server, key), keyId: key.id, key };
 }
 
-/** A long-lived token of the operator. */
+/** Creates an access token of the operator. */
 export async function makeAccessToken(
-  server: Reached,
+  server: ServerHandle,
   { admin }: { readonly admin: string },
   operatorId: string,
   fields: Readonly<Record<string, unknown>> = {},
@@ -79,9 +79,9 @@ export async function makeAccessToken(
     .body;
 }
 
-/** Text to send in the Authorization header. */
+/** Creates an application token. `header` is the value of the Authorization header. */
 export async function makeApplicationToken(
-  server: Reached,
+  server: ServerHandle,
   { admin, siteId }: TestAccount,
   kind: 'secret' | 'publishable',
 ): Promise<{ id: string; header: string }> {
@@ -91,7 +91,7 @@ export async function makeApplicationToken(
 }
 
 export async function makeVisitor(
-  server: Reached,
+  server: ServerHandle,
   { admin, siteId }: TestAccount,
   site: SiteId = siteId,
 ): Promise<{ id: string; token: string }> {
@@ -100,11 +100,11 @@ export async function makeVisitor(
   return { id, token };
 }
 
-/** The fields a queue cannot do without. */
+/** The required fields of a queue. */
 export const queueFields = { name: 'Queue', capacity_policy: { type: 'fixed', capacity: 10 }, routing_policy: {} };
 
 export async function makeQueue(
-  server: Reached,
+  server: ServerHandle,
   { admin, siteId }: TestAccount,
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
@@ -112,7 +112,7 @@ export async function makeQueue(
   return expectStatus(await call(server, 'POST /queues', { token: admin, body }), 201).body.id;
 }
 
-/** The fields a scheduling policy cannot do without; open on weekdays from nine to five in Tallinn. */
+/** The required fields of a scheduling policy: open on weekdays from nine to five in Tallinn. */
 export const policyFields = {
   name: 'Office hours',
   timezone: 'Europe/Tallinn',
@@ -120,7 +120,7 @@ export const policyFields = {
 };
 
 export async function makePolicy(
-  server: Reached,
+  server: ServerHandle,
   { admin, siteId }: TestAccount,
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
@@ -128,13 +128,13 @@ export async function makePolicy(
   return expectStatus(await call(server, 'POST /queues/scheduling_policies', { token: admin, body }), 201).body.id;
 }
 
-/** The fields an identity provider cannot do without; nobody answers at its address. */
+/** The required fields of an identity provider. Nothing listens at its address. */
 export function providerFields(): Readonly<Record<string, unknown>> {
   return { name: `Provider ${randomUUID()}`, type: 'openid_connect', issuer: 'http://127.0.0.1:9', client_id: 'usher' };
 }
 
 export async function makeProvider(
-  server: Reached,
+  server: ServerHandle,
   { admin, siteId }: TestAccount,
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
@@ -148,58 +148,58 @@ export interface TestVisitor {
   readonly token: string;
 }
 
-/** A new visitor asks for a place in the queues; the answer may be a refusal. */
-export async function askIn(
-  server: Reached,
+/** A new visitor, or the given one, requests a ticket. The answer may be a refusal. */
+export async function requestTicket(
+  server: ServerHandle,
   who: TestAccount,
-  wanted: Readonly<Record<string, unknown>> = {},
+  fields: Readonly<Record<string, unknown>> = {},
   visitor?: TestVisitor,
 ): Promise<Answer & { visitor: TestVisitor }> {
-  const asking = visitor ?? (await makeVisitor(server, who));
-  const body = { site_id: who.siteId, media: 'text', ...wanted };
-  return { ...(await call(server, 'POST /queue_tickets', { token: asking.token, body })), visitor: asking };
+  const requester = visitor ?? (await makeVisitor(server, who));
+  const body = { site_id: who.siteId, media: 'text', ...fields };
+  return { ...(await call(server, 'POST /queue_tickets', { token: requester.token, body })), visitor: requester };
 }
 
-/** A new visitor in a queue. */
+/** Puts a new visitor, or the given one, into a queue. */
 export async function enqueue(
-  server: Reached,
+  server: ServerHandle,
   who: TestAccount,
   queue: string,
   visitor?: TestVisitor,
 ): Promise<{ id: string; visitor: TestVisitor }> {
-  const asked = await askIn(server, who, { queue_ids: [queue] }, visitor);
-  return { id: expectStatus(asked, 201).body.id, visitor: asked.visitor };
+  const answer = await requestTicket(server, who, { queue_ids: [queue] }, visitor);
+  return { id: expectStatus(answer, 201).body.id, visitor: answer.visitor };
 }
 
-/** Says that the operator is there. */
-export async function present(
-  server: Reached,
+/** Sets the presence of the operator; available by default. */
+export async function setPresence(
+  server: ServerHandle,
   operator: Pick<TestOperator, 'id' | 'token'>,
-  said: Readonly<Record<string, unknown>> = {},
+  presence: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
-  const body = { available: true, ...said };
+  const body = { available: true, ...presence };
   expectStatus(await call(server, `PUT /operators/${operator.id}/presence`, { token: operator.token, body }), 200);
 }
 
-/** An operator of the account's site who is there. */
-export async function makePresent(
-  server: Reached,
+/** Creates an available operator of the account's site. */
+export async function makeAvailableOperator(
+  server: ServerHandle,
   who: TestAccount,
-  said: Readonly<Record<string, unknown>> = {},
+  presence: Readonly<Record<string, unknown>> = {},
 ): Promise<TestOperator> {
   const operator = await makeOperator(server, who, [{ site_id: who.siteId, role: 'operator' }]);
-  await present(server, operator, said);
+  await setPresence(server, operator, presence);
   return operator;
 }
 
-/** What the operator is being offered. */
-export async function offersOf(server: Reached, { token }: { readonly token: string }): Promise<Json[]> {
+/** The pending offers of the operator. */
+export async function offersOf(server: ServerHandle, { token }: { readonly token: string }): Promise<Json[]> {
   return expectStatus(await call(server, 'GET /engagement_requests?state=pending', { token }), 200).body
     .engagement_requests;
 }
 
-/** Accepts the one offer the operator has; answers the engagement's id. */
-export async function acceptOffer(server: Reached, operator: { readonly token: string }): Promise<string> {
+/** Accepts the only offer of the operator. Returns the id of the engagement. */
+export async function acceptOffer(server: ServerHandle, operator: { readonly token: string }): Promise<string> {
   const [offer] = await offersOf(server, operator);
   const answer = await call(server, `PATCH /engagement_requests/${offer?.id}`, {
     token: operator.token,
@@ -209,10 +209,10 @@ export async function acceptOffer(server: Reached, operator: { readonly token: s
 }
 
 /**
- * Every event of the account so far, oldest first, without what differs from run to run. The kinds in the log that are for
- * the live feed alone are no events.
+ * Every event of the account so far, oldest first, without the fields that differ from run to run. Log entries that are only for
+ * the live feed are not events.
  */
-export async function eventsOf(server: Reached, { adminId }: TestAccount): Promise<Json[]> {
+export async function eventsOf(server: ServerHandle, { adminId }: TestAccount): Promise<Json[]> {
   const rows = await server.database.sql<{ payload: Json; stored: string }[]>`
     SELECT payload, payload::text AS stored FROM events
      WHERE account_id = (SELECT account_id FROM operators WHERE id = ${adminId}) AND type NOT LIKE '%.state'
@@ -226,7 +226,7 @@ export async function eventsOf(server: Reached, { adminId }: TestAccount): Promi
   });
 }
 
-/** Whoever has written it: it fits its schema, its fields stand in the document's order, and it is stored without spaces. */
+/** Asserts that the event fits its schema, that its fields are in the order of the catalogue, and that it is stored without spaces. */
 function assertInCatalogue(payload: Json, stored: string): void {
   const { event_type, event_id, dispatched_at, ...fields } = payload;
   const made = makeEvent(event_type as EventType, { id: event_id, at: new Date(dispatched_at) }, fields);

@@ -11,20 +11,20 @@ import { Sealer } from '../../packages/server/src/identity/sealer.ts';
 import { openDatabase } from '../../packages/server/src/platform/database.ts';
 import { ApnsSender } from '../../packages/server/src/webhooks/channels/apns/sender.ts';
 import { appleCa, appleSettings, type FakeApple, type Push } from '../support/apple.ts';
-import { ApnsStage, delivery, type Settings } from '../support/apns.ts';
+import { ApnsFixture, delivery, type Settings } from '../support/apns.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { launch, temporaryDirectory } from '../support/process.ts';
 
-const stage = await forThisFile(ApnsStage.open());
-afterEach(async () => stage.end());
+const fixture = await forThisFile(ApnsFixture.open());
+afterEach(async () => fixture.cleanUp());
 
-/** As a process of its own would have it: a pool, a sealer and a sender. */
-function processOf(settings: Settings): ApnsSender {
-  const own = openDatabase(stage.database.address, 2);
+/** A sender as another process would have it, with its own pool and sealer. */
+function startSender(settings: Settings): ApnsSender {
+  const own = openDatabase(fixture.database.address, 2);
   const sender = new ApnsSender({ settings, sql: own.sql, sealer: new Sealer(own.sql), ca: appleCa });
-  stage.later(async () => own.close(1_000));
-  stage.later(() => sender.close());
+  fixture.defer(async () => own.close(1_000));
+  fixture.defer(() => sender.close());
   return sender;
 }
 
@@ -36,9 +36,9 @@ function tokensAt(apple: FakeApple): string[] {
   return [...new Set(apple.pushes.map(tokenOf))];
 }
 
-/** The tokens there are become older. */
-async function age(minutes: number): Promise<void> {
-  await stage.database.sql`UPDATE apns_tokens SET made_at = made_at - make_interval(mins => ${minutes})`;
+/** Makes all stored tokens older. */
+async function makeTokensOlder(minutes: number): Promise<void> {
+  await fixture.database.sql`UPDATE apns_tokens SET made_at = made_at - make_interval(mins => ${minutes})`;
 }
 
 async function sendFrom(senders: readonly ApnsSender[]): Promise<string[]> {
@@ -46,13 +46,13 @@ async function sendFrom(senders: readonly ApnsSender[]): Promise<string[]> {
   return attempts.map(({ verdict }) => verdict);
 }
 
-test('processes that begin at the same moment show one token, sealed in the database', async () => {
-  const { apple, settings } = await stage.scene();
-  const senders = Array.from({ length: 4 }, () => processOf(settings));
+test('processes that start at the same time use one token, which is encrypted in the database', async () => {
+  const { apple, settings } = await fixture.startAppleAndSender();
+  const senders = Array.from({ length: 4 }, () => startSender(settings));
   assert.deepEqual(new Set(await sendFrom([...senders, ...senders])), new Set(['delivered']));
   const [token = '', ...others] = tokensAt(apple);
   assert.deepEqual([apple.pushes.length, others], [8, []]);
-  const rows = await stage.database.sql<{ version: number; token: Buffer }[]>`
+  const rows = await fixture.database.sql<{ version: number; token: Buffer }[]>`
     SELECT version, token FROM apns_tokens WHERE made_at > now() - interval '1 minute'`;
   assert.deepEqual(
     rows.map(({ version }) => version),
@@ -61,14 +61,14 @@ test('processes that begin at the same moment show one token, sealed in the data
   assert.ok(!rows.some((row) => row.token.includes(token.slice(-40))));
 });
 
-test('a token is used for 45 minutes, also by those who come later, and then one is made', async () => {
-  const { apple, settings } = await stage.scene();
-  await sendFrom([processOf(settings)]);
-  await age(44);
-  await sendFrom([processOf(settings)]);
+test('a token is shared by all processes for 45 minutes, then replaced by one new token', async () => {
+  const { apple, settings } = await fixture.startAppleAndSender();
+  await sendFrom([startSender(settings)]);
+  await makeTokensOlder(44);
+  await sendFrom([startSender(settings)]);
   assert.equal(tokensAt(apple).length, 1);
-  await age(2);
-  await sendFrom([processOf(settings), processOf(settings), processOf(settings)]);
+  await makeTokensOlder(2);
+  await sendFrom([startSender(settings), startSender(settings), startSender(settings)]);
   const [first = '', second = '', ...others] = tokensAt(apple);
   assert.deepEqual([apple.pushes.length, others], [5, []]);
   const { iat: before = 0 } = decodeJwt(first.replace('bearer ', ''));
@@ -76,21 +76,21 @@ test('a token is used for 45 minutes, also by those who come later, and then one
   assert.ok(then >= before);
 });
 
-test('a token from before the clock was put back is not used', async () => {
-  const { apple, settings } = await stage.scene();
-  await sendFrom([processOf(settings)]);
-  await age(-10);
-  await sendFrom([processOf(settings)]);
+test('a token from before the clock was set back is not used', async () => {
+  const { apple, settings } = await fixture.startAppleAndSender();
+  await sendFrom([startSender(settings)]);
+  await makeTokensOlder(-10);
+  await sendFrom([startSender(settings)]);
   assert.equal(tokensAt(apple).length, 2);
 });
 
-test('a token that Apple says has expired is followed by one, whoever hears of it', async () => {
-  const { apple, settings } = await stage.scene();
-  const senders = [processOf(settings), processOf(settings)];
+test('a token that Apple reports as expired is replaced once, however many processes get the report', async () => {
+  const { apple, settings } = await fixture.startAppleAndSender();
+  const senders = [startSender(settings), startSender(settings)];
   await sendFrom(senders);
   const [old = ''] = tokensAt(apple);
-  await age(30);
-  apple.behave = (push) =>
+  await makeTokensOlder(30);
+  apple.onPush = (push) =>
     tokenOf(push) === old ? push.answer(403, { reason: 'ExpiredProviderToken' }) : push.answer(200);
   const everyone = [...senders, ...senders, ...senders, ...senders];
   assert.deepEqual(new Set(await sendFrom(everyone)), new Set(['delivered']));
@@ -103,58 +103,58 @@ test('a token that Apple says has expired is followed by one, whoever hears of i
   );
 });
 
-test('a token of less than 20 minutes is not followed: the key rests', async () => {
-  const { apple, settings } = await stage.scene();
-  const sender = processOf(settings);
+test('a token younger than 20 minutes is not replaced: sending with the key pauses', async () => {
+  const { apple, settings } = await fixture.startAppleAndSender();
+  const sender = startSender(settings);
   await sendFrom([sender]);
-  await age(19);
-  apple.behave = (push) => push.answer(403, { reason: 'ExpiredProviderToken' });
+  await makeTokensOlder(19);
+  apple.onPush = (push) => push.answer(403, { reason: 'ExpiredProviderToken' });
   assert.deepEqual(await sendFrom([sender]), ['failed']);
   assert.deepEqual([tokensAt(apple).length, apple.pushes.length, sender.paused], [1, 2, 1]);
   assert.deepEqual(await sendFrom([sender]), ['failed']);
   assert.equal(apple.pushes.length, 2);
 });
 
-test('if the new token has expired too, no third is made', async () => {
-  const { apple, settings } = await stage.scene();
-  const sender = processOf(settings);
+test('if Apple reports the new token as expired too, no third token is made', async () => {
+  const { apple, settings } = await fixture.startAppleAndSender();
+  const sender = startSender(settings);
   await sendFrom([sender]);
-  await age(30);
-  apple.behave = (push) => push.answer(403, { reason: 'ExpiredProviderToken' });
+  await makeTokensOlder(30);
+  apple.onPush = (push) => push.answer(403, { reason: 'ExpiredProviderToken' });
   assert.deepEqual(await sendFrom([sender]), ['failed']);
   assert.deepEqual([tokensAt(apple).length, apple.pushes.length, sender.paused], [2, 3, 1]);
 });
 
-test('a token that another key has signed is not used, though it has the same id', async () => {
-  const { apple, settings } = await stage.scene();
+test('a token signed by another key with the same id is not used', async () => {
+  const { apple, settings } = await fixture.startAppleAndSender();
   const other = appleSettings(apple.url).settings;
   assert.deepEqual([other.keyId, other.teamId], [settings.keyId, settings.teamId]);
-  await sendFrom([processOf(settings), processOf(other)]);
+  await sendFrom([startSender(settings), startSender(other)]);
   assert.equal(tokensAt(apple).length, 2);
 });
 
-test('while the database is away nothing is sent, and it is not Apple’s fault that is told', async () => {
-  const { apple, settings } = await stage.scene();
+test('while the database is down nothing is sent, and the error does not blame Apple', async () => {
+  const { apple, settings } = await fixture.startAppleAndSender();
   const own = openDatabase({ kind: 'url', url: 'postgres://nobody@127.0.0.1:1/none' }, 1);
   const sender = new ApnsSender({ settings, sql: own.sql, sealer: new Sealer(own.sql), ca: appleCa });
-  stage.later(async () => own.close(1_000));
-  stage.later(() => sender.close());
+  fixture.defer(async () => own.close(1_000));
+  fixture.defer(() => sender.close());
   const attempt = await sender.send(delivery());
   assert.deepEqual([attempt.verdict, attempt.unavailable, attempt.status], ['failed', true, null]);
-  assert.match(attempt.error ?? '', /^The token for Apple could not be had \(ECONNREFUSED\)$/);
+  assert.match(attempt.error ?? '', /^could not get a provider token for Apple \(ECONNREFUSED\)$/);
   assert.equal(apple.pushes.length, 0);
 });
 
-test('once it is closed, a process ends by itself', async () => {
-  const { apple, settings } = await stage.scene();
-  const { address } = stage.database;
-  const given = { address, url: apple.url, ca: appleCa, key: settings.key.export({ type: 'pkcs8', format: 'pem' }) };
+test('a closed sender does not keep its process alive', async () => {
+  const { apple, settings } = await fixture.startAppleAndSender();
+  const { address } = fixture.database;
+  const input = { address, url: apple.url, ca: appleCa, key: settings.key.export({ type: 'pkcs8', format: 'pem' }) };
   const source = `
     import { createPrivateKey } from 'node:crypto';
     import { Sealer } from './packages/server/src/identity/sealer.ts';
     import { openDatabase } from './packages/server/src/platform/database.ts';
     import { ApnsSender } from './packages/server/src/webhooks/channels/apns/sender.ts';
-    const { address, url, ca, key } = ${JSON.stringify(given)};
+    const { address, url, ca, key } = ${JSON.stringify(input)};
     const database = openDatabase(address, 1);
     const settings = { key: createPrivateKey(key), keyId: 'ABC123DEFG', teamId: 'DEF123GHIJ', sandboxUrl: url, productionUrl: url };
     const sender = new ApnsSender({ settings, sql: database.sql, sealer: new Sealer(database.sql), ca });
@@ -166,16 +166,16 @@ test('once it is closed, a process ends by itself', async () => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const deadline = setTimeout(() => child.kill('SIGKILL'), 10_000);
-  let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   const [code, signal] = await once(child, 'exit');
   clearTimeout(deadline);
-  assert.deepEqual([code, signal, said.trim()], [0, null, 'delivered']);
+  assert.deepEqual([code, signal, output.trim()], [0, null, 'delivered']);
 });
 
-test('the settings of Apple go together, and each must be usable', () => {
+test('the APNs settings must be set together, and each must be valid', () => {
   const directory = temporaryDirectory();
-  stage.later(() => directory.remove());
+  fixture.defer(() => directory.remove());
   const file = (name: string, text: string): string => {
     const path = join(directory.path, name);
     writeFileSync(path, text);
@@ -208,12 +208,12 @@ test('the settings of Apple go together, and each must be usable', () => {
   for (const [path, why] of [
     [join(directory.path, 'nowhere.p8'), /cannot be read \(ENOENT\)/],
     [folder, /cannot be read \(EISDIR\)/],
-    [file('empty', ''), /is not the P-256 key/],
-    [file('garbage', '-----BEGIN PRIVATE KEY-----\ngarbage\n-----END PRIVATE KEY-----'), /is not the P-256 key/],
-    [file('public', pem('P-256').publicKey), /is not the P-256 key/],
-    [file('curve', pem('P-384').privateKey), /is not the P-256 key/],
-    [file('rsa', rsa.export({ type: 'pkcs8', format: 'pem' })), /is not the P-256 key/],
-    [file('sec1', ec.export({ type: 'sec1', format: 'pem' })), /is not the P-256 key/],
+    [file('empty', ''), /is not a P-256 key/],
+    [file('garbage', '-----BEGIN PRIVATE KEY-----\ngarbage\n-----END PRIVATE KEY-----'), /is not a P-256 key/],
+    [file('public', pem('P-256').publicKey), /is not a P-256 key/],
+    [file('curve', pem('P-384').privateKey), /is not a P-256 key/],
+    [file('rsa', rsa.export({ type: 'pkcs8', format: 'pem' })), /is not a P-256 key/],
+    [file('sec1', ec.export({ type: 'sec1', format: 'pem' })), /is not a P-256 key/],
   ] as const)
     assert.throws(
       () => readConfig({ ...environment, USHER_APNS_KEY_FILE: path }),
@@ -240,9 +240,9 @@ test('the settings of Apple go together, and each must be usable', () => {
   assert.equal(slash.apns?.sandboxUrl, 'https://localhost');
 });
 
-test('a key file that is not there stops the start with one line', async () => {
+test('a missing key file stops the start with a message of one line', async () => {
   const directory = temporaryDirectory();
-  stage.later(() => directory.remove());
+  fixture.defer(() => directory.remove());
   const missing = join(directory.path, 'AuthKey.p8');
   const usher = launch({
     dataDir: directory.path,

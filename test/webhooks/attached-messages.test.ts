@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acknowledge, engage, said, type Engaged } from '../support/chat.ts';
+import { acknowledge, engage, sendText, type Engaged } from '../support/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
-import { acceptOffer, askIn, expectStatus, makeAccount, makePresent, makeQueue } from '../support/world.ts';
+import {
+  acceptOffer,
+  requestTicket,
+  expectStatus,
+  makeAccount,
+  makeAvailableOperator,
+  makeQueue,
+} from '../support/world.ts';
 
-/** Whose messages an attached webhook hears (2.11), and what a registration's Content-Type becomes (1.7). */
+/** Whose messages an attached webhook receives, and which Content-Type a registration sends. */
 const server = await forThisFile(startTestServer());
 const receiver = await forThisFile(startReceiver());
 
@@ -17,37 +24,37 @@ function hook(name: string, more: Json = {}): Json {
   return { url: `${receiver.url}/${name}`, method: 'POST', events, ...more };
 }
 
-/** Both sides say something and take in what the other said; then the engagement ends. Answers what each webhook has heard. */
+/** Both sides send a message and acknowledge the other one; then the engagement ends. Returns what each webhook received. */
 async function converse(chat: Engaged, names: readonly string[]): Promise<Record<string, string[]>> {
-  const one = await said(chat, chat.visitor, 'from the visitor');
+  const one = await sendText(chat, chat.visitor, 'from the visitor');
   expectStatus(await acknowledge(chat, chat.operator, one), 200);
-  const two = await said(chat, chat.operator, 'from the operator');
+  const two = await sendText(chat, chat.operator, 'from the operator');
   expectStatus(await acknowledge(chat, chat.visitor, two), 200);
   const body = { action: 'end' };
   expectStatus(await call(server, `PATCH /engagements/${chat.id}`, { token: chat.operator.token, body }), 200);
-  const heard = (name: string): string[] =>
+  const received = (name: string): string[] =>
     receiver.arrived
       .filter(({ path }) => path === `/hook/${name}`)
       .map(({ event }) =>
         event.event_type === 'engagement.end' ? 'end' : `${event.message.status} ${event.message.content}`,
       );
-  // Events of an engagement arrive in order, so that the end is the last of them.
-  await until(() => names.every((name) => heard(name).includes('end')));
-  return Object.fromEntries(names.map((name) => [name, heard(name)]));
+  // Events of an engagement arrive in order, so the end is the last one.
+  await until(() => names.every((name) => received(name).includes('end')));
+  return Object.fromEntries(names.map((name) => [name, received(name)]));
 }
 
 const visitors = ['sent from the visitor', 'delivered from the visitor'];
 const operators = ['sent from the operator', 'delivered from the operator'];
 
-test("a visitor's webhook hears its own side, the other, or both; without saying so, its own", async () => {
+test("a visitor's webhook receives the messages of its own side by default, or of the other side or both", async () => {
   const webhooks = [
     hook('v-none'),
     hook('v-own', { messages: 'own' }),
     hook('v-other', { messages: 'other' }),
     hook('v-all', { messages: 'all' }),
   ];
-  const heard = await converse(await engage(server, {}, { webhooks }), ['v-none', 'v-own', 'v-other', 'v-all']);
-  assert.deepEqual(heard, {
+  const received = await converse(await engage(server, {}, { webhooks }), ['v-none', 'v-own', 'v-other', 'v-all']);
+  assert.deepEqual(received, {
     'v-none': [...visitors, 'end'],
     'v-own': [...visitors, 'end'],
     'v-other': ['delivered from the visitor', 'sent from the operator', 'end'],
@@ -55,39 +62,39 @@ test("a visitor's webhook hears its own side, the other, or both; without saying
   });
 });
 
-test("an operator's webhook does, too", async () => {
+test("an operator's webhook receives the messages of its own or of the other side, as requested", async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
-  const operator = await makePresent(server, own, { available: false });
-  const { visitor } = await askIn(server, own, { queue_ids: [queue] });
+  const operator = await makeAvailableOperator(server, own, { available: false });
+  const { visitor } = await requestTicket(server, own, { queue_ids: [queue] });
   const webhooks = [hook('o-own'), hook('o-other', { messages: 'other' })];
-  const asked = await call(server, 'POST /engagement_requests', {
+  const requested = await call(server, 'POST /engagement_requests', {
     token: operator.token,
     body: { site_id: own.siteId, media: 'text', visitor_id: visitor.id, webhooks },
   });
-  const { id: request } = expectStatus(asked, 201).body;
+  const { id: request } = expectStatus(requested, 201).body;
   const accepted = await call(server, `PATCH /engagement_requests/${request}`, {
     token: visitor.token,
     body: { action: 'accept' },
   });
   const { engagement_id: id } = expectStatus(accepted, 200).body;
-  const heard = await converse({ server, own, operator, visitor, id, queue }, ['o-own', 'o-other']);
-  assert.deepEqual(heard, {
+  const received = await converse({ server, own, operator, visitor, id, queue }, ['o-own', 'o-other']);
+  assert.deepEqual(received, {
     'o-own': [...operators, 'end'],
     'o-other': ['sent from the visitor', 'delivered from the operator', 'end'],
   });
 });
 
-test("the site's setting stands for clients that do not say it, from the next ticket on", async () => {
+test("the site's setting is the default of the messages field, from the next ticket on", async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);
-  const operator = await makePresent(server, own);
+  const operator = await makeAvailableOperator(server, own);
   const enter = async (name: string): Promise<Engaged> => {
-    const { visitor, ...asked } = await askIn(server, own, {
+    const { visitor, ...answer } = await requestTicket(server, own, {
       queue_ids: [queue],
-      webhooks: [hook(`${name}-unsaid`), hook(`${name}-own`, { messages: 'own' })],
+      webhooks: [hook(`${name}-default`), hook(`${name}-own`, { messages: 'own' })],
     });
-    expectStatus(asked, 201);
+    expectStatus(answer, 201);
     return { server, own, operator, visitor, id: await acceptOffer(server, operator), queue };
   };
   const before = await enter('s');
@@ -95,11 +102,11 @@ test("the site's setting stands for clients that do not say it, from the next ti
     const body = { attached_webhook_messages: messages };
     expectStatus(await call(server, `PATCH /sites/${own.siteId}`, { token: own.admin, body }), 200);
     if (messages === 'other')
-      assert.deepEqual((await converse(before, ['s-unsaid']))['s-unsaid'], [...visitors, 'end']);
+      assert.deepEqual((await converse(before, ['s-default']))['s-default'], [...visitors, 'end']);
     const chat = await enter(messages);
-    const heard = await converse(chat, [`${messages}-unsaid`, `${messages}-own`]);
-    assert.deepEqual(heard, {
-      [`${messages}-unsaid`]:
+    const received = await converse(chat, [`${messages}-default`, `${messages}-own`]);
+    assert.deepEqual(received, {
+      [`${messages}-default`]:
         messages === 'other'
           ? ['delivered from the visitor', 'sent from the operator', 'end']
           : [...visitors, ...operators, 'end'],
@@ -108,7 +115,7 @@ test("the site's setting stands for clients that do not say it, from the next ti
   }
 });
 
-test('a JSON Content-Type of a registration is what is sent, and application/json otherwise', async () => {
+test('a registration sends its own JSON Content-Type, or application/json by default', async () => {
   const chat = await engage(server);
   const json = 'Application/vnd.example.v2+json; charset=utf-8';
   await makeWebhook(server, chat.own, hook('typed', { headers: { 'CONTENT-type': json } }));

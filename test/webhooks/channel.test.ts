@@ -18,7 +18,7 @@ import { Transport } from '../../packages/server/src/webhooks/dispatcher/transpo
 import { Dispatcher } from '../../packages/server/src/webhooks/dispatcher/dispatcher.ts';
 import { WebhookCache } from '../../packages/server/src/webhooks/dispatcher/webhook-cache.ts';
 import { cloneDatabase } from '../support/database.ts';
-import { fill, makeWebhook } from '../support/deliveries.ts';
+import { insertDeliveries, insertWebhook } from '../support/deliveries.ts';
 import { until } from '../support/server.ts';
 
 const delivered: Attempt = {
@@ -31,7 +31,7 @@ const delivered: Attempt = {
   retryAfterMs: null,
 };
 
-/** What a channel comes to at least: this one keeps what it is sent, and fails as often as it is told to. */
+/** A minimal channel: it stores what it is sent, and fails as often as the test says. */
 class ListChannel implements Channel {
   readonly kind = 'list';
   readonly schemes = ['list'];
@@ -40,7 +40,7 @@ class ListChannel implements Channel {
   readonly isAttachable = false;
   readonly fields = {};
   readonly requiredFields = [];
-  readonly unsigned = 'Nobody reads it.';
+  readonly unsigned = 'A list has no signatures.';
   readonly endsBecause = 'gone';
   readonly list: string[] = [];
   failures = 0;
@@ -61,7 +61,7 @@ class ListChannel implements Channel {
   }
 }
 
-test('a channel that a test has made up is delivered to in order, and tried again, by the dispatcher as it is', async () => {
+test('the dispatcher delivers to a new channel in order, with retries, without any change', async () => {
   const channel = new ListChannel();
   const database = openDatabase(await cloneDatabase(), 4);
   const { sql } = database;
@@ -95,13 +95,13 @@ test('a channel that a test has made up is delivered to in order, and tried agai
   });
   const { siteId } = await createAccount(sql, { accountName: 'Test', email: 'admin@test', key: newKey() });
   const [{ adminId } = assert.fail()] = await sql<{ adminId: string }[]>`SELECT id AS "adminId" FROM operators`;
-  const webhook = await makeWebhook(
+  const webhook = await insertWebhook(
     { database },
     { admin: '', adminId, key: newKey(), siteId },
     { origin: 'list://mine' },
   );
   channel.failures = 1;
-  await fill(sql, webhook, 'fresh', { count: 20, engagementId: randomUUID() });
+  await insertDeliveries(sql, webhook, 'fresh', { count: 20, engagementId: randomUUID() });
   const due = await sql<{ id: string }[]>`SELECT event_id AS id FROM deliveries ORDER BY event_seq`;
   await until(async () => {
     await sql`UPDATE deliveries SET due_at = now() WHERE due_at > now()`;

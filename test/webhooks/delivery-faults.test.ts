@@ -6,13 +6,13 @@ import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import { leaseOf, renewLeases, type Claimant } from '../../packages/server/src/webhooks/dispatcher/leases.ts';
 import { writeOutcomes, type Outcome } from '../../packages/server/src/webhooks/dispatcher/outcomes.ts';
 import { readDeliveries } from '../../packages/server/src/webhooks/dispatcher/store.ts';
-import { engage, said, type Engaged } from '../support/chat.ts';
+import { engage, sendText, type Engaged } from '../support/chat.ts';
 import { startCluster, type Cluster } from '../support/cluster.ts';
 import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
 import type { UsherProcess } from '../support/process.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestServer, until, type Json } from '../support/server.ts';
-import { leaseElsewhere, makeWaiting, makeWebhook } from '../support/webhooks.ts';
+import { leaseElsewhere, insertWaiting, makeWebhook } from '../support/webhooks.ts';
 import { makeAccount } from '../support/world.ts';
 
 let receivers: Receiver[] = [];
@@ -29,7 +29,7 @@ async function receive(): Promise<Receiver> {
 
 const environment = { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' };
 
-interface Told {
+interface DeliveringProcess {
   readonly cluster: Cluster;
   readonly node: UsherProcess;
   readonly chat: Engaged;
@@ -37,31 +37,31 @@ interface Told {
   readonly receiver: Receiver;
 }
 
-/** A process that delivers what is said in an engagement. */
-async function tell(cluster: Cluster): Promise<Told> {
+/** Starts an engagement whose messages a process delivers to a webhook. */
+async function startDelivering(cluster: Cluster): Promise<DeliveringProcess> {
   const [node] = cluster.nodes;
-  if (node === undefined) throw new Error('nobody started');
+  if (node === undefined) throw new Error('the cluster has no process');
   const receiver = await receive();
   const chat = await engage(cluster.reach(node));
   const hook = await makeWebhook(chat.server, chat.own, { url: receiver.url, events: ['engagement.chat.message'] });
-  await said(chat, chat.visitor, 'first');
+  await sendText(chat, chat.visitor, 'first');
   await until(() => receiver.arrived.length === 1);
-  await until(async () => (await logged(cluster, hook)).length === 1);
+  await until(async () => (await statesInLog(cluster, hook)).length === 1);
   return { cluster, node, chat, hook, receiver };
 }
 
-async function logged({ database: { sql } }: Cluster, hook: Json): Promise<string[]> {
+async function statesInLog({ database: { sql } }: Cluster, hook: Json): Promise<string[]> {
   const rows = await sql<{ state: string }[]>`SELECT state FROM delivery_log WHERE webhook_id = ${hook.id} ORDER BY at`;
   return rows.map(({ state }) => state);
 }
 
 const contentsAt = ({ arrived }: Receiver): string[] => arrived.map(({ event }) => String(event.message.content));
 
-/** Seconds after which others have what belonged to a process that was killed. Without its session they would wait 15. */
-const takenOverSec = 8;
+/** Seconds after which others take over the destinations of a killed process. Without the sessions it would be 15 s. */
+const takeOverLimitSec = 8;
 
 test(
-  'the owner of a destination is killed under load: another takes over within seconds, in order and without a loss',
+  'when the owner of a destination is killed under load, another process takes over in seconds, in order and without a loss',
   { timeout: 120_000 },
   async (t) => {
     await using cluster = await startCluster(2, environment);
@@ -74,7 +74,7 @@ test(
     await until(() => load.ledger.arrived > before + 20);
     const tookMs = performance.now() - killedAt;
     t.diagnostic(`taken over after ${Math.round(tookMs)} ms`);
-    assert.ok(tookMs < takenOverSec * 1_000, `${tookMs} ms`);
+    assert.ok(tookMs < takeOverLimitSec * 1_000, `${tookMs} ms`);
     const acknowledged = await writing;
     await until(() => load.ledger.missing(acknowledged).length === 0);
     assert.equal(load.ledger.displaced, 0);
@@ -82,7 +82,7 @@ test(
 );
 
 test(
-  'processes that lose their sessions under load stop sending until their leases are renewed: nothing is lost or displaced',
+  'processes that lose their sessions under load stop sending until their leases are renewed, and nothing is lost or out of order',
   { timeout: 120_000 },
   async (t) => {
     await using cluster = await startCluster(2, environment);
@@ -109,12 +109,12 @@ test(
   },
 );
 
-/** Test files share a server, and every database counts its sessions from 1. */
+/** Selects locks of this database: test files share a server, and every database numbers its sessions from 1. */
 function ofThisDatabase(sql: Cluster['database']['sql']) {
   return sql`l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 }
 
-/** Engagements of which one process sends the webhooks, and another takes the messages. */
+/** Engagements whose webhooks one process sends, while another process takes the messages. */
 async function startLoad(cluster: Cluster, t: TestContext) {
   const ledger = new OrderLedger();
   const receiver = await startLedgerReceiver(ledger);
@@ -123,7 +123,7 @@ async function startLoad(cluster: Cluster, t: TestContext) {
   const opened = await openEngagements(cluster.reach(node), 4);
   const [chat = assert.fail()] = opened;
   await makeWebhook(chat.server, chat.own, { url: receiver.url, events: ['engagement.chat.message'] });
-  await said(chat, chat.visitor, 'first 0');
+  await sendText(chat, chat.visitor, 'first 0');
   await until(() => ledger.arrived === 1);
   const [row] = await cluster.database.sql<{ name: string }[]>`
     SELECT a.application_name AS name
@@ -137,72 +137,68 @@ async function startLoad(cluster: Cluster, t: TestContext) {
 }
 
 test(
-  'the owner stops as it should: another takes over at once, and nothing is sent twice',
+  'when the owner stops gracefully, another process takes over at once, and nothing is sent twice',
   { timeout: 60_000 },
   async () => {
     await using cluster = await startCluster(1, environment);
-    const { chat, hook, node, receiver } = await tell(cluster);
+    const { chat, hook, node, receiver } = await startDelivering(cluster);
     const other = await cluster.start();
-    // Under way while it stops: it is finished.
+    // The stopping process finishes the delivery in flight.
     receiver.answer = () => (_, response) => void setTimeout(() => response.end(), 1_000);
-    await said(chat, chat.visitor, 'second');
+    await sendText(chat, chat.visitor, 'second');
     await until(() => receiver.arrived.length === 2);
     assert.equal(await node.stop('SIGTERM'), 0);
     receiver.answer = () => 200;
     const stoppedAt = Date.now();
-    await said({ ...chat, server: cluster.reach(other) }, chat.visitor, 'third');
+    await sendText({ ...chat, server: cluster.reach(other) }, chat.visitor, 'third');
     await until(() => receiver.arrived.length === 3);
     assert.ok((receiver.arrived[2]?.at ?? Number.POSITIVE_INFINITY) - stoppedAt < 4_000);
     assert.deepEqual(contentsAt(receiver), ['first', 'second', 'third']);
-    await until(async () => (await logged(cluster, hook)).length === 3);
-    assert.deepEqual(await logged(cluster, hook), ['delivered', 'delivered', 'delivered']);
+    await until(async () => (await statesInLog(cluster, hook)).length === 3);
+    assert.deepEqual(await statesInLog(cluster, hook), ['delivered', 'delivered', 'delivered']);
   },
 );
 
-test(
-  'one that was frozen past its lease comes back: what it has to say is not written',
-  { timeout: 90_000 },
-  async () => {
-    await using cluster = await startCluster(1, environment);
-    const { chat, hook, node, receiver } = await tell(cluster);
-    const other = await cluster.start();
-    const answers: (() => void)[] = [];
-    receiver.answer = () => (_, response) => void answers.push(() => response.writeHead(500).end());
-    await said(chat, chat.visitor, 'second');
-    await until(() => receiver.arrived.length === 2);
-    node.child.kill('SIGSTOP');
-    receiver.answer = () => 200;
-    const elsewhere = { ...chat, server: cluster.reach(other) };
-    await said(elsewhere, chat.visitor, 'third');
-    await until(() => receiver.arrived.length === 4, 25_000);
-    await until(async () => (await logged(cluster, hook)).length === 3);
-    // The first learns that it has failed, and would put it off.
-    for (const answer of answers) answer();
-    node.child.kill('SIGCONT');
-    await said(elsewhere, chat.visitor, 'fourth');
-    await until(() => receiver.arrived.length === 5);
-    await until(async () => (await logged(cluster, hook)).length === 4);
-    await until(async () => (await fetch(`${node.url}/readyz`)).ok);
-    // What was said at the one that was frozen is sent by the other: it knows that it has lost the destination.
-    await said(chat, chat.visitor, 'fifth');
-    await until(() => receiver.arrived.length === 6);
-    await until(async () => (await logged(cluster, hook)).length === 5);
-    assert.deepEqual(contentsAt(receiver), ['first', 'second', 'second', 'third', 'fourth', 'fifth']);
-    assert.deepEqual(new Set(await logged(cluster, hook)), new Set(['delivered']));
-  },
-);
+test('a process that was frozen past its lease writes no outcomes when it resumes', { timeout: 90_000 }, async () => {
+  await using cluster = await startCluster(1, environment);
+  const { chat, hook, node, receiver } = await startDelivering(cluster);
+  const other = await cluster.start();
+  const answers: (() => void)[] = [];
+  receiver.answer = () => (_, response) => void answers.push(() => response.writeHead(500).end());
+  await sendText(chat, chat.visitor, 'second');
+  await until(() => receiver.arrived.length === 2);
+  node.child.kill('SIGSTOP');
+  receiver.answer = () => 200;
+  const elsewhere = { ...chat, server: cluster.reach(other) };
+  await sendText(elsewhere, chat.visitor, 'third');
+  await until(() => receiver.arrived.length === 4, 25_000);
+  await until(async () => (await statesInLog(cluster, hook)).length === 3);
+  // The frozen process gets a failure and would schedule a retry.
+  for (const answer of answers) answer();
+  node.child.kill('SIGCONT');
+  await sendText(elsewhere, chat.visitor, 'fourth');
+  await until(() => receiver.arrived.length === 5);
+  await until(async () => (await statesInLog(cluster, hook)).length === 4);
+  await until(async () => (await fetch(`${node.url}/readyz`)).ok);
+  // The resumed process knows that it lost the destination, so the other process sends its messages.
+  await sendText(chat, chat.visitor, 'fifth');
+  await until(() => receiver.arrived.length === 6);
+  await until(async () => (await statesInLog(cluster, hook)).length === 5);
+  assert.deepEqual(contentsAt(receiver), ['first', 'second', 'second', 'third', 'fourth', 'fifth']);
+  assert.deepEqual(new Set(await statesInLog(cluster, hook)), new Set(['delivered']));
+});
 
-/** One that trusts the clock, and of whom others cannot tell whether it is there. */
+/** A claimant without a session: only the clock decides whether its leases are valid. */
 function claimant(owner: string): Claimant {
   return { owner, session: null, gone: [], expectedNow: Date.now() };
 }
 
-test('a late writer whose lease has passed to another writes nothing, renews nothing, releases nothing', async () => {
+test('a process whose lease has passed to another can neither write outcomes nor renew the lease', async () => {
   await using server = await startTestServer();
   await leaseElsewhere(server);
   const own = await makeAccount(server);
   const hook = await makeWebhook(server, own);
-  await makeWaiting(server, hook.id, [{}, {}]);
+  await insertWaiting(server, hook.id, [{}, {}]);
   const sql = server.database.sql;
   const accounts = (await sql<{ id: AccountId }[]>`SELECT account_id AS id FROM webhooks WHERE id = ${hook.id}`).map(
     ({ id }) => id,
@@ -212,8 +208,8 @@ test('a late writer whose lease has passed to another writes nothing, renews not
   await expire();
   const [first = assert.fail()] = await leaseOf(sql, claimant(late), accounts, 10);
   assert.equal((await leaseOf(sql, claimant(now), accounts, 10)).length, 0);
-  const wanted = [{ id: first.id, after: 0, fresh: 10, due: 10, excluded: [] }];
-  const { deliveries } = await readDeliveries(sql, wanted);
+  const queries = [{ id: first.id, after: 0, fresh: 10, due: 10, excluded: [] }];
+  const { deliveries } = await readDeliveries(sql, queries);
   assert.equal(deliveries.length, 2);
   await expire();
   const [second = assert.fail()] = await leaseOf(sql, claimant(now), accounts, 10);
@@ -230,18 +226,18 @@ test('a late writer whose lease has passed to another writes nothing, renews not
       attempt: null,
       note: null,
     }));
-  const state = async () => [
+  const readState = async () => [
     await sql`SELECT id, state, attempts FROM deliveries ORDER BY id`,
     await sql`SELECT owner, epoch, leased_until FROM destinations`,
     await sql`SELECT * FROM delivery_log`,
   ];
-  const before = await state();
+  const before = await readState();
   assert.deepEqual(await writeOutcomes(sql, late, outcomes(first.epoch)), new Set());
-  // Nor by the right number in the wrong name, or the right name with an old number.
+  // Neither owner nor epoch alone is enough.
   assert.deepEqual(await writeOutcomes(sql, late, outcomes(second.epoch)), new Set());
   assert.deepEqual(await writeOutcomes(sql, now, outcomes(first.epoch)), new Set());
   assert.deepEqual(await renewLeases(sql, { owner: late, session: null }, [first]), new Set());
-  assert.deepEqual(await state(), before);
+  assert.deepEqual(await readState(), before);
   assert.deepEqual(await writeOutcomes(sql, now, outcomes(second.epoch)), new Set<DestinationId>([second.id]));
   assert.deepEqual(
     (await sql<{ state: string }[]>`SELECT state FROM deliveries`).map((row) => row.state),
@@ -249,18 +245,18 @@ test('a late writer whose lease has passed to another writes nothing, renews not
   );
 });
 
-test('leases are renewed while outcomes are written: neither waits for the other for ever', async () => {
+test('renewing leases and writing outcomes concurrently does not deadlock', async () => {
   await using server = await startTestServer();
   const { sql } = server.database;
   const { siteId } = await makeAccount(server);
   const owner = randomUUID();
-  const held = await sql<{ id: DestinationId; epoch: number }[]>`
+  const leases = await sql<{ id: DestinationId; epoch: number }[]>`
     INSERT INTO destinations (id, account_id, origin, owner, epoch, leased_until)
     SELECT gen_random_uuid(), s.account_id, 'https://' || n || '.example', ${owner}, 1, 'infinity'
       FROM sites s, generate_series(1, 400) AS n
      WHERE s.id = ${siteId}
     RETURNING id, epoch::float8 AS epoch`;
-  const outcomes = held.map(({ id, epoch }) => ({
+  const outcomes = leases.map(({ id, epoch }) => ({
     delivery: { id: randomUUID(), destinationId: id },
     epoch,
     at: new Date(),
@@ -273,7 +269,7 @@ test('leases are renewed while outcomes are written: neither waits for the other
   for (let round = 0; round < 40; round += 1) {
     const [written, renewed] = await Promise.all([
       writeOutcomes(sql, owner, outcomes),
-      renewLeases(sql, { owner, session: null }, held.toReversed()),
+      renewLeases(sql, { owner, session: null }, leases.toReversed()),
     ]);
     assert.deepEqual([written.size, renewed.size], [400, 400]);
   }

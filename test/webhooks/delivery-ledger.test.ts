@@ -11,12 +11,12 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../packages/ser
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
 import { urlOf } from '../support/cluster.ts';
 import { engage, type Engaged } from '../support/chat.ts';
-import { isTaken, MisbehavingReceiver, type Heard } from '../support/misbehaving.ts';
+import { isAccepted, MisbehavingReceiver, type ReceivedEvent } from '../support/misbehaving-receiver.ts';
 import { launch, temporaryDirectory, type UsherProcess } from '../support/process.ts';
 import { call, until } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 
-/** `npm run prove` takes the long form. */
+/** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;
 const messages = isLong ? 10_000 : 1_000;
 const engagements = isLong ? 40 : 12;
@@ -24,8 +24,8 @@ const kills = isLong ? 20 : 4;
 const restarts = isLong ? 4 : 1;
 const killEveryMs = 3_000;
 
-/** Out of a thousand. Whoever hangs costs fifteen seconds, so that few do. */
-const moods = { drip: 5, cut: 20, refuse: 40, busy: 20, reset: 20, hang: 1, deaf: 20, endless: 5 };
+/** Per thousand requests. A hanging request takes 15 s, so only few hang. */
+const rates = { drip: 5, cut: 20, refuse: 40, busy: 20, reset: 20, hang: 1, close: 20, endless: 5 };
 
 interface World {
   postgres: EmbeddedPostgres;
@@ -33,12 +33,12 @@ interface World {
   readonly database: Database;
   readonly nodes: UsherProcess[];
   readonly start: () => Promise<UsherProcess>;
-  /** When a process was killed, or the database went down and came back. */
+  /** The times at which a process was killed, or the database stopped or started. */
   readonly faults: number[];
 }
 
 test(
-  `${2 * messages} events, receivers that fail in every way, processes killed and the database restarted: an exact ledger`,
+  `${2 * messages} events are delivered exactly, despite failing receivers, killed processes and restarts of the database`,
   { timeout: isLong ? 1_800_000 : 240_000 },
   async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'usher-ledger-'));
@@ -54,17 +54,17 @@ test(
     };
     const start = async () => launch({ dataDir: scratch.path, environment }).ready();
     const world: World = { postgres, dataDir, database, nodes: [], start, faults: [] };
-    const receivers = [await MisbehavingReceiver.start(moods), await MisbehavingReceiver.start(moods)];
+    const receivers = [await MisbehavingReceiver.start(rates), await MisbehavingReceiver.start(rates)];
     try {
       for (let count = 0; count < 3; count += 1) world.nodes.push(await start());
       const chats = await openChats(world, receivers);
       const isOver = new AbortController();
-      const hurrying = hurry(world, isOver.signal);
-      const [acknowledged] = await Promise.all([talk(world, chats), wreck(world)]);
-      await untilAllTaken(receivers, acknowledged);
+      const makingDue = keepMakingDue(world, isOver.signal);
+      const [acknowledged] = await Promise.all([writeMessages(world, chats), injectFaults(world)]);
+      await untilAllAccepted(receivers, acknowledged);
       await until(async () => (await waiting(world)) === 0, 120_000);
       isOver.abort();
-      await hurrying;
+      await makingDue;
       await audit(world, receivers, acknowledged);
     } finally {
       for (const node of world.nodes) await node.stop('SIGKILL');
@@ -77,11 +77,11 @@ test(
   },
 );
 
-/** Engagements in accounts of their own; each account tells both receivers of every message. */
+/** Starts engagements, each in its own account with a webhook to both receivers. */
 async function openChats(world: World, receivers: readonly MisbehavingReceiver[]): Promise<Engaged[]> {
   const chats: Engaged[] = [];
   while (chats.length < engagements) {
-    const chat = await engage({ url: anyone(world).url, database: world.database });
+    const chat = await engage({ url: anyNode(world).url, database: world.database });
     const events = ['engagement.chat.message'];
     for (const { url } of receivers) await makeWebhook(chat.server, chat.own, { url, events });
     chats.push(chat);
@@ -89,25 +89,25 @@ async function openChats(world: World, receivers: readonly MisbehavingReceiver[]
   return chats;
 }
 
-function anyone({ nodes }: World): UsherProcess {
+function anyNode({ nodes }: World): UsherProcess {
   const alive = nodes.filter(({ child }) => child.exitCode === null && child.signalCode === null);
   const node = alive[Math.floor(Math.random() * alive.length)];
-  if (node === undefined) throw new Error('nobody is there');
+  if (node === undefined) throw new Error('no process is running');
   return node;
 }
 
-/** Says things until they are acknowledged, whoever dies; answers what was, by content. */
-async function talk(world: World, chats: readonly Engaged[]): Promise<Set<string>> {
+/** Sends messages until each is acknowledged, despite killed processes. Returns the contents. */
+async function writeMessages(world: World, chats: readonly Engaged[]): Promise<Set<string>> {
   const acknowledged = new Set<string>();
   let next = 0;
   await Promise.all(
     chats.map(async (chat, index) => {
-      for (let said = 0; next < messages; said += 1) {
+      for (let number = 0; next < messages; number += 1) {
         next += 1;
-        const content = `${index} ${said}`;
-        await sayUntilAcknowledged(world, chat, content);
+        const content = `${index} ${number}`;
+        await sendUntilAcknowledged(world, chat, content);
         acknowledged.add(content);
-        // Spread over the time in which things break.
+        // Spread the messages over the time of the faults.
         await pause(Math.random() * 2 * ((kills * killEveryMs * engagements) / messages));
       }
     }),
@@ -115,11 +115,11 @@ async function talk(world: World, chats: readonly Engaged[]): Promise<Set<string
   return acknowledged;
 }
 
-async function sayUntilAcknowledged(world: World, { id, visitor }: Engaged, content: string): Promise<void> {
+async function sendUntilAcknowledged(world: World, { id, visitor }: Engaged, content: string): Promise<void> {
   const path = `PUT /engagements/${id}/chat_messages/${randomUUID()}`;
   for (let attempt = 0; attempt < 600; attempt += 1) {
     try {
-      const answer = await call(anyone(world), path, { token: visitor.token, body: { content } });
+      const answer = await call(anyNode(world), path, { token: visitor.token, body: { content } });
       if (answer.status === 200) return;
       assert.ok(answer.status >= 500, `${answer.status} ${JSON.stringify(answer.body)}`);
     } catch (error) {
@@ -127,13 +127,13 @@ async function sayUntilAcknowledged(world: World, { id, visitor }: Engaged, cont
     }
     await pause(100);
   }
-  throw new Error('nobody has acknowledged it');
+  throw new Error('the message was not acknowledged');
 }
 
-async function wreck(world: World): Promise<void> {
+async function injectFaults(world: World): Promise<void> {
   for (let round = 1; round <= kills; round += 1) {
     await pause(killEveryMs);
-    const victim = anyone(world);
+    const victim = anyNode(world);
     world.faults.push(Date.now());
     await victim.stop('SIGKILL');
     world.nodes.splice(world.nodes.indexOf(victim), 1);
@@ -147,8 +147,8 @@ async function wreck(world: World): Promise<void> {
   }
 }
 
-/** What was put off for minutes or hours comes at once: the test has no days. */
-async function hurry({ database: { sql } }: World, signal: AbortSignal): Promise<void> {
+/** Makes delayed deliveries due at once, because the test cannot wait for hours. */
+async function keepMakingDue({ database: { sql } }: World, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sql`UPDATE deliveries SET due_at = now() WHERE due_at > now()`.catch(() => undefined);
     await pause(300);
@@ -160,35 +160,38 @@ async function waiting({ database: { sql } }: World): Promise<number> {
   return row?.count ?? -1;
 }
 
-async function untilAllTaken(receivers: readonly MisbehavingReceiver[], acknowledged: ReadonlySet<string>) {
-  const isAllTaken = ({ heard }: MisbehavingReceiver): boolean => {
-    const taken = new Set(heard.filter(isTaken).map(({ content }) => content));
-    return [...acknowledged].every((content) => taken.has(content));
+async function untilAllAccepted(receivers: readonly MisbehavingReceiver[], acknowledged: ReadonlySet<string>) {
+  const hasAcceptedAll = ({ received }: MisbehavingReceiver): boolean => {
+    const accepted = new Set(received.filter(isAccepted).map(({ content }) => content));
+    return [...acknowledged].every((content) => accepted.has(content));
   };
-  await until(() => receivers.every(isAllTaken), 300_000);
+  await until(() => receivers.every(hasAcceptedAll), 300_000);
 }
 
 async function audit(world: World, receivers: readonly MisbehavingReceiver[], acknowledged: ReadonlySet<string>) {
   const failures = await failuresOf(world);
   let duplicates = 0;
   let overtaken = 0;
-  for (const { heard } of receivers) {
-    const told = new Set(heard.map(({ content }) => content));
+  for (const { received } of receivers) {
+    const contents = new Set(received.map(({ content }) => content));
     assert.deepEqual(
-      [...told].filter((content) => !acknowledged.has(content)),
+      [...contents].filter((content) => !acknowledged.has(content)),
       [],
-      'an event was invented',
+      'an event that was never sent was delivered',
     );
-    for (const [eventId, times] of Map.groupBy(heard.filter(isTaken), (each) => each.eventId)) {
+    for (const [eventId, times] of Map.groupBy(received.filter(isAccepted), (each) => each.eventId)) {
       for (const [index, again] of times.slice(1).entries()) {
         duplicates += 1;
         assert.ok(isExplained(world.faults, times[index], again), `${eventId} was delivered twice for no reason`);
       }
     }
-    for (const each of Map.groupBy(heard, ({ engagementId }) => engagementId).values())
+    for (const each of Map.groupBy(received, ({ engagementId }) => engagementId).values())
       overtaken += checkOrder(each, failures);
   }
-  const counts = receivers.map(({ counts: each, heard }) => ({ requests: heard.length, ...Object.fromEntries(each) }));
+  const counts = receivers.map(({ counts: each, received }) => ({
+    requests: received.length,
+    ...Object.fromEntries(each),
+  }));
   console.log(
     JSON.stringify({
       messages: acknowledged.size,
@@ -207,12 +210,12 @@ async function audit(world: World, receivers: readonly MisbehavingReceiver[], ac
   assert.deepEqual({ ...log }, { delivered: 2 * messages, all: 2 * messages });
 }
 
-/** Delivered again because whoever had delivered it died, or the database did, before that was written down. */
-function isExplained(faults: readonly number[], before: Heard | undefined, again: Heard): boolean {
+/** Whether a duplicate has a reason: a process or the database failed before the first delivery was recorded. */
+function isExplained(faults: readonly number[], before: ReceivedEvent | undefined, again: ReceivedEvent): boolean {
   return before !== undefined && faults.some((at) => at >= before.at - 1_000 && at <= again.at);
 }
 
-/** How often each event failed at most, at either receiver, by its id. */
+/** The number of failed attempts of each event, at the receiver where it failed more often. */
 async function failuresOf({ database: { sql } }: World): Promise<Map<string, number>> {
   const rows = await sql<{ id: string; failed: number }[]>`
     SELECT event_id AS id, max(failed)::integer AS failed
@@ -222,12 +225,12 @@ async function failuresOf({ database: { sql } }: World): Promise<Map<string, num
   return new Map(rows.map(({ id, failed }) => [id, failed]));
 }
 
-/** First arrivals are in order, but for what has failed three times (D8.7). How many were. */
-function checkOrder(heard: readonly Heard[], failures: ReadonlyMap<string, number>): number {
+/** Asserts that first arrivals are in order, except for events that failed three times (D8.7). Returns the number of exceptions. */
+function checkOrder(received: readonly ReceivedEvent[], failures: ReadonlyMap<string, number>): number {
   const first = new Map<string, number>();
   let latest = -1;
   let overtaken = 0;
-  for (const { content, eventId } of heard) {
+  for (const { content, eventId } of received) {
     if (first.has(content)) continue;
     const number = Number(content.split(' ')[1]);
     first.set(content, number);

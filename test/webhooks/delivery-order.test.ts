@@ -7,7 +7,7 @@ import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from 
 import { until } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 
-/** `npm run prove` takes the long form. */
+/** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;
 
 const versions = [
@@ -15,11 +15,11 @@ const versions = [
   { name: 'the oldest supported PostgreSQL', startPostgres: startOldestPostgres },
 ] as const;
 
-/** A slow receiver falls behind: while nothing is read for it, others are read for. */
+/** A slow receiver falls behind, so the dispatcher reads for the others while it does not read for that one. */
 const answersAfterMs = [0, 4, 8];
 
 for (const { name, startPostgres } of versions)
-  test(`on ${name} webhooks of one engagement arrive in the order of its messages while many write at once`, async () => {
+  test(`on ${name} webhooks of an engagement arrive in the order of its messages under concurrent writes`, async () => {
     await using cluster = await startDurableCluster({ nodes: 1, startPostgres });
     const [node] = cluster.nodes;
     assert.ok(node);

@@ -6,12 +6,12 @@ import { startTestServer, until } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import { makeAccount } from '../support/world.ts';
 
-test('health is written for webhooks in the order of their ids, as changes of roles lock them', async () => {
+test('webhook health is written in the order of ids, the order in which changes of roles lock webhooks', async () => {
   await using server = await startTestServer();
   const { sql } = server.database;
   const own = await makeAccount(server);
   const ids: string[] = [];
-  // Until one with a greater id was written first: a statement without an order would meet it first.
+  // Repeat until the first webhook has the greater id: a statement without an order would lock that one first.
   while (ids.length < 2 || (ids.at(-2) ?? '') < (ids.at(-1) ?? '')) {
     assert.ok(ids.length < 10);
     ids.push((await makeWebhook(server, own)).id);

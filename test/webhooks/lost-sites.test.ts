@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { said } from '../support/chat.ts';
+import { sendText } from '../support/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { assignRoles, engageOn, makeRegistrarScene, payload, registerWebhook } from '../support/registrars.ts';
+import { assignRoles, engageOn, makeRegistrarSetup, webhookBody, registerWebhook } from '../support/registrars.ts';
 import { call, startTestServer, type Answer, type Json } from '../support/server.ts';
 import { leaseElsewhere } from '../support/webhooks.ts';
 import { expectStatus, makeOperator, signIn, type TestAccount } from '../support/world.ts';
 
-/** What somebody who has lost a site can still read, or have sent, of what a webhook was told of it. */
+/** What an operator who has lost a site can still read of the deliveries of that site. */
 const server = await forThisFile(startTestServer());
-// What is to be delivered stays where it can be counted.
+// Deliveries stay in the table, so that the tests can count them.
 await leaseElsewhere(server);
 
 async function ask(who: { readonly token: string }, request: string, body?: Json): Promise<Answer> {
@@ -19,11 +19,11 @@ async function ask(who: { readonly token: string }, request: string, body?: Json
 async function sayOn(own: TestAccount, siteId: string): Promise<void> {
   const [chat] = await engageOn([server], { own, siteId, count: 1 });
   assert.ok(chat);
-  await said(chat, chat.visitor, 'Hello');
+  await sendText(chat, chat.visitor, 'Hello');
 }
 
-test('what a lost site was told of is no longer read from the log by the registrar', async () => {
-  const { own, admin, first, second, registrar } = await makeRegistrarScene(server);
+test('a registrar can no longer read the deliveries of a site they have lost', async () => {
+  const { own, admin, first, second, registrar } = await makeRegistrarSetup(server);
   const { id } = await registerWebhook(server, registrar);
   for (const site of [first, second]) await sayOn(own, site);
   const { deliveries } = expectStatus(
@@ -36,7 +36,7 @@ test('what a lost site was told of is no longer read from the log by the registr
   assert.deepEqual(await statuses(registrar), [200, 200]);
   await assignRoles(server, { own, operator: registrar, roles: { [first]: 'super_manager' } });
   const after = { token: await signIn(server, registrar.key) };
-  // Newest first: the second site's is the first of them.
+  // Newest first: the first delivery belongs to the second site.
   assert.deepEqual(
     [await statuses(after), await statuses(admin)],
     [
@@ -54,24 +54,24 @@ test('what a lost site was told of is no longer read from the log by the registr
   const onFirst = await makeOperator(server, own, [{ site_id: first, role: 'super_manager' }]);
   assert.deepEqual(await statuses(onFirst), [404, 404]);
 
-  // Naming the site that is left opens nothing of the lost one, to the registrar or to others.
-  expectStatus(await ask(after, `PUT /webhooks/${id}`, { ...payload, site_ids: [first] }), 200);
+  // Limiting the webhook to the remaining site gives no one access to deliveries of the lost one.
+  expectStatus(await ask(after, `PUT /webhooks/${id}`, { ...webhookBody, site_ids: [first] }), 200);
   assert.deepEqual([await statuses(after), await listed(after)], [[404, 200], [ofFirst]]);
   assert.deepEqual(await statuses(onFirst), [404, 404]);
   expectStatus(await ask(onFirst, `GET /webhooks/${id}`), 404);
   expectStatus(await ask(after, `POST /deliveries/${ofSecond}/replay`, {}), 404);
   assert.deepEqual(await statuses(admin), [200, 200]);
-  // The registrar goes on changing it.
-  expectStatus(await ask(after, `PUT /webhooks/${id}`, payload), 200);
+  // The registrar can still update the webhook.
+  expectStatus(await ask(after, `PUT /webhooks/${id}`, webhookBody), 200);
 });
 
 test('the log of a webhook without a registrar shows each reader the sites they are super_manager of', async () => {
-  const { own, admin, first, second } = await makeRegistrarScene(server);
+  const { own, admin, first, second } = await makeRegistrarSetup(server);
   const { id } = await registerWebhook(server, admin);
   await server.database.sql`
     UPDATE webhooks SET registered_by = NULL, url_set_by = NULL, has_covered = NULL WHERE id = ${id}`;
   for (const site of [first, second]) await sayOn(own, site);
-  expectStatus(await ask(admin, `PUT /webhooks/${id}`, { ...payload, site_ids: [first] }), 200);
+  expectStatus(await ask(admin, `PUT /webhooks/${id}`, { ...webhookBody, site_ids: [first] }), 200);
   const onFirst = await makeOperator(server, own, [{ site_id: first, role: 'super_manager' }]);
   const counts = await Promise.all(
     [admin, onFirst].map(async (who) => {
@@ -82,10 +82,10 @@ test('the log of a webhook without a registrar shows each reader the sites they 
   assert.deepEqual(counts, [2, 1]);
 });
 
-test('a webhook that never heard of a site is seen by its registrar and by super_managers of every site', async () => {
-  const { own, admin, first, registrar } = await makeRegistrarScene(server);
+test('a webhook that never covered a site is visible to its registrar and to super_managers of every site', async () => {
+  const { own, admin, first, registrar } = await makeRegistrarSetup(server);
   const { id } = await registerWebhook(server, registrar);
-  // As when the registrar loses the role while registering.
+  // As if the registrar had lost the role while registering.
   await server.database.sql`UPDATE webhooks SET covers = '{}', has_covered = '{}' WHERE id = ${id}`;
   const onFirst = await makeOperator(server, own, [{ site_id: first, role: 'super_manager' }]);
   expectStatus(await ask(onFirst, `GET /webhooks/${id}`), 404);

@@ -4,19 +4,22 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { ForbiddenAddress } from '../../packages/server/src/platform/address-guard.ts';
 import { NatsConnection, type Reply } from '../../packages/server/src/webhooks/channels/nats/connection.ts';
-import { forAnotherName, selfSigned } from '../support/certificate.ts';
+import { otherHostCertificate, selfSigned } from '../support/certificate.ts';
 import { TestNats } from '../support/nats.ts';
 import { until } from '../support/server.ts';
 
 const message = { subject: 'usher', headers: { 'Nats-Msg-Id': 'one' }, body: '{}' };
 
-interface Opened {
+interface TestConnection {
   readonly connection: NatsConnection;
   readonly publish: (answerMs?: number) => Promise<Reply>;
-  readonly endings: () => number;
+  readonly endCount: () => number;
 }
 
-function open(port: number, { host = '127.0.0.1', ca }: { readonly host?: string; readonly ca?: string } = {}): Opened {
+function open(
+  port: number,
+  { host = '127.0.0.1', ca }: { readonly host?: string; readonly ca?: string } = {},
+): TestConnection {
   let ended = 0;
   const connection = new NatsConnection({
     server: { host, port, isSecure: ca !== undefined },
@@ -29,11 +32,11 @@ function open(port: number, { host = '127.0.0.1', ca }: { readonly host?: string
   return {
     connection,
     publish: async (answerMs = 5_000) => connection.publish(message, answerMs),
-    endings: () => ended,
+    endCount: () => ended,
   };
 }
 
-/** Something that listens like a NATS server, and does what the test says with each connection. */
+/** A TCP server that treats each connection as the test says. */
 async function listen(context: TestContext, serve: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -55,7 +58,7 @@ async function listen(context: TestContext, serve: (socket: Socket) => void) {
 
 const info = 'INFO {"max_payload":1048576,"headers":true}\r\n';
 
-/** Signs everybody in, and then says `after` to whoever publishes. */
+/** Accepts every client, and calls `after` for each published message. */
 const greet =
   (after: (socket: Socket, inbox: string) => void) =>
   (socket: Socket): void => {
@@ -78,17 +81,17 @@ test('over TLS the certificate must be for the name of the URL', async () => {
   assert.deepEqual(await byAddress.publish(), { kind: 'no responders' });
   const plain = open(good.port);
   assert.deepEqual(await plain.publish(), { kind: 'refused', error: 'Secure Connection - TLS Required' });
-  await using other = await TestNats.start({ tls: forAnotherName });
-  for (const ca of [forAnotherName.cert, selfSigned.cert]) {
+  await using other = await TestNats.start({ tls: otherHostCertificate });
+  for (const ca of [otherHostCertificate.cert, selfSigned.cert]) {
     const reply = await open(other.port, { host: 'localhost', ca }).publish();
     assert.equal(reply.kind, 'lost');
-    assert.match(reply.error, ca === forAnotherName.cert ? /ERR_TLS_CERT_ALTNAME_INVALID/ : /SELF_SIGNED/);
+    assert.match(reply.error, ca === otherHostCertificate.cert ? /ERR_TLS_CERT_ALTNAME_INVALID/ : /SELF_SIGNED/);
   }
   trusted.connection.close();
   byAddress.connection.close();
 });
 
-test('what the lookup forbids is not connected to, and is said to be forbidden', async () => {
+test('a forbidden address is not connected to, and the result says so', async () => {
   const connection = new NatsConnection({
     server: { host: 'nats.example', port: 4222, isSecure: false },
     credentials: null,
@@ -96,23 +99,23 @@ test('what the lookup forbids is not connected to, and is said to be forbidden',
     onEnd: () => undefined,
   });
   assert.deepEqual(await connection.publish(message, 5_000), { kind: 'forbidden' });
-  // Also by whoever comes too late.
+  // Also for a message published after the connection has failed.
   assert.deepEqual(await connection.publish(message, 5_000), { kind: 'forbidden' });
 });
 
-test('a server that offers no TLS, or speaks before it, is told nothing', async (context) => {
-  let heard = '';
-  const said = [info, `${info.replace('}', ',"tls_required":true}')}PING\r\n`];
+test('nothing is sent to a server that offers no TLS or sends data before the handshake', async (context) => {
+  let received = '';
+  const greetings = [info, `${info.replace('}', ',"tls_required":true}')}PING\r\n`];
   const { port } = await listen(context, (socket) => {
-    socket.on('data', (data) => (heard += String(data)));
-    socket.write(said.shift() ?? '');
+    socket.on('data', (data) => (received += String(data)));
+    socket.write(greetings.shift() ?? '');
   });
-  for (const error of ['the server offers no TLS', 'the server did not wait for TLS'])
+  for (const error of ['the server does not offer TLS', 'the server sent data before TLS'])
     assert.deepEqual(await open(port, { ca: selfSigned.cert }).publish(), { kind: 'lost', error });
-  assert.equal(heard, '');
+  assert.equal(received, '');
 });
 
-test('one connection carries many events, and answers in any order find their own', async (context) => {
+test('one connection carries many events, and responses in any order are matched to their events', async (context) => {
   const inboxes: string[] = [];
   const { port, sockets } = await listen(
     context,
@@ -136,7 +139,7 @@ test('one connection carries many events, and answers in any order find their ow
   connection.close();
 });
 
-test('an answer that comes byte by byte is read, and a PING in between is answered', async (context) => {
+test('a response that arrives byte by byte is read, and a PING before it is answered', async (context) => {
   let ponged = false;
   const { port } = await listen(
     context,
@@ -152,7 +155,7 @@ test('an answer that comes byte by byte is read, and a PING in between is answer
   connection.close();
 });
 
-test('a server that falls silent is given up, with its connection; one that is only slow keeps it', async (context) => {
+test('the connection to a silent server is closed; the connection to a slow one is kept', async (context) => {
   let answers = false;
   const { port, sockets } = await listen(
     context,
@@ -161,35 +164,35 @@ test('a server that falls silent is given up, with its connection; one that is o
   answers = true;
   const slow = open(port);
   assert.deepEqual(await slow.publish(200), { kind: 'late', answerMs: 200 });
-  assert.equal(slow.endings(), 0);
+  assert.equal(slow.endCount(), 0);
   answers = false;
   assert.deepEqual(await slow.publish(200), { kind: 'late', answerMs: 200 });
-  assert.equal(slow.endings(), 1);
+  assert.equal(slow.endCount(), 1);
   await until(() => sockets.size === 0);
 });
 
-test('a server that sends without end, or anything else than NATS, is cut off', async (context) => {
-  for (const [said, error] of [
-    ['x'.repeat(100_000), 'a line is too long'],
-    ['HTTP/1.1 400 Bad Request\r\n\r\n', 'an operation is unknown'],
-    [`${info}MSG a 1 99999999\r\n`, 'a message is too long'],
-    [`${info}MSG a 1 -5\r\n`, 'a message has no size'],
+test('a server that violates the NATS protocol is disconnected', async (context) => {
+  for (const [sent, error] of [
+    ['x'.repeat(100_000), 'the line is too long'],
+    ['HTTP/1.1 400 Bad Request\r\n\r\n', 'unknown operation'],
+    [`${info}MSG a 1 99999999\r\n`, 'the message is too long'],
+    [`${info}MSG a 1 -5\r\n`, 'the message has no valid size'],
   ] as const) {
-    const { port, sockets } = await listen(context, (socket) => void socket.write(said));
+    const { port, sockets } = await listen(context, (socket) => void socket.write(sent));
     assert.deepEqual(await open(port).publish(), {
       kind: 'lost',
-      error: `the server does not speak NATS: ${error}`,
+      error: `the server broke the NATS protocol: ${error}`,
     });
     await until(() => sockets.size === 0);
   }
 });
 
-test('a server that says nothing at all is not waited for, and its socket is closed', async (context) => {
+test('a server that never greets is given up after 5 s, and its socket is closed', async (context) => {
   const { port, sockets } = await listen(context, () => undefined);
-  const { publish, endings } = open(port);
+  const { publish, endCount } = open(port);
   const began = performance.now();
   assert.deepEqual(await publish(), { kind: 'lost', error: 'no connection within 5 seconds' });
   assert.ok(performance.now() - began < 7_000);
-  assert.equal(endings(), 1);
+  assert.equal(endCount(), 1);
   await until(() => sockets.size === 0);
 });

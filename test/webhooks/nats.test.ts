@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { engage, said } from '../support/chat.ts';
-import { fill } from '../support/deliveries.ts';
+import { engage, sendText } from '../support/chat.ts';
+import { insertDeliveries } from '../support/deliveries.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { TestNats } from '../support/nats.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { makeWebhook, rowOf } from '../support/webhooks.ts';
+import { makeWebhook, webhookRow } from '../support/webhooks.ts';
 import { expectStatus, makeAccount, type TestAccount } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
@@ -20,35 +20,35 @@ async function register(own: TestAccount, url: string, fields: Json = {}): Promi
   return makeWebhook(server, own, { url, method: undefined, events: ['engagement.chat.message'], ...fields });
 }
 
-interface Heard {
+interface NatsWebhook {
   readonly own: TestAccount;
   readonly hook: Json;
   readonly subject: string;
 }
 
-/** A webhook that publishes, in an account of its own. */
-async function hear(broker: TestNats = nats, fields: Json = {}): Promise<Heard> {
+/** Creates a webhook that publishes to a new subject, in a new account. */
+async function makeNatsWebhook(broker: TestNats = nats, fields: Json = {}): Promise<NatsWebhook> {
   const own = await makeAccount(server);
   const subject = newSubject();
   return { own, hook: await register(own, broker.url(subject), fields), subject };
 }
 
-/** The same, and an engagement whose messages it publishes. */
-async function hearChat(
+/** Creates a webhook that publishes the messages of a new engagement. */
+async function makeChatWebhook(
   broker: TestNats = nats,
-): Promise<Heard & { readonly say: (content: string) => Promise<void> }> {
+): Promise<NatsWebhook & { readonly say: (content: string) => Promise<void> }> {
   const chat = await engage(server);
   const subject = newSubject();
-  const say = async (content: string): Promise<void> => void (await said(chat, chat.visitor, content));
+  const say = async (content: string): Promise<void> => void (await sendText(chat, chat.visitor, content));
   return { own: chat.own, hook: await register(chat.own, broker.url(subject)), subject, say };
 }
 
-async function sendTest({ own, hook }: Heard): Promise<void> {
+async function sendTest({ own, hook }: NatsWebhook): Promise<void> {
   const body = { event_type: 'engagement.chat.message' };
   expectStatus(await call(server, `POST /webhooks/${hook.id}/test`, { token: own.admin, body }), 202);
 }
 
-async function attemptsOf({ hook, own: { admin: token } }: Heard): Promise<Json[]> {
+async function attemptsOf({ hook, own: { admin: token } }: NatsWebhook): Promise<Json[]> {
   const { deliveries } = (await call(server, `GET /webhooks/${hook.id}/deliveries`, { token })).body;
   const attempts: Json[] = [];
   for (const { id } of deliveries)
@@ -56,157 +56,157 @@ async function attemptsOf({ hook, own: { admin: token } }: Heard): Promise<Json[
   return attempts;
 }
 
-async function firstFailure(heard: Heard): Promise<Json> {
-  await sendTest(heard);
-  await until(async () => (await attemptsOf(heard)).length > 0);
-  return (await attemptsOf(heard))[0];
+async function firstFailure(webhook: NatsWebhook): Promise<Json> {
+  await sendTest(webhook);
+  await until(async () => (await attemptsOf(webhook)).length > 0);
+  return (await attemptsOf(webhook))[0];
 }
 
-/** What was put off falls due now. */
-async function hurry({ hook }: Heard): Promise<void> {
+/** Makes delayed deliveries due now. */
+async function makeDue({ hook }: NatsWebhook): Promise<void> {
   await server.database.sql`UPDATE deliveries SET due_at = now() WHERE webhook_id = ${hook.id} AND due_at > now()`;
 }
 
 const contentsIn = async (broker: TestNats, subject: string): Promise<string[]> =>
   (await broker.stored(subject)).map(({ event }) => event.message.content);
 
-test('events are stored in order, each under an id of its own, signed as requests are', async () => {
-  const heard = await hearChat();
-  await nats.makeStream(heard.subject);
-  for (const content of ['one', 'two “🙂”', 'three']) await heard.say(content);
-  await until(async () => (await nats.count(heard.subject)) === 3);
-  const stored = await nats.stored(heard.subject);
+test('events are stored in order, each with its own id and signed like HTTP requests', async () => {
+  const webhook = await makeChatWebhook();
+  await nats.makeStream(webhook.subject);
+  for (const content of ['one', 'two “🙂”', 'three']) await webhook.say(content);
+  await until(async () => (await nats.count(webhook.subject)) === 3);
+  const stored = await nats.stored(webhook.subject);
   assert.deepEqual(
     stored.map(({ event }) => event.message.content),
     ['one', 'two “🙂”', 'three'],
   );
   for (const { headers, body, event } of stored) {
-    assert.equal(headers['Nats-Msg-Id'], `${heard.hook.id}.${event.event_id}`);
+    assert.equal(headers['Nats-Msg-Id'], `${webhook.hook.id}.${event.event_id}`);
     assert.equal(headers['Content-Type'], 'application/json');
-    assert.deepEqual(new Webhook(heard.hook.secret).verify(body, headers), event);
+    assert.deepEqual(new Webhook(webhook.hook.secret).verify(body, headers), event);
   }
-  await until(async () => (await attemptsOf(heard)).every(({ state }) => state === 'delivered'));
-  const [{ status, answer }] = await attemptsOf(heard);
+  await until(async () => (await attemptsOf(webhook)).every(({ state }) => state === 'delivered'));
+  const [{ status, answer }] = await attemptsOf(webhook);
   assert.equal(status, 200);
-  assert.equal(JSON.parse(answer).stream, heard.subject.replace('.', '_'));
+  assert.equal(JSON.parse(answer).stream, webhook.subject.replace('.', '_'));
 });
 
-test('a delivery that is repeated is in the stream once, and one that is replayed is acknowledged as a duplicate', async () => {
-  const heard = await hear();
-  await nats.makeStream(heard.subject);
-  await sendTest(heard);
-  await until(async () => (await attemptsOf(heard)).length === 1);
-  const { admin: token } = heard.own;
-  const [{ id }] = (await call(server, `GET /webhooks/${heard.hook.id}/deliveries`, { token })).body.deliveries;
+test('a replayed delivery is acknowledged as a duplicate and is in the stream once', async () => {
+  const webhook = await makeNatsWebhook();
+  await nats.makeStream(webhook.subject);
+  await sendTest(webhook);
+  await until(async () => (await attemptsOf(webhook)).length === 1);
+  const { admin: token } = webhook.own;
+  const [{ id }] = (await call(server, `GET /webhooks/${webhook.hook.id}/deliveries`, { token })).body.deliveries;
   expectStatus(await call(server, `POST /deliveries/${id}/replay`, { token }), 202);
-  await until(async () => (await attemptsOf(heard)).length === 2);
-  const [first, second] = await attemptsOf(heard);
+  await until(async () => (await attemptsOf(webhook)).length === 2);
+  const [first, second] = await attemptsOf(webhook);
   assert.deepEqual([first.state, second.state], ['delivered', 'delivered']);
   assert.deepEqual([JSON.parse(first.answer).duplicate, JSON.parse(second.answer).duplicate], [undefined, true]);
-  assert.equal(await nats.count(heard.subject), 1);
+  assert.equal(await nats.count(webhook.subject), 1);
 });
 
-test('two webhooks whose subjects are in one stream each have every event there', async () => {
-  const heard = await hearChat();
-  await register(heard.own, nats.url(`${heard.subject}.also`));
-  await nats.makeStream(heard.subject, { subjects: [`${heard.subject}.also`, heard.subject] });
-  await heard.say('twice');
-  await until(async () => (await nats.count(heard.subject)) === 2);
+test('two webhooks whose subjects share a stream each store every event', async () => {
+  const webhook = await makeChatWebhook();
+  await register(webhook.own, nats.url(`${webhook.subject}.also`));
+  await nats.makeStream(webhook.subject, { subjects: [`${webhook.subject}.also`, webhook.subject] });
+  await webhook.say('twice');
+  await until(async () => (await nats.count(webhook.subject)) === 2);
 });
 
-test('while the server is away nothing is lost, and afterwards it arrives in order', async () => {
+test('events published while the server is down arrive in order afterwards', async () => {
   await using broker = await TestNats.start();
-  const heard = await hearChat(broker);
-  await broker.makeStream(heard.subject);
-  await heard.say('before');
-  await until(async () => (await broker.count(heard.subject)) === 1);
+  const webhook = await makeChatWebhook(broker);
+  await broker.makeStream(webhook.subject);
+  await webhook.say('before');
+  await until(async () => (await broker.count(webhook.subject)) === 1);
   await broker.kill();
-  for (const content of ['while', 'it is', 'away']) await heard.say(content);
-  await until(async () => (await attemptsOf(heard)).some(({ state }) => state === 'retrying'));
-  const away = (await attemptsOf(heard)).find(({ state }) => state === 'retrying');
+  for (const content of ['while', 'it is', 'away']) await webhook.say(content);
+  await until(async () => (await attemptsOf(webhook)).some(({ state }) => state === 'retrying'));
+  const away = (await attemptsOf(webhook)).find(({ state }) => state === 'retrying');
   assert.deepEqual([away.status, away.answer], [null, null]);
   assert.match(away.error, /ECONNREFUSED|closed the connection/);
   await broker.run();
   await until(async () => {
-    await hurry(heard);
-    return (await broker.count(heard.subject)) === 4;
+    await makeDue(webhook);
+    return (await broker.count(webhook.subject)) === 4;
   });
-  assert.deepEqual(await contentsIn(broker, heard.subject), ['before', 'while', 'it is', 'away']);
+  assert.deepEqual(await contentsIn(broker, webhook.subject), ['before', 'while', 'it is', 'away']);
 });
 
-test('without a stream for the subject it is tried again, and says so', async () => {
-  const heard = await hear();
-  const failed = await firstFailure(heard);
+test('without a stream for the subject the delivery is retried, and the error says so', async () => {
+  const webhook = await makeNatsWebhook();
+  const failed = await firstFailure(webhook);
   assert.deepEqual([failed.state, failed.status], ['retrying', 503]);
-  assert.equal(failed.error, `no stream takes the subject ${heard.subject}`);
-  await nats.makeStream(heard.subject);
+  assert.equal(failed.error, `no stream has the subject ${webhook.subject}`);
+  await nats.makeStream(webhook.subject);
   await until(async () => {
-    await hurry(heard);
-    return (await nats.count(heard.subject)) === 1;
+    await makeDue(webhook);
+    return (await nats.count(webhook.subject)) === 1;
   });
 });
 
-test('an event that is too large for the server or the stream is not tried again', async () => {
+test('an event that is too large for the server or the stream is not retried', async () => {
   await using small = await TestNats.start({ settings: ['max_payload: 300'] });
-  const forServer = await firstFailure(await hear(small));
+  const forServer = await firstFailure(await makeNatsWebhook(small));
   assert.deepEqual([forServer.state, forServer.status], ['exhausted', null]);
-  assert.equal(forServer.error, 'the event is larger than the 300 bytes that the server takes');
-  const heard = await hear();
-  await nats.makeStream(heard.subject, { max_msg_size: 300 });
-  const forStream = await firstFailure(heard);
+  assert.equal(forServer.error, 'the event is larger than the 300 bytes that the server accepts');
+  const webhook = await makeNatsWebhook();
+  await nats.makeStream(webhook.subject, { max_msg_size: 300 });
+  const forStream = await firstFailure(webhook);
   assert.deepEqual([forStream.state, forStream.status], ['exhausted', 400]);
-  assert.match(forStream.error, /^the server said “message size exceeds maximum allowed”/);
+  assert.match(forStream.error, /^the server answered “message size exceeds maximum allowed”/);
 });
 
 const users = `
   authorization { users: [
     { user: reader, password: reader },
     { user: usher, password: "right \\"ü\\"", permissions: { publish: ["usher.>"], subscribe: ["_INBOX.>"] } },
-    { user: deaf, password: right, permissions: { publish: ["usher.>"], subscribe: ["nothing"] } } ] }`;
+    { user: publisher, password: right, permissions: { publish: ["usher.>"], subscribe: ["nothing"] } } ] }`;
 
-test('credentials sign in, are never shown, and go to no other server', async () => {
-  const sign = { user: 'reader', pass: 'reader' };
-  await using broker = await TestNats.start({ settings: [users], sign });
+test('credentials are used, never shown, and not sent to another server', async () => {
+  const credentials = { user: 'reader', pass: 'reader' };
+  await using broker = await TestNats.start({ settings: [users], credentials });
   const right = { user: 'usher', password: 'right "ü"' };
-  const heard = await hear(broker, { credentials: { ...right, password: 'wrong' } });
-  await broker.makeStream(heard.subject);
-  const wrong = await firstFailure(heard);
+  const webhook = await makeNatsWebhook(broker, { credentials: { ...right, password: 'wrong' } });
+  await broker.makeStream(webhook.subject);
+  const wrong = await firstFailure(webhook);
   assert.deepEqual([wrong.state, wrong.status], ['retrying', null]);
   assert.match(wrong.error, /“Authorization Violation”: the credentials are wrong or missing$/);
-  const { admin: token } = heard.own;
+  const { admin: token } = webhook.own;
   const put = async (change: Json): Promise<Json> => {
-    const body = { url: broker.url(heard.subject), events: ['engagement.chat.message'], ...change };
-    return expectStatus(await call(server, `PUT /webhooks/${heard.hook.id}`, { token, body }), 200).body;
+    const body = { url: broker.url(webhook.subject), events: ['engagement.chat.message'], ...change };
+    return expectStatus(await call(server, `PUT /webhooks/${webhook.hook.id}`, { token, body }), 200).body;
   };
   assert.equal((await put({ credentials: right })).has_credentials, true);
   await until(async () => {
-    await hurry(heard);
-    return (await broker.count(heard.subject)) === 1;
+    await makeDue(webhook);
+    return (await broker.count(webhook.subject)) === 1;
   });
-  // Another subject of the same server keeps them; it is not one that the user may publish to.
+  // Another subject on the same server keeps the credentials; the user may not publish to it.
   const denied = await put({ url: broker.url('other.events') });
   assert.deepEqual([denied.has_credentials, 'credentials' in denied], [true, false]);
-  await sendTest(heard);
-  await until(async () => (await attemptsOf(heard)).some(({ error }) => /do not permit to publish/.test(error)));
-  assert.ok(!JSON.stringify(await rowOf(server, heard.hook.id)).includes('right'));
-  assert.equal((await put({ url: nats.url(heard.subject) })).has_credentials, false);
-  const deaf = await hear(broker, { credentials: { user: 'deaf', password: 'right' } });
-  assert.match((await firstFailure(deaf)).error, /do not permit to subscribe to _INBOX/);
+  await sendTest(webhook);
+  await until(async () => (await attemptsOf(webhook)).some(({ error }) => /do not allow publishing/.test(error)));
+  assert.ok(!JSON.stringify(await webhookRow(server, webhook.hook.id)).includes('right'));
+  assert.equal((await put({ url: nats.url(webhook.subject) })).has_credentials, false);
+  const publisher = await makeNatsWebhook(broker, { credentials: { user: 'publisher', password: 'right' } });
+  assert.match((await firstFailure(publisher)).error, /do not allow subscribing to _INBOX/);
 });
 
-test('a token signs in as well, and a server that wants one says so to whoever has none', async () => {
+test('a token can be used instead of a password, and without one the server refuses', async () => {
   await using broker = await TestNats.start({
     settings: ['authorization { token: "of mine" }'],
-    sign: { token: 'of mine' },
+    credentials: { token: 'of mine' },
   });
-  const heard = await hear(broker, { credentials: { token: 'of mine' } });
-  await broker.makeStream(heard.subject);
-  await sendTest(heard);
-  await until(async () => (await broker.count(heard.subject)) === 1);
-  assert.match((await firstFailure(await hear(broker))).error, /Authorization Violation/);
+  const webhook = await makeNatsWebhook(broker, { credentials: { token: 'of mine' } });
+  await broker.makeStream(webhook.subject);
+  await sendTest(webhook);
+  await until(async () => (await broker.count(webhook.subject)) === 1);
+  assert.match((await firstFailure(await makeNatsWebhook(broker))).error, /Authorization Violation/);
 });
 
-test('what cannot be published to is refused when it is registered', async () => {
+test('an invalid NATS URL or field is refused at registration', async () => {
   const own = await makeAccount(server);
   const at = 'nats://127.0.0.1:4222/';
   for (const [body, attribute] of [
@@ -215,7 +215,7 @@ test('what cannot be published to is refused when it is registered', async () =>
     [{ url: `${at}$JS.API.STREAM.DELETE.x` }, '/url'],
     [{ url: at }, '/url'],
     [{ url: 'nats://user:secret@127.0.0.1/usher' }, '/url'],
-    // Addresses around the server, which only the operator of Usher may allow.
+    // Private addresses, which only a setting of Usher can allow.
     [{ url: 'nats://10.1.2.3:4222/usher' }, '/url'],
     [{ url: 'tls://169.254.169.254/usher' }, '/url'],
     [{ url: 'nats://0xa.1:4222/usher' }, '/url'],
@@ -237,25 +237,28 @@ test('what cannot be published to is refused when it is registered', async () =>
   }
 });
 
-test('a name that means an address around the server is not connected to', async () => {
-  const heard = await hear();
-  // As if the name had meant another address when it was registered.
+test('a host that resolves to a private address is not connected to', async () => {
+  const webhook = await makeNatsWebhook();
+  // As if the name had resolved to another address at registration.
   await server.database.sql`
     WITH moved AS (
       UPDATE destinations d SET origin = 'nats://10.1.2.3:4222' FROM webhooks w
-       WHERE w.id = ${heard.hook.id} AND d.id = w.destination_id)
-    UPDATE webhooks SET url = 'nats://10.1.2.3:4222/usher' WHERE id = ${heard.hook.id}`;
-  const failed = await firstFailure(heard);
-  assert.deepEqual([failed.status, failed.error], [null, 'the address may not be called']);
+       WHERE w.id = ${webhook.hook.id} AND d.id = w.destination_id)
+    UPDATE webhooks SET url = 'nats://10.1.2.3:4222/usher' WHERE id = ${webhook.hook.id}`;
+  const failed = await firstFailure(webhook);
+  assert.deepEqual([failed.status, failed.error], [null, 'the address is not allowed']);
 });
 
-test('hundreds of events are in the stream once each, those of an engagement in their order', async () => {
-  const { hook, subject } = await hear();
+test('hundreds of events are each stored once, in order within their engagement', async () => {
+  const { hook, subject } = await makeNatsWebhook();
   await nats.makeStream(subject);
-  const { account_id: accountId, destination_id: destinationId } = await rowOf(server, hook.id);
+  const { account_id: accountId, destination_id: destinationId } = await webhookRow(server, hook.id);
   const { sql } = server.database;
   for (let engagement = 0; engagement < 3; engagement += 1)
-    await fill(sql, { id: hook.id, accountId, destinationId }, 'fresh', { count: 100, engagementId: randomUUID() });
+    await insertDeliveries(sql, { id: hook.id, accountId, destinationId }, 'fresh', {
+      count: 100,
+      engagementId: randomUUID(),
+    });
   const due = await sql<{ eventId: string; engagementId: string }[]>`
     SELECT event_id AS "eventId", engagement_id AS "engagementId"
       FROM deliveries WHERE webhook_id = ${hook.id} ORDER BY event_seq`;

@@ -6,15 +6,15 @@ import { test } from 'node:test';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
 import { startApple } from '../support/apple.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { end, engage, said } from '../support/chat.ts';
+import { end, engage, sendText } from '../support/chat.ts';
 import { startCluster } from '../support/cluster.ts';
 import { temporaryDirectory } from '../support/process.ts';
 import { call, until } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 
-/** A process as it is started, with a key in a file and an authority of our own to trust. */
+/** A real process, with a key file and a test certificate authority. */
 test(
-  'what happens is pushed to a device, in order, until Apple says that the device is gone',
+  'events are pushed to a device in order, until Apple reports that the device is gone',
   { timeout: 60_000 },
   async () => {
     const directory = temporaryDirectory();
@@ -40,7 +40,7 @@ test(
         events: [...eventTypes],
       });
       assert.equal(hook.secret ?? null, null);
-      for (const content of ['one', 'two']) await said(chat, chat.visitor, content);
+      for (const content of ['one', 'two']) await sendText(chat, chat.visitor, content);
       await until(() => apple.pushes.length === 2, 10_000);
       assert.deepEqual(
         apple.pushes.map(({ headers, json }) => [headers[':path'], headers['apns-topic'], json.data.message.content]),
@@ -50,14 +50,14 @@ test(
         ],
       );
       assert.equal(apple.pushes[0]?.json.message, 'engagement.chat.message');
-      // One that is too long for Apple keeps what every event has, in its usual order.
-      const long = await said(chat, chat.visitor, 'x'.repeat(5_000));
+      // An event that is too long for Apple keeps the common fields, in the usual order.
+      const long = await sendText(chat, chat.visitor, 'x'.repeat(5_000));
       await until(() => apple.pushes.length === 3, 10_000);
       const { data } = apple.pushes[2]?.json ?? assert.fail();
       assert.deepEqual(Object.keys(data), ['event_type', 'event_id', 'dispatched_at', 'message', 'truncated']);
       assert.deepEqual([data.message.id, data.truncated], [long, true]);
       assert.ok(Date.parse(data.dispatched_at) > 0);
-      apple.behave = (push) => push.answer(410, { reason: 'Unregistered', timestamp: Date.now() + 60_000 });
+      apple.onPush = (push) => push.answer(410, { reason: 'Unregistered', timestamp: Date.now() + 60_000 });
       await end(chat);
       const show = async () => (await call(node, `GET /webhooks/${hook.id}`, { token: chat.own.admin })).body;
       await until(async () => (await show()).enabled === false, 10_000);

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { fill, finish, makeWebhook, waitingOf, type TestWebhook } from '../support/deliveries.ts';
+import {
+  insertDeliveries,
+  finishDelivery,
+  insertWebhook,
+  waitingDeliveries,
+  type TestWebhook,
+} from '../support/deliveries.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
 import { leaseElsewhere } from '../support/webhooks.ts';
@@ -9,7 +15,7 @@ import { expectStatus } from '../support/world.ts';
 
 const { server, account: own } = await openWorld();
 const { sql } = server.database;
-// What waits stays as it was put.
+// Deliveries stay as the tests insert them.
 await leaseElsewhere(server);
 
 async function ask(path: string): Promise<Answer> {
@@ -25,12 +31,12 @@ async function replay(id: string): Promise<Answer> {
   return call(server, `POST /deliveries/${id}/replay`, { token: own.admin });
 }
 
-test('a test, which has no event, is shown and replayed with what it sends', async () => {
-  const webhook = await makeWebhook(server, own);
-  const [id = ''] = await fill(sql, webhook, 'fresh', { count: 1 });
+test('a test delivery, which has no event, is shown and replayed with its own body', async () => {
+  const webhook = await insertWebhook(server, own);
+  const [id = ''] = await insertDeliveries(sql, webhook, 'fresh', { count: 1 });
   await sql`DELETE FROM events WHERE id = (SELECT event_id FROM deliveries WHERE id = ${id})`;
   await sql`UPDATE deliveries SET body = '{"event_type": "engagement.start"}' WHERE id = ${id}`;
-  await finish(sql, id);
+  await finishDelivery(sql, id);
   const { event } = expectStatus(await ask(`/deliveries/${id}`), 200).body;
   assert.deepEqual(event.payload, { event_type: 'engagement.start' });
   expectStatus(await replay(id), 202);
@@ -38,17 +44,17 @@ test('a test, which has no event, is shown and replayed with what it sends', asy
   assert.deepEqual(row?.['body'], { event_type: 'engagement.start' });
 });
 
-test('a delivery that has finished or is held is sent again: at once, on its own, from the first attempt on', async () => {
-  for (const standing of ['delivered', 'exhausted', 'discarded', 'held'] as const) {
-    const webhook = await makeWebhook(server, own);
-    const [id = ''] = await fill(sql, webhook, standing, { count: 1, engagementId: randomUUID() });
+test('replaying a finished or held delivery makes it due at once, parked, with a new count of attempts', async () => {
+  for (const seeded of ['delivered', 'exhausted', 'discarded', 'held'] as const) {
+    const webhook = await insertWebhook(server, own);
+    const [id = ''] = await insertDeliveries(sql, webhook, seeded, { count: 1, engagementId: randomUUID() });
     const earlier = expectStatus(await ask(`/deliveries/${id}`), 200).body;
-    // It may have another address by now.
-    const { destinationId } = await makeWebhook(server, own);
+    // The webhook may have moved to another destination.
+    const { destinationId } = await insertWebhook(server, own);
     await sql`UPDATE webhooks SET destination_id = ${destinationId} WHERE id = ${webhook.id}`;
     const { body } = expectStatus(await replay(id), 202);
     assert.deepEqual([body.id, body.state, body.parked, body.finished_at], [id, 'pending', true, null]);
-    const [row, ...more] = await waitingOf(sql, webhook);
+    const [row, ...more] = await waitingDeliveries(sql, webhook);
     assert.equal(more.length, 0);
     assert.deepEqual([row?.id, row?.state, row?.attempts, row?.parked], [id, 'pending', 0, true]);
     assert.equal(row?.destination_id, destinationId);
@@ -59,20 +65,20 @@ test('a delivery that has finished or is held is sent again: at once, on its own
       [earlier.attempts, earlier.event, earlier.engagement_id],
     );
     assert.deepEqual(await listed(webhook), [id]);
-    await finish(sql, id);
+    await finishDelivery(sql, id);
     const again = expectStatus(await ask(`/deliveries/${id}`), 200).body;
     assert.deepEqual([again.state, again.attempts.length], ['delivered', earlier.attempts.length + 1]);
     assert.deepEqual(await listed(webhook, 'state=delivered'), [id]);
   }
 });
 
-test('one that waits for its next attempt has it now, and keeps its place otherwise', async () => {
-  const webhook = await makeWebhook(server, own);
-  const [retrying = ''] = await fill(sql, webhook, 'retrying', { count: 1 });
-  const [pending = ''] = await fill(sql, webhook, 'pending', { count: 1 });
-  const [fresh = ''] = await fill(sql, webhook, 'fresh', { count: 1 });
+test('replaying a waiting delivery makes it due now and changes nothing else', async () => {
+  const webhook = await insertWebhook(server, own);
+  const [retrying = ''] = await insertDeliveries(sql, webhook, 'retrying', { count: 1 });
+  const [pending = ''] = await insertDeliveries(sql, webhook, 'pending', { count: 1 });
+  const [fresh = ''] = await insertDeliveries(sql, webhook, 'fresh', { count: 1 });
   for (const id of [retrying, pending, fresh]) expectStatus(await replay(id), 202);
-  const rows = await waitingOf(sql, webhook);
+  const rows = await waitingDeliveries(sql, webhook);
   assert.deepEqual(
     rows.map(({ id, state, attempts, parked }) => [id, state, attempts, parked]),
     [
@@ -88,16 +94,16 @@ test('one that waits for its next attempt has it now, and keeps its place otherw
   assert.equal(rows[2]?.due_at, null);
 });
 
-test('replayed many times at once, it is one delivery', async () => {
-  const webhook = await makeWebhook(server, own);
-  const [id = ''] = await fill(sql, webhook, 'exhausted', { count: 1 });
+test('concurrent replays of a delivery requeue it once', async () => {
+  const webhook = await insertWebhook(server, own);
+  const [id = ''] = await insertDeliveries(sql, webhook, 'exhausted', { count: 1 });
   const answers = await Promise.all(Array.from({ length: 12 }, async () => replay(id)));
   for (const answer of answers) assert.equal(expectStatus(answer, 202).body.state, 'pending');
-  assert.equal((await waitingOf(sql, webhook)).length, 1);
+  assert.equal((await waitingDeliveries(sql, webhook)).length, 1);
   const [count] =
     await sql`SELECT count(*) FILTER (WHERE final)::integer AS final, count(*)::integer AS logged FROM delivery_log WHERE delivery_id = ${id}`;
   assert.deepEqual({ ...count }, { final: 0, logged: 1 });
-  // With a key, the same answer again.
+  // With an idempotency key, the answers are the same.
   const headers = { 'idempotency-key': randomUUID() };
   const [first, second] = [0, 1].map(async () =>
     call(server, `POST /deliveries/${id}/replay`, { token: own.admin, headers }),
@@ -105,14 +111,14 @@ test('replayed many times at once, it is one delivery', async () => {
   assert.deepEqual(expectStatus(await (first as Promise<Answer>), 202).body, (await (second as Promise<Answer>)).body);
 });
 
-test('one that arrives at the moment it is replayed is sent again', async () => {
-  const webhook = await makeWebhook(server, own);
-  const [id = ''] = await fill(sql, webhook, 'retrying', { count: 1 });
+test('a delivery that succeeds while it is replayed is sent again', async () => {
+  const webhook = await insertWebhook(server, own);
+  const [id = ''] = await insertDeliveries(sql, webhook, 'retrying', { count: 1 });
   let answer: Promise<Answer> | undefined;
   await server.database.sql.begin(async (transaction) => {
-    await finish(transaction, id);
+    await finishDelivery(transaction, id);
     answer = replay(id);
-    // It waits for the row.
+    // Wait until the replay waits for the lock of the row.
     for (let waits = 0; waits === 0;) {
       const [row] = await sql<{ waits: number }[]>`
         SELECT count(*)::integer AS waits FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%deliveries%'`;
@@ -123,17 +129,17 @@ test('one that arrives at the moment it is replayed is sent again', async () => 
   assert.deepEqual(await listed(webhook), [id]);
 });
 
-test('what cannot be sent again is refused, and stays as it was', async () => {
+test('a replay that is not possible is refused and changes nothing', async () => {
   const refused = async (id: string, code: string): Promise<void> => {
     const earlier = (await ask(`/deliveries/${id}`)).body;
     assert.equal(expectStatus(await replay(id), 409).body.error, code);
     assert.deepEqual((await ask(`/deliveries/${id}`)).body, earlier);
   };
-  const webhook = await makeWebhook(server, own);
+  const webhook = await insertWebhook(server, own);
   const ids = [
-    ...(await fill(sql, webhook, 'exhausted', { count: 1 })),
-    ...(await fill(sql, webhook, 'held', { count: 1 })),
-    ...(await fill(sql, webhook, 'retrying', { count: 1 })),
+    ...(await insertDeliveries(sql, webhook, 'exhausted', { count: 1 })),
+    ...(await insertDeliveries(sql, webhook, 'held', { count: 1 })),
+    ...(await insertDeliveries(sql, webhook, 'retrying', { count: 1 })),
   ];
   await sql`UPDATE webhooks SET enabled = false, disabled_because = 'gone' WHERE id = ${webhook.id}`;
   for (const id of ids) await refused(id, 'webhook_disabled');
@@ -146,7 +152,7 @@ test('what cannot be sent again is refused, and stays as it was', async () => {
   expectStatus(answer, 422);
 });
 
-test('what is no id of a delivery is not found, whatever it looks like', async () => {
+test('an unknown or invalid delivery id is not found', async () => {
   const strange = [
     randomUUID(),
     'ffffffff-ffff-7fff-bfff-ffffffffffff',

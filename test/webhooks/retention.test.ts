@@ -11,10 +11,10 @@ import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import { NameResolver } from '../../packages/server/src/platform/names/name-resolver.ts';
 import { dropOldWebhooks } from '../../packages/server/src/webhooks/retention.ts';
 import { engage, end } from '../support/chat.ts';
-import { fill, makeWebhook, waitingOf, type TestWebhook } from '../support/deliveries.ts';
+import { insertDeliveries, insertWebhook, waitingDeliveries, type TestWebhook } from '../support/deliveries.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, until } from '../support/server.ts';
-import { expectStatus, makeAccount, makeQueue, askIn, type TestAccount } from '../support/world.ts';
+import { expectStatus, makeAccount, makeQueue, requestTicket, type TestAccount } from '../support/world.ts';
 
 const { server, account: own } = await openWorld();
 const { sql } = server.database;
@@ -41,12 +41,12 @@ async function stateOf(id: string): Promise<string> {
   return answer.status === 200 ? answer.body.state : String(answer.status);
 }
 
-test('the log of deliveries is dropped by the day, and has a place for the days to come', async () => {
-  const webhook = await makeWebhook(server, own);
+test('the delivery log is dropped by the day, and has partitions for the next days', async () => {
+  const webhook = await insertWebhook(server, own);
   for (const days of [retentionDays + 1, retentionDays])
     await sql`SELECT make_day('delivery_log', 'at', ${daysAgo(days)}::date)`;
-  const [gone = ''] = await fill(sql, webhook, 'delivered', { count: 1, at: daysAgo(retentionDays + 1) });
-  const [kept = ''] = await fill(sql, webhook, 'delivered', { count: 1, at: daysAgo(retentionDays) });
+  const [gone = ''] = await insertDeliveries(sql, webhook, 'delivered', { count: 1, at: daysAgo(retentionDays + 1) });
+  const [kept = ''] = await insertDeliveries(sql, webhook, 'delivered', { count: 1, at: daysAgo(retentionDays) });
   assert.deepEqual([await stateOf(gone), await stateOf(kept)], ['delivered', 'delivered']);
   await sql`DROP TABLE ${sql(`delivery_log_${daysAgo(-3).toISOString().slice(0, 10).replaceAll('-', '')}`)}`;
   await sweep();
@@ -58,29 +58,29 @@ test('the log of deliveries is dropped by the day, and has a place for the days 
       SELECT now() + interval '3 days', id, account_id, id, destination_id, id, 0, '3', now(), '', now(), 'delivered', false
         FROM webhooks WHERE id = ${webhook.id}
       RETURNING tableoid)
-    SELECT tableoid::regclass::text AS place FROM added`;
-  assert.notEqual(row?.['place'], 'delivery_log_default');
+    SELECT tableoid::regclass::text AS partition FROM added`;
+  assert.notEqual(row?.['partition'], 'delivery_log_default');
 });
 
-test('what still waits for an event that is gone is discarded, but not what somebody may be sending', async () => {
-  const webhook = await makeWebhook(server, own);
-  const other = await makeWebhook(server, own);
+test('waiting deliveries of expired events are discarded, unless a process may be sending them', async () => {
+  const webhook = await insertWebhook(server, own);
+  const other = await insertWebhook(server, own);
   const at = daysAgo(retentionDays + 2);
-  // Before anything is due: the dispatcher of this very server would take it.
+  // Lease the destination first, or the dispatcher of this server would send the deliveries.
   await sql`UPDATE destinations SET leased_until = now() + interval '1 minute' WHERE id = ${webhook.destinationId}`;
-  const held = await fill(sql, webhook, 'held', { count: 1_500, at });
-  const [retrying = ''] = await fill(sql, webhook, 'retrying', { count: 1, at });
-  const [due = ''] = await fill(sql, webhook, 'retrying', { count: 1, at });
-  const [fresh = ''] = await fill(sql, webhook, 'fresh', { count: 1, at });
-  const [young = ''] = await fill(sql, webhook, 'held', { count: 1, at: daysAgo(retentionDays - 1) });
-  const [elsewhere = ''] = await fill(sql, other, 'fresh', { count: 1, at });
+  const held = await insertDeliveries(sql, webhook, 'held', { count: 1_500, at });
+  const [retrying = ''] = await insertDeliveries(sql, webhook, 'retrying', { count: 1, at });
+  const [due = ''] = await insertDeliveries(sql, webhook, 'retrying', { count: 1, at });
+  const [fresh = ''] = await insertDeliveries(sql, webhook, 'fresh', { count: 1, at });
+  const [young = ''] = await insertDeliveries(sql, webhook, 'held', { count: 1, at: daysAgo(retentionDays - 1) });
+  const [elsewhere = ''] = await insertDeliveries(sql, other, 'fresh', { count: 1, at });
   await sql`UPDATE deliveries SET due_at = now() - interval '1 minute' WHERE id = ${due}`;
   await sweep();
   assert.deepEqual(
-    (await waitingOf(sql, webhook)).map(({ id }) => id),
+    (await waitingDeliveries(sql, webhook)).map(({ id }) => id),
     [due, fresh, young],
   );
-  assert.equal((await waitingOf(sql, other)).length, 0);
+  assert.equal((await waitingDeliveries(sql, other)).length, 0);
   for (const id of [held[0], held[1_499], retrying, elsewhere]) assert.equal(await stateOf(id ?? ''), 'discarded');
   const [logged] = await sql`
     SELECT count(*)::integer AS count FROM delivery_log WHERE webhook_id = ${webhook.id} AND final AND state = 'discarded'`;
@@ -88,21 +88,21 @@ test('what still waits for an event that is gone is discarded, but not what some
   await sql`DELETE FROM events WHERE occurred_at < ${daysAgo(retentionDays + 1)}`;
   const answer = await call(server, `POST /deliveries/${retrying}/replay`, { token: own.admin });
   assert.equal(expectStatus(answer, 409).body.error, 'event_expired');
-  // Once nobody has the lease.
+  // Without a lease, the rest is discarded too.
   await sql`UPDATE destinations SET leased_until = '-infinity' WHERE id = ${webhook.destinationId}`;
   await sweep();
   assert.deepEqual(
-    (await waitingOf(sql, webhook)).map(({ id }) => id),
+    (await waitingDeliveries(sql, webhook)).map(({ id }) => id),
     [young],
   );
 });
 
-test('two sweeps at once, and one that finishes at that moment: each delivery is in the log once', async () => {
-  const webhook = await makeWebhook(server, own);
+test('concurrent sweeps log each delivery once, also one that another transaction removes', async () => {
+  const webhook = await insertWebhook(server, own);
   const at = daysAgo(retentionDays + 2);
-  const ids = await fill(sql, webhook, 'held', { count: 3_000, at });
+  const ids = await insertDeliveries(sql, webhook, 'held', { count: 3_000, at });
   await server.database.sql.begin(async (transaction) => {
-    // What somebody has its hands on is left to them.
+    // Sweeps skip a row that another transaction has locked.
     await transaction`DELETE FROM deliveries WHERE id = ${ids[7] ?? ''}`;
     await Promise.all([sweep(), sweep(), sweep()]);
   });
@@ -111,8 +111,8 @@ test('two sweeps at once, and one that finishes at that moment: each delivery is
   assert.deepEqual({ ...logged }, { count: 2_999, ids: 2_999 });
 });
 
-test('recoveries that ended long ago go, those that run do not', async () => {
-  const webhook = await makeWebhook(server, own);
+test('recoveries that ended long ago are deleted, running ones are not', async () => {
+  const webhook = await insertWebhook(server, own);
   const [old, running, recent] = [randomUUID(), randomUUID(), randomUUID()];
   await sql`
     INSERT INTO webhook_recoveries (id, account_id, webhook_id, state, since, created_at, finished_at, taken_until)
@@ -124,9 +124,9 @@ test('recoveries that ended long ago go, those that run do not', async () => {
   assert.deepEqual(there, [false, true, true]);
 });
 
-test('a webhook that was deleted goes when its log has gone, and its destination when nobody wants it', async () => {
+test('a deleted webhook is dropped after its log, and its destination when it is no longer in use', async () => {
   const deleted = async (days: number): Promise<TestWebhook> => {
-    const webhook = await makeWebhook(server, own);
+    const webhook = await insertWebhook(server, own);
     await sql`UPDATE webhooks SET deleted_at = ${daysAgo(days)} WHERE id = ${webhook.id}`;
     await sql`UPDATE destinations SET wanted_at = ${daysAgo(3)} WHERE id = ${webhook.destinationId}`;
     return webhook;
@@ -134,12 +134,12 @@ test('a webhook that was deleted goes when its log has gone, and its destination
   const old = await deleted(retentionDays + 1);
   const recent = await deleted(retentionDays - 1);
   const logged = await deleted(retentionDays + 1);
-  await fill(sql, logged, 'exhausted', { count: 1 });
+  await insertDeliveries(sql, logged, 'exhausted', { count: 1 });
   const waiting = await deleted(retentionDays + 1);
-  await fill(sql, waiting, 'held', { count: 1 });
+  await insertDeliveries(sql, waiting, 'held', { count: 1 });
   const fresh = await deleted(retentionDays + 1);
-  await fill(sql, fresh, 'fresh', { count: 1 });
-  const live = await makeWebhook(server, own);
+  await insertDeliveries(sql, fresh, 'fresh', { count: 1 });
+  const live = await insertWebhook(server, own);
   await sql`UPDATE destinations SET wanted_at = ${daysAgo(3)} WHERE id = ${live.destinationId}`;
   const all = [old, recent, logged, waiting, fresh, live];
   await sweep();
@@ -154,8 +154,8 @@ test('a webhook that was deleted goes when its log has gone, and its destination
   ]);
 });
 
-test('a destination stays while something is to be sent there, somebody has it, or it was wanted lately', async () => {
-  const [{ accountId }] = [await makeWebhook(server, own)];
+test('a destination is kept while it has deliveries or a lease, or was used lately', async () => {
+  const [{ accountId }] = [await insertWebhook(server, own)];
   const destination = async (origin: string): Promise<string> => {
     const id = await destinationFor(sql, accountId as AccountId, origin);
     await sql`UPDATE destinations SET wanted_at = ${daysAgo(3)} WHERE id = ${id}`;
@@ -166,18 +166,18 @@ test('a destination stays while something is to be sent there, somebody has it, 
   await sql`UPDATE destinations SET leased_until = now() + interval '15 s' WHERE id = ${leased}`;
   const [fresh, due] = [await destination('https://fresh.example'), await destination('https://due.example')];
   const gone = (destinationId: string): TestWebhook => ({ id: randomUUID(), accountId, destinationId });
-  await fill(sql, gone(fresh), 'fresh', { count: 1 });
-  await fill(sql, gone(due), 'retrying', { count: 1 });
-  const wanted = await destination('https://wanted.example');
-  assert.equal(await destinationFor(sql, accountId as AccountId, 'https://wanted.example/other'), wanted);
+  await insertDeliveries(sql, gone(fresh), 'fresh', { count: 1 });
+  await insertDeliveries(sql, gone(due), 'retrying', { count: 1 });
+  const inUse = await destination('https://in-use.example');
+  assert.equal(await destinationFor(sql, accountId as AccountId, 'https://in-use.example/other'), inUse);
   await sweep();
-  const there = await Promise.all([idle, leased, fresh, due, wanted].map(async (id) => isThere('destinations', id)));
+  const there = await Promise.all([idle, leased, fresh, due, inUse].map(async (id) => isThere('destinations', id)));
   assert.deepEqual(there, [false, true, true, true, true]);
   assert.notEqual(await destinationFor(sql, accountId as AccountId, 'https://idle.example'), idle);
 });
 
-test('who wants a destination that is being dropped has a new one', async () => {
-  const { accountId } = await makeWebhook(server, own);
+test('a destination that is requested while it is being dropped is created again', async () => {
+  const { accountId } = await insertWebhook(server, own);
   const find = async (): Promise<string> => destinationFor(sql, accountId as AccountId, 'https://dropped.example');
   const old = await find();
   await sql`UPDATE destinations SET wanted_at = ${daysAgo(3)} WHERE id = ${old}`;
@@ -200,23 +200,23 @@ async function waitsForLock(): Promise<void> {
   });
 }
 
-/** A webhook of a ticket, that nothing has brought along for long. */
-async function attached(account: TestAccount = own): Promise<TestWebhook> {
-  const webhook = await makeWebhook(server, account, { side: 'visitor' });
+/** Inserts a webhook that was last attached long ago. */
+async function insertAttached(account: TestAccount = own): Promise<TestWebhook> {
+  const webhook = await insertWebhook(server, account, { side: 'visitor' });
   await sql`UPDATE webhooks SET attached_at = ${daysAgo(retentionDays + 2)} WHERE id = ${webhook.id}`;
   return webhook;
 }
 
-test('a webhook that came with a ticket goes when nothing has brought it along for long, and nothing names it', async () => {
+test('an attached webhook is dropped when it was last attached long ago and nothing refers to it', async () => {
   const chat = await engage(server);
   const [idle, engaged, ticketed, requested, held, fresh, logged, recent] = await Promise.all(
-    Array.from({ length: 8 }, async () => attached(chat.own)),
+    Array.from({ length: 8 }, async () => insertAttached(chat.own)),
   );
   assert.ok(idle && engaged && ticketed && requested && held && fresh && logged && recent);
   await sql`UPDATE engagements SET heard_by = ${[engaged.id]} WHERE id = ${chat.id}`;
   const queue = await makeQueue(server, chat.own, { when_unstaffed: 'accept', routing_policy: { media: ['video'] } });
-  const asked = await askIn(server, chat.own, { queue_ids: [queue], media: 'video' });
-  const { id: ticket } = expectStatus(asked, 201).body;
+  const ticketAnswer = await requestTicket(server, chat.own, { queue_ids: [queue], media: 'video' });
+  const { id: ticket } = expectStatus(ticketAnswer, 201).body;
   await sql`UPDATE queue_tickets SET notes = json_build_object('webhooks', ARRAY[${ticketed.id}::text]) WHERE id = ${ticket}`;
   await sql`
     INSERT INTO engagement_requests (id, account_id, site_id, kind, origin, visitor_id, operator_id, media, state,
@@ -224,28 +224,31 @@ test('a webhook that came with a ticket goes when nothing has brought it along f
     SELECT gen_random_uuid(), account_id, site_id, 'direct', 'operator', visitor_id, operator_id, media, 'pending',
            2000000000, json_build_object('platform', 'sms', 'webhooks', ARRAY[${requested.id}::text]), ${daysAgo(9)}, ${daysAgo(9)}
       FROM engagements WHERE id = ${chat.id}`;
-  await fill(sql, held, 'held', { count: 1 });
-  await fill(sql, fresh, 'fresh', { count: 1 });
-  await fill(sql, logged, 'delivered', { count: 1 });
+  await insertDeliveries(sql, held, 'held', { count: 1 });
+  await insertDeliveries(sql, fresh, 'fresh', { count: 1 });
+  await insertDeliveries(sql, logged, 'delivered', { count: 1 });
   await sql`UPDATE webhooks SET attached_at = ${daysAgo(retentionDays - 1)} WHERE id = ${recent.id}`;
-  const registered = await makeWebhook(server, chat.own);
+  const registered = await insertWebhook(server, chat.own);
   const all = [idle, engaged, ticketed, requested, held, fresh, logged, recent, registered];
   await sweep();
   const there = await Promise.all(all.map(async ({ id }) => isThere('webhooks', id)));
   assert.deepEqual(there, [false, ...Array.from({ length: 8 }, () => true)]);
 
   await end(chat);
-  await call(server, `PATCH /queue_tickets/${ticket}`, { token: asked.visitor.token, body: { action: 'cancel' } });
+  await call(server, `PATCH /queue_tickets/${ticket}`, {
+    token: ticketAnswer.visitor.token,
+    body: { action: 'cancel' },
+  });
   await sql`UPDATE engagement_requests SET state = 'accepted' WHERE notes ->> 'webhooks' LIKE ${`%${requested.id}%`}`;
   await sweep();
   const then = await Promise.all([engaged, ticketed, requested].map(async ({ id }) => isThere('webhooks', id)));
   assert.deepEqual(then, [false, false, false]);
 });
 
-test('those that stay hold up none behind them', async () => {
+test('webhooks that must be kept do not block the deletion of others', async () => {
   const account = await makeAccount(server);
-  const first = await attached(account);
-  // More than one batch of them, which each have something in the log.
+  const first = await insertAttached(account);
+  // More than one batch of webhooks with log entries.
   await sql`
     WITH made AS (
            INSERT INTO webhooks (id, account_id, destination_id, side, digest, attached_at, url, headers, events, hears)
@@ -260,7 +263,7 @@ test('those that stay hold up none behind them', async () => {
   assert.equal(await isThere('webhooks', first.id), false);
 });
 
-test('one that is brought along while it is being dropped is made anew', async () => {
+test('a webhook that is attached while it is being dropped is created again', async () => {
   const names = new NameResolver();
   const attacher = new WebhookAttacher({
     sql,
@@ -269,10 +272,10 @@ test('one that is brought along while it is being dropped is made anew', async (
     unresolved: new UnresolvedNames(names),
     sites: { get: async () => null },
   });
-  const { accountId } = await makeWebhook(server, own);
-  const given = { url: 'http://127.0.0.1:9/hook', method: 'POST' as const, events: ['engagement.start' as const] };
+  const { accountId } = await insertWebhook(server, own);
+  const webhook = { url: 'http://127.0.0.1:9/hook', method: 'POST' as const, events: ['engagement.start' as const] };
   const attach = async () =>
-    attacher.attach({ accountId: accountId as AccountId, siteId: own.siteId, side: 'visitor', webhooks: [given] });
+    attacher.attach({ accountId: accountId as AccountId, siteId: own.siteId, side: 'visitor', webhooks: [webhook] });
   const [old = ''] = await attach();
   assert.deepEqual(await attach(), [old]);
   await sql`UPDATE webhooks SET attached_at = ${daysAgo(30)} WHERE id = ${old}`;
@@ -285,7 +288,7 @@ test('one that is brought along while it is being dropped is made anew', async (
   const [made = ''] = (await again) ?? [];
   assert.notEqual(made, old);
   assert.ok(await isThere('webhooks', made));
-  // And the other way round: it is touched first, and stays.
+  // The other order: the webhook is attached first, and is kept.
   await sql`UPDATE webhooks SET attached_at = ${daysAgo(30)} WHERE id = ${made}`;
   let swept: Promise<void> | undefined;
   await server.database.sql.begin(async (transaction) => {

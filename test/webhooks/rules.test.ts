@@ -6,9 +6,9 @@ import { call, startTestServer, type Json } from '../support/server.ts';
 import { apnsFields as apns, webhookFields } from '../support/webhooks.ts';
 import { expectStatus } from '../support/world.ts';
 
-/** What D8.4 and D8.9 refuse at registration, by POST and by PUT alike. Nothing but public addresses may be called here. */
+/** What D8.4 and D8.9 refuse at registration, by POST and by PUT. This server allows only public addresses. */
 const { server, account: own } = await openWorld({ webhookAllowCidrs: [] });
-/** An address of the public Internet, which is not called. */
+/** A public address. No test calls it. */
 const http = { ...webhookFields, url: 'https://93.184.215.14/hook' };
 const made = await call(server, 'POST /webhooks', { token: own.admin, body: http });
 const put = `PUT /webhooks/${expectStatus(made, 201).body.id}`;
@@ -38,18 +38,18 @@ function many(count: number): Record<string, string> {
 }
 
 refuse([
-  ['nothing', {}, ['/url', '/events']],
-  ['what is no object', [], ['']],
-  ['a field that attached webhooks have', { ...http, messages: 'all' }, ['/messages']],
-  ['a field that nothing has', { ...http, retries: 3 }, ['/retries']],
-  ['no event', { ...http, events: [] }, ['/events']],
+  ['an empty body', {}, ['/url', '/events']],
+  ['a body that is not an object', [], ['']],
+  ['a field of attached webhooks', { ...http, messages: 'all' }, ['/messages']],
+  ['an unknown field', { ...http, retries: 3 }, ['/retries']],
+  ['an empty list of events', { ...http, events: [] }, ['/events']],
   ['an unknown event', { ...http, events: ['engagement.start', 'engagement.stop'] }, ['/events/1']],
-  ['events that are no list', { ...http, events: 'engagement.start' }, ['/events']],
-  ['no site', { ...http, site_ids: [] }, ['/site_ids']],
-  ['what is no site', { ...http, site_ids: ['here'] }, ['/site_ids/0']],
-  ['a description too long', { ...http, description: 'x'.repeat(4_097) }, ['/description']],
-  ['an unknown order', { ...http, ordering: 'strict' }, ['/ordering']],
-  ['enabled that is no boolean', { ...http, enabled: 'true' }, ['/enabled']],
+  ['events that are not a list', { ...http, events: 'engagement.start' }, ['/events']],
+  ['an empty list of sites', { ...http, site_ids: [] }, ['/site_ids']],
+  ['an invalid site id', { ...http, site_ids: ['here'] }, ['/site_ids/0']],
+  ['a description that is too long', { ...http, description: 'x'.repeat(4_097) }, ['/description']],
+  ['an unknown ordering', { ...http, ordering: 'strict' }, ['/ordering']],
+  ['enabled that is not a boolean', { ...http, enabled: 'true' }, ['/enabled']],
 ]);
 
 refuse([
@@ -81,8 +81,8 @@ refuse([
   ...['user@', 'user:pass@', ':pass@', '@', ':@', 'a@b@', 'a%40b:c@']
     .flatMap((userInfo) => ['http', 'HTTPS'].map((scheme) => `${scheme}://${userInfo}93.184.215.14/`))
     .map((url): Refused => [`the user-info of ${url}`, { ...http, url }, ['/url']]),
-  ['a URL too long', { ...http, url: `https://93.184.215.14/${'a'.repeat(2_048)}` }, ['/url']],
-  ['a URL that is no text', { ...http, url: { href: http.url } }, ['/url']],
+  ['a URL that is too long', { ...http, url: `https://93.184.215.14/${'a'.repeat(2_048)}` }, ['/url']],
+  ['a URL that is not a text', { ...http, url: { href: http.url } }, ['/url']],
 ]);
 
 const framing = ['host', 'Host', 'HOST', 'hOsT', 'content-length', 'Content-Length'];
@@ -129,14 +129,14 @@ refuse([
     { ...http, headers: { [name]: 'v' } },
     [`/headers/${name}`],
   ]),
-  ['a header name to be escaped', { ...http, headers: { 'a/b~c': 'v' } }, ['/headers/a~1b~0c']],
+  ['a header name that is escaped in the pointer', { ...http, headers: { 'a/b~c': 'v' } }, ['/headers/a~1b~0c']],
   ...values.map((value): Refused => [
     `the header value ${JSON.stringify(value)}`,
     { ...http, headers: { 'x-a': value } },
     ['/headers/x-a'],
   ]),
   ['NUL in a header', { ...http, headers: { 'x-a': 'a\0b' } }, ['/headers/x-a']],
-  ['a header that is no text', { ...http, headers: { 'x-a': 1 } }, ['/headers/x-a']],
+  ['a header that is not a text', { ...http, headers: { 'x-a': 1 } }, ['/headers/x-a']],
   ['a header that is a list', { ...http, headers: { 'x-a': ['v'] } }, ['/headers/x-a']],
   ['headers that are a list', { ...http, headers: ['x-a: v'] }, ['/headers']],
   ['51 headers', { ...http, headers: many(51) }, ['/headers']],
@@ -184,7 +184,7 @@ refuse([
   ].map((url): Refused => [`the APN URL ${url.slice(0, 80)}`, { ...apns, url }, ['/url']]),
 ]);
 
-test('refused: a secret with apns, and one that is none', async () => {
+test('refused: a secret with apns, and an invalid secret', async () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
   assert.deepEqual(await violations('POST /webhooks', { ...apns, secret }), ['/secret']);
   const wrong = ['', 'whsec_', 'x', secret.slice(6), secret.toUpperCase(), `whsec_${'A'.repeat(28)}`, 5]
@@ -233,7 +233,7 @@ refuse(
   ]),
 );
 
-test('an address that is refused says why, and so does everything else in one answer', async () => {
+test('the refusal of an address says why, and all violations are in one answer', async () => {
   const answer = await call(server, 'POST /webhooks', { token: own.admin, body: { ...http, url: 'http://127.1/' } });
   assert.equal(expectStatus(answer, 422).body.details[0].detail, 'is not an address that Usher may connect to');
   const named = await call(server, 'POST /webhooks', { token: own.admin, body: { ...http, url: 'http://localhost/' } });
@@ -276,7 +276,7 @@ for (const [what, given] of accepted) {
   });
 }
 
-test('what is registered already may be changed wherever its name leads now, but to no other such address', async () => {
+test('a webhook with an address that is now forbidden can be changed, but not to another forbidden address', async () => {
   const lenient = await startTestServer({ webhookAllowCidrs: ['127.0.0.0/8'] }, server.database.address);
   try {
     const made = await call(lenient, 'POST /webhooks', { token: own.admin, body: webhookFields });

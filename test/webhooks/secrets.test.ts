@@ -11,9 +11,9 @@ import {
   apnsFields,
   leaseElsewhere,
   makeWebhook,
-  opened,
-  rowOf,
-  waitingFor,
+  openSecret,
+  webhookRow,
+  waitingRows,
   webhookFields,
 } from '../support/webhooks.ts';
 import { expectStatus, makeAccount, makeOperator } from '../support/world.ts';
@@ -25,7 +25,7 @@ async function ask(request: string, body?: unknown, who: { admin: string } = own
   return call(server, request, { token: who.admin, body });
 }
 
-test('secrets are shown when they are made and never again, sealed where they are kept, and in no log', async () => {
+test('secrets are shown only when they are created, stored encrypted, and never logged', async () => {
   const account = await makeAccount(server);
   const secret = newSecret();
   const key = { 'idempotency-key': randomUUID() };
@@ -43,19 +43,19 @@ test('secrets are shown when they are made and never again, sealed where they ar
   assert.notEqual(rotated.secret, secret);
   const lasts = Date.parse(rotated.old_secret_until) - before;
   assert.ok(Math.abs(lasts - 24 * 3_600_000) < 60_000, String(lasts));
-  assert.equal((await rowOf(server, id)).old_secret_until.toISOString(), rotated.old_secret_until);
+  assert.equal((await webhookRow(server, id)).old_secret_until.toISOString(), rotated.old_secret_until);
   assert.deepEqual(
-    [await opened(server, id, 'secret'), await opened(server, id, 'old_secret')],
+    [await openSecret(server, id, 'secret'), await openSecret(server, id, 'old_secret')],
     [rotated.secret, secret],
   );
 
-  // One's own; and once more, as if the answer had been lost.
+  // A chosen secret; and the same request again, as if the answer had been lost.
   const chosen = newSecret();
   const chose = expectStatus(await ask(`POST /webhooks/${id}/rotate_secret`, { secret: chosen }, account), 200).body;
   const repeated = expectStatus(await ask(`POST /webhooks/${id}/rotate_secret`, { secret: chosen }, account), 200).body;
   assert.deepEqual(repeated, chose);
   assert.deepEqual(
-    [await opened(server, id, 'secret'), await opened(server, id, 'old_secret')],
+    [await openSecret(server, id, 'secret'), await openSecret(server, id, 'old_secret')],
     [chosen, rotated.secret],
   );
 
@@ -89,23 +89,23 @@ test('secrets are shown when they are made and never again, sealed where they ar
   }
 
   expectStatus(await ask(`DELETE /webhooks/${id}`, undefined, account), 204);
-  const row = await rowOf(server, id);
+  const row = await webhookRow(server, id);
   assert.deepEqual([row.secret, row.old_secret, row.old_secret_until], [null, null, null]);
   assert.ok(row.deleted_at instanceof Date);
 });
 
-test('of rotations at once each is the last but one of the next', async () => {
+test('concurrent rotations are applied one after the other', async () => {
   const { id, secret } = await makeWebhook(server, own);
   const rotate = async (): Promise<string> =>
     expectStatus(await ask(`POST /webhooks/${id}/rotate_secret`), 200).body.secret;
   const made = await Promise.all([rotate(), rotate(), rotate()]);
-  const [now, former] = [await opened(server, id, 'secret'), await opened(server, id, 'old_secret')];
+  const [now, former] = [await openSecret(server, id, 'secret'), await openSecret(server, id, 'old_secret')];
   assert.equal(new Set([secret, ...made]).size, 4);
   assert.ok(made.includes(now ?? '') && made.includes(former ?? '') && now !== former);
   expectStatus(await ask(`DELETE /webhooks/${id}`), 204);
 });
 
-test('a test is a delivery of a sample to that webhook alone, subscribed or not', async () => {
+test('a test delivers a sample event to that webhook only, subscribed or not', async () => {
   const account = await makeAccount(server);
   const { id } = await makeWebhook(server, account);
   await makeWebhook(server, account, { events: eventTypes });
@@ -114,7 +114,7 @@ test('a test is a delivery of a sample to that webhook alone, subscribed or not'
     assert.deepEqual(Object.keys(sent), ['delivery_id', 'event_id']);
     const [row] = await server.database.sql`SELECT * FROM deliveries WHERE id = ${sent.delivery_id}`;
     assert.ok(row);
-    const webhook = await rowOf(server, id);
+    const webhook = await webhookRow(server, id);
     assert.deepEqual(
       [row['webhook_id'], row['account_id'], row['destination_id'], row['event_id'], row['event_type']],
       [id, webhook.account_id, webhook.destination_id, sent.event_id, event_type],
@@ -152,7 +152,7 @@ test('a test is a delivery of a sample to that webhook alone, subscribed or not'
   assert.equal(expectStatus(disabled, 409).body.error, 'webhook_disabled');
 });
 
-test('a webhook is sent sixty tests a minute, another sixty of its own', async () => {
+test('each webhook has its own limit of sixty tests per minute', async () => {
   const account = await makeAccount(server);
   const [one, other] = [await makeWebhook(server, account), await makeWebhook(server, account)];
   const body = { event_type: 'engagement.start' };
@@ -165,11 +165,11 @@ test('a webhook is sent sixty tests a minute, another sixty of its own', async (
     assert.deepEqual([status, problem.error], [429, 'rate_limited']);
     assert.ok(Number(headers.get('retry-after')) > 0);
   }
-  assert.equal((await waitingFor(server, one.id)).length, 60);
+  assert.equal((await waitingRows(server, one.id)).length, 60);
   expectStatus(await ask(`POST /webhooks/${other.id}/test`, body, account), 202);
 });
 
-test('every type of event is listed with its schema, as the API document has it, and a sample that fits', async () => {
+test('every event type is listed with the schema in openapi.json and a valid sample', async () => {
   const { token } = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   const listed = expectStatus(await call(server, 'GET /event_types', { token }), 200).body.event_types;
   assert.deepEqual(

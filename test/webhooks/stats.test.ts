@@ -5,7 +5,7 @@ import type { WebhookId } from '../../packages/server/src/events/attach-webhooks
 import { inTransaction } from '../../packages/server/src/platform/database.ts';
 import { readByIndex } from '../../packages/server/src/platform/read-by-index.ts';
 import { countAttempts } from '../../packages/server/src/webhooks/stats/store.ts';
-import { fill, finish, makeWebhook, noteAttempt } from '../support/deliveries.ts';
+import { insertDeliveries, finishDelivery, insertWebhook, insertFailedAttempt } from '../support/deliveries.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
 import { leaseElsewhere } from '../support/webhooks.ts';
@@ -18,37 +18,37 @@ await leaseElsewhere(server);
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-interface EmptyProbe {
+interface StatsQuery {
   readonly from: Date;
   readonly to: Date;
   readonly interval?: number;
 }
 
-async function ask(id: string, { from, to, interval = 3_600 }: EmptyProbe, token = own.admin): Promise<Answer> {
+async function ask(id: string, { from, to, interval = 3_600 }: StatsQuery, token = own.admin): Promise<Answer> {
   const query = `from=${from.toISOString()}&to=${to.toISOString()}&interval=${interval}`;
   return call(server, `GET /webhooks/${id}/stats?${query}`, { token });
 }
 
-async function statsOf(id: string, asked: EmptyProbe): Promise<Json> {
-  return expectStatus(await ask(id, asked), 200).body;
+async function statsOf(id: string, query: StatsQuery): Promise<Json> {
+  return expectStatus(await ask(id, query), 200).body;
 }
 
-test('attempts are counted by when they were made, in every step, with what waits and the last one', async () => {
-  const webhook = await makeWebhook(server, own);
-  const other = await makeWebhook(server, own);
+test('stats count attempts by step, with the waiting deliveries and the last attempt', async () => {
+  const webhook = await insertWebhook(server, own);
+  const other = await insertWebhook(server, own);
   const to = new Date();
   const from = new Date(to.getTime() - 3 * hourMs);
   const ago = (ms: number) => new Date(to.getTime() - ms);
-  await fill(sql, other, 'delivered', { count: 5, at: ago(hourMs / 2) });
-  // As the helper writes them, each was attempted a second after its event.
-  await fill(sql, webhook, 'delivered', { count: 4, at: ago(2.5 * hourMs) });
-  await fill(sql, webhook, 'exhausted', { count: 2, at: ago(0.5 * hourMs) });
-  await fill(sql, webhook, 'delivered', { count: 7, at: ago(4 * hourMs) });
-  const [retried = ''] = await fill(sql, webhook, 'retrying', { count: 1, at: ago(hourMs / 4) });
-  await noteAttempt(sql, retried, { at: ago(10 * minuteMs), status: 503 });
-  await noteAttempt(sql, retried, { at: ago(5 * minuteMs), status: 502 });
-  await fill(sql, webhook, 'held', { count: 3 });
-  await fill(sql, webhook, 'fresh', { count: 2 });
+  await insertDeliveries(sql, other, 'delivered', { count: 5, at: ago(hourMs / 2) });
+  // The helper logs each attempt one second after its event.
+  await insertDeliveries(sql, webhook, 'delivered', { count: 4, at: ago(2.5 * hourMs) });
+  await insertDeliveries(sql, webhook, 'exhausted', { count: 2, at: ago(0.5 * hourMs) });
+  await insertDeliveries(sql, webhook, 'delivered', { count: 7, at: ago(4 * hourMs) });
+  const [retried = ''] = await insertDeliveries(sql, webhook, 'retrying', { count: 1, at: ago(hourMs / 4) });
+  await insertFailedAttempt(sql, retried, { at: ago(10 * minuteMs), status: 503 });
+  await insertFailedAttempt(sql, retried, { at: ago(5 * minuteMs), status: 502 });
+  await insertDeliveries(sql, webhook, 'held', { count: 3 });
+  await insertDeliveries(sql, webhook, 'fresh', { count: 2 });
   const stats = await statsOf(webhook.id, { from, to });
   assert.deepEqual(stats.steps, [
     { at: from.toISOString(), delivered: 4, failed: 0, given_up: 0, median_ms: 12, p95_ms: 12 },
@@ -65,11 +65,11 @@ test('attempts are counted by when they were made, in every step, with what wait
   });
 });
 
-test('one that arrived after it had failed counts with both, and replayed with each of its endings', async () => {
-  const webhook = await makeWebhook(server, own);
-  const [id = ''] = await fill(sql, webhook, 'retrying', { count: 1, at: new Date(Date.now() - hourMs) });
-  await noteAttempt(sql, id, { at: new Date(Date.now() - minuteMs), status: 500 });
-  await finish(sql, id);
+test('each attempt of a delivery counts, also after a replay', async () => {
+  const webhook = await insertWebhook(server, own);
+  const [id = ''] = await insertDeliveries(sql, webhook, 'retrying', { count: 1, at: new Date(Date.now() - hourMs) });
+  await insertFailedAttempt(sql, id, { at: new Date(Date.now() - minuteMs), status: 500 });
+  await finishDelivery(sql, id);
   const span = () => ({
     from: new Date(Date.now() - 2 * hourMs),
     to: new Date(Date.now() + minuteMs),
@@ -82,13 +82,13 @@ test('one that arrived after it had failed counts with both, and replayed with e
   assert.deepEqual(await numbers(), { delivered: 1, failed: 1, given_up: 0 });
   expectStatus(await call(server, `POST /deliveries/${id}/replay`, { token: own.admin }), 202);
   assert.deepEqual(await numbers(), { delivered: 1, failed: 1, given_up: 0 });
-  await finish(sql, id, 'exhausted');
+  await finishDelivery(sql, id, 'exhausted');
   assert.deepEqual(await numbers(), { delivered: 1, failed: 1, given_up: 1 });
 });
 
-test('what was decided without an attempt is no attempt', async () => {
-  const webhook = await makeWebhook(server, own);
-  const [id = ''] = await fill(sql, webhook, 'discarded', { count: 1, at: new Date(Date.now() - hourMs) });
+test('a delivery that was discarded without an attempt does not count', async () => {
+  const webhook = await insertWebhook(server, own);
+  const [id = ''] = await insertDeliveries(sql, webhook, 'discarded', { count: 1, at: new Date(Date.now() - hourMs) });
   await sql`UPDATE delivery_log SET duration_ms = NULL, status = NULL WHERE delivery_id = ${id}`;
   const stats = await statsOf(webhook.id, {
     from: new Date(Date.now() - 2 * hourMs),
@@ -98,12 +98,12 @@ test('what was decided without an attempt is no attempt', async () => {
   assert.deepEqual([stats.steps[0].given_up, stats.last_attempt], [0, null]);
 });
 
-test('an interval that is none, too long or in too many steps is refused at its field', async () => {
-  const { id } = await makeWebhook(server, own);
+test('an invalid, too long or too fine range is refused with a pointer', async () => {
+  const { id } = await insertWebhook(server, own);
   const to = new Date();
   const before = (ms: number) => new Date(to.getTime() - ms);
-  const fault = async (asked: EmptyProbe) => {
-    const { status, body } = await ask(id, asked);
+  const fault = async (query: StatsQuery) => {
+    const { status, body } = await ask(id, query);
     return [status, body.details?.[0]?.attribute];
   };
   assert.deepEqual(await fault({ from: to, to }), [422, '/to']);
@@ -117,9 +117,9 @@ test('an interval that is none, too long or in too many steps is refused at its 
   assert.equal((await call(server, `GET /webhooks/${id}/stats?${leap}`, { token: own.admin })).status, 422);
 });
 
-test('nobody else sees how a webhook fares', async () => {
+test('stats are visible only to callers who may see the webhook', async () => {
   const elsewhere = await makeSite(server, own);
-  const { id } = await makeWebhook(server, own);
+  const { id } = await insertWebhook(server, own);
   const span = { from: new Date(Date.now() - hourMs), to: new Date() };
   const stranger = await makeOperator(server, own, [{ site_id: elsewhere, role: 'super_manager' }]);
   const manager = await makeOperator(server, own, [{ site_id: own.siteId, role: 'manager' }]);
@@ -130,19 +130,19 @@ test('nobody else sees how a webhook fares', async () => {
   assert.equal((await ask(randomUUID(), span)).status, 404);
 });
 
-test('a hundred thousand attempts are counted by the indexes, within the time of a page; more than is looked at is said', async () => {
-  const webhook = await makeWebhook(server, own);
-  const other = await makeWebhook(server, own);
+test('a hundred thousand attempts are counted by index in under 2 s, and an incomplete count is marked', async () => {
+  const webhook = await insertWebhook(server, own);
+  const other = await insertWebhook(server, own);
   const to = new Date();
   const from = new Date(to.getTime() - 24 * hourMs);
   for (const at of [from, new Date(to.getTime() - 12 * hourMs), new Date(to.getTime() - 6 * hourMs)]) {
-    await fill(sql, webhook, 'delivered', { count: 33_000, at });
-    await fill(sql, other, 'delivered', { count: 33_000, at });
+    await insertDeliveries(sql, webhook, 'delivered', { count: 33_000, at });
+    await insertDeliveries(sql, other, 'delivered', { count: 33_000, at });
   }
-  await fill(sql, webhook, 'exhausted', { count: 1_000, at: new Date(to.getTime() - hourMs) });
-  const begun = performance.now();
+  await insertDeliveries(sql, webhook, 'exhausted', { count: 1_000, at: new Date(to.getTime() - hourMs) });
+  const startedAt = performance.now();
   const stats = await statsOf(webhook.id, { from, to, interval: 300 });
-  const tookMs = performance.now() - begun;
+  const tookMs = performance.now() - startedAt;
   const sum = (name: string) => stats.steps.reduce((total: number, step: Json) => total + step[name], 0);
   assert.deepEqual([sum('delivered'), sum('given_up'), stats.complete], [99_000, 1_000, true]);
   assert.ok(tookMs < 2_000, `it took ${Math.round(tookMs)} ms`);
@@ -157,7 +157,7 @@ test('a hundred thousand attempts are counted by the indexes, within the time of
         FROM pg_stat_xact_user_tables WHERE relname LIKE 'delivery_log%'`;
     return { ...counted, read: read?.rows ?? Infinity };
   });
-  // One more of each partition, to see which is next.
+  // One more row of each partition, to choose the next.
   assert.ok(few.read <= 2_010, `${few.read} rows were read`);
   const found = few.steps.reduce((total, { delivered, given_up }) => total + delivered + given_up, 0);
   assert.deepEqual([few.complete, found], [false, 2_000]);

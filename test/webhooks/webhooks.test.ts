@@ -9,12 +9,12 @@ import {
   apnsFields,
   leaseElsewhere,
   makeWebhook,
-  opened,
+  openSecret,
   originOf,
-  rowOf,
+  webhookRow,
   webhookFields,
 } from '../support/webhooks.ts';
-import { askIn, expectStatus, makeAccount, makeOperator, makeQueue, makeSite } from '../support/world.ts';
+import { requestTicket, expectStatus, makeAccount, makeOperator, makeQueue, makeSite } from '../support/world.ts';
 
 const { server, account: own } = await openWorld();
 await leaseElsewhere(server);
@@ -51,15 +51,15 @@ test('a webhook is registered, read, listed, changed and deleted', async () => {
   assert.equal(made.headers.get('etag'), '"1"');
   const found = expectStatus(await ask(`GET /webhooks/${id}`, undefined, account), 200);
   assert.deepEqual([found.body, found.headers.get('etag')], [shown, '"1"']);
-  assert.equal(await originOf(server, (await rowOf(server, id)).destination_id), 'http://127.0.0.1:9');
+  assert.equal(await originOf(server, (await webhookRow(server, id)).destination_id), 'http://127.0.0.1:9');
 
   const apns = expectStatus(await ask('POST /webhooks', apnsFields, account), 201).body;
   assert.deepEqual(
     [apns.secret, apns.method, apns.headers, apns.url],
     [null, null, null, 'apns://0a1b2c@com.example.App?env=sandbox'],
   );
-  assert.equal((await rowOf(server, apns.id)).secret, null);
-  assert.equal(await originOf(server, (await rowOf(server, apns.id)).destination_id), 'apns://sandbox');
+  assert.equal((await webhookRow(server, apns.id)).secret, null);
+  assert.equal(await originOf(server, (await webhookRow(server, apns.id)).destination_id), 'apns://sandbox');
 
   const listed = expectStatus(await ask('GET /webhooks', undefined, account), 200).body;
   const { secret: _, ...apnsShown } = apns;
@@ -86,10 +86,10 @@ test('a webhook is registered, read, listed, changed and deleted', async () => {
   assert.deepEqual((await ask('GET /webhooks', undefined, account)).body.webhooks, [apnsShown]);
 });
 
-test('everything may be said of a webhook, and is kept as it was said', async () => {
+test('all fields of a webhook are stored as given', async () => {
   const account = await makeAccount(server);
   const other = await makeSite(server, account);
-  const said = {
+  const fields = {
     url: 'https://hooks.example.invalid:8443/a?b=c#d',
     method: 'DELETE',
     headers: { Authorization: 'Bearer abc', 'X-Odd': '\tü ' },
@@ -100,23 +100,23 @@ test('everything may be said of a webhook, and is kept as it was said', async ()
     enabled: false,
   };
   const given = {
-    ...said,
-    events: [...said.events, 'engagement.end'],
-    site_ids: [...said.site_ids, other.toUpperCase()],
+    ...fields,
+    events: [...fields.events, 'engagement.end'],
+    site_ids: [...fields.site_ids, other.toUpperCase()],
   };
   const secret = newSecret();
   const made = await makeWebhook(server, account, { ...given, secret });
   const { id, created_at, updated_at, disabled_at, failing_since, disabled_because, secret: shown, ...rest } = made;
   const covered_site_ids = [account.siteId, other].toSorted();
-  assert.deepEqual(rest, { ...said, registered_by: account.adminId, covered_site_ids });
+  assert.deepEqual(rest, { ...fields, registered_by: account.adminId, covered_site_ids });
   assert.deepEqual([shown, failing_since, disabled_because], [secret, null, 'asked']);
   assert.ok(Math.abs(Date.parse(disabled_at) - Date.now()) < 60_000);
   assert.ok(created_at <= updated_at);
-  assert.deepEqual((await rowOf(server, id)).hears, ['engagement.end', 'engagement.chat.message_status']);
-  assert.equal(await opened(server, id, 'secret'), secret);
+  assert.deepEqual((await webhookRow(server, id)).hears, ['engagement.end', 'engagement.chat.message_status']);
+  assert.equal(await openSecret(server, id, 'secret'), secret);
 });
 
-test('a PUT keeps what it leaves out and unsets what is null, and takes back what a read gave', async () => {
+test('a PUT keeps omitted fields, resets fields that are null, and accepts the body of a GET', async () => {
   const account = await makeAccount(server);
   const site_ids = [account.siteId];
   const full = { headers: { 'x-a': 'b' }, site_ids, description: 'Described', ordering: 'none', enabled: false };
@@ -127,7 +127,7 @@ test('a PUT keeps what it leaves out and unsets what is null, and takes back wha
   const { id: _, updated_at: later, ...after } = await put(webhookFields);
   assert.deepEqual(after, kept);
   assert.ok(later > updated_at);
-  assert.equal(await opened(server, id, 'secret'), secret);
+  assert.equal(await openSecret(server, id, 'secret'), secret);
 
   const whole = await read(id, account);
   assert.deepEqual({ ...(await put(whole)), updated_at: null }, { ...whole, updated_at: null });
@@ -154,25 +154,25 @@ test('a PUT keeps what it leaves out and unsets what is null, and takes back wha
   assert.deepEqual(await read(id, account), cleared);
 });
 
-test('a webhook may become one of the other kind: headers and secrets end with HTTP', async () => {
+test('a webhook may change between HTTP and APNs, and loses its headers and secrets with HTTP', async () => {
   const { id } = await makeWebhook(server, own, { headers: { 'x-a': 'b' } });
   expectStatus(await ask(`POST /webhooks/${id}/rotate_secret`), 200);
   const apns = expectStatus(await ask(`PUT /webhooks/${id}`, apnsFields), 200).body;
   assert.deepEqual([apns.method, apns.headers, apns.url], [null, null, apnsFields.url]);
-  const { secret, old_secret, old_secret_until, headers, destination_id } = await rowOf(server, id);
+  const { secret, old_secret, old_secret_until, headers, destination_id } = await webhookRow(server, id);
   assert.deepEqual([secret, old_secret, old_secret_until, headers], [null, null, null, {}]);
   assert.equal(await originOf(server, destination_id), 'apns://sandbox');
   const http = expectStatus(await ask(`PUT /webhooks/${id}`, webhookFields), 200).body;
   assert.deepEqual([http.method, http.headers], ['POST', {}]);
-  assert.equal((await rowOf(server, id)).secret, null);
+  assert.equal((await webhookRow(server, id)).secret, null);
   const first = expectStatus(await ask(`POST /webhooks/${id}/rotate_secret`), 200).body;
   assert.equal(first.old_secret_until, null);
-  assert.equal(await opened(server, id, 'secret'), first.secret);
-  assert.equal((await rowOf(server, id)).old_secret, null);
+  assert.equal(await openSecret(server, id, 'secret'), first.secret);
+  assert.equal((await webhookRow(server, id)).old_secret, null);
   expectStatus(await ask(`DELETE /webhooks/${id}`), 204);
 });
 
-test('an ETag that is out of date changes and deletes nothing; of two who write at once one has', async () => {
+test('an outdated ETag changes and deletes nothing, and one of several concurrent writers succeeds', async () => {
   const { id } = await makeWebhook(server, own);
   const put = async (tag: string, description: string): Promise<Answer> =>
     call(server, `PUT /webhooks/${id}`, {
@@ -196,7 +196,7 @@ test('an ETag that is out of date changes and deletes nothing; of two who write 
   assert.deepEqual(removed.map(({ status }) => String(status)).toSorted(), ['204', '404', '404']);
 });
 
-test('ten at a time: of thirty who register at once in two processes ten have, and a deleted one makes room', async () => {
+test('thirty concurrent registrations in two processes create ten webhooks, and a deleted one makes room', async () => {
   await using cluster = await startCluster(2, { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' });
   const nodes = cluster.nodes.map((node) => cluster.reach(node));
   const [first] = nodes;
@@ -220,7 +220,7 @@ test('ten at a time: of thirty who register at once in two processes ten have, a
   );
   expectStatus(await register(0, stranger), 201);
 
-  // Deleted in one process, there is room in the other.
+  // A deletion in one process makes room in the other.
   for (let round = 0; round < 5; round += 1) {
     const id = listed.body.webhooks[round].id;
     expectStatus(await call(nodes[round % 2] ?? first, `DELETE /webhooks/${id}`, { token: account.admin }), 204);
@@ -229,11 +229,11 @@ test('ten at a time: of thirty who register at once in two processes ten have, a
   }
 });
 
-test('webhooks that tickets brought along are no registrations: not counted, listed or found', async () => {
+test('webhooks attached to tickets are not registrations: they are not counted, listed or found', async () => {
   const account = await makeAccount(server);
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept' });
   const webhooks = Array.from({ length: 10 }, (_, n) => ({ ...webhookFields, url: `http://127.0.0.1:9/${n}` }));
-  expectStatus(await askIn(server, account, { queue_id: queue, webhooks }), 201);
+  expectStatus(await requestTicket(server, account, { queue_id: queue, webhooks }), 201);
   const attached = await server.database.sql`
     SELECT id FROM webhooks WHERE account_id = (SELECT account_id FROM operators WHERE id = ${account.adminId})`;
   assert.equal(attached.length, 10);
@@ -243,7 +243,7 @@ test('webhooks that tickets brought along are no registrations: not counted, lis
   await makeWebhook(server, account);
 });
 
-test('whoever registers, sees or changes a webhook is super_manager of every site it hears of', async () => {
+test('only a super_manager of every site that a webhook covers can register, read or change it', async () => {
   const account = await makeAccount(server);
   const second = await makeSite(server, account);
   const staffOf = async (roles: Readonly<Record<string, string>>): Promise<{ admin: string }> => {
@@ -260,7 +260,7 @@ test('whoever registers, sees or changes a webhook is super_manager of every sit
   const post = async (who: { admin: string }, site_ids: Json): Promise<Answer> =>
     ask('POST /webhooks', { ...webhookFields, site_ids }, who);
   const tooLow = expectStatus(await post(manager, [second, first]), 403).body;
-  assert.match(tooLow.detail, new RegExp(`the caller is manager on ${first}\\. Leave it out`));
+  assert.match(tooLow.detail, new RegExp(`the caller is manager on ${first}\\. Leave this site out`));
   for (const unknown of [randomUUID(), strangersSite, second]) {
     const { details } = expectStatus(await post(onFirst, [first, first, unknown]), 422).body;
     assert.deepEqual(
@@ -297,20 +297,20 @@ test('whoever registers, sees or changes a webhook is super_manager of every sit
     for (const id of seen) expectStatus(await ask(`GET /webhooks/${id}`, undefined, who), 200);
   }
 
-  // A PUT must be in reach as it was and as it will be; sites left out are left as they were.
+  // The caller needs the role on the old and the new sites. Omitted site_ids keep the sites.
   expectStatus(await ask(`PUT /webhooks/${ofFirst}`, { ...webhookFields, site_ids: [second] }, onFirst), 422);
   expectStatus(await ask(`PUT /webhooks/${ofSecond}`, { ...webhookFields, site_ids: [first] }, manager), 403);
   assert.deepEqual(expectStatus(await ask(`PUT /webhooks/${ofFirst}`, webhookFields, onFirst), 200).body.site_ids, [
     first,
   ]);
   expectStatus(await ask(`PUT /webhooks/${ofBoth}`, { ...webhookFields, site_ids: [first] }, account), 200);
-  // Its log still tells of the second site.
+  // Its log still contains events of the second site.
   expectStatus(await ask(`GET /webhooks/${ofBoth}`, undefined, onFirst), 404);
 
-  // Without the role anywhere, and with a token that was limited to a site.
-  const nobody = await staffOf({ [first]: 'manager', [second]: 'operator' });
+  // A caller without the role on any site, and a token limited to one site.
+  const lowRoles = await staffOf({ [first]: 'manager', [second]: 'operator' });
   for (const request of ['GET /webhooks', `GET /webhooks/${ofFirst}`, `DELETE /webhooks/${ofFirst}`])
-    expectStatus(await ask(request, undefined, nobody), 403);
+    expectStatus(await ask(request, undefined, lowRoles), 403);
   const limited = await call(server, 'POST /operator_authentication/tokens', {
     body: { api_key_id: account.key.id, api_key_secret: account.key.secret, site_ids: [first] },
   });
@@ -318,7 +318,7 @@ test('whoever registers, sees or changes a webhook is super_manager of every sit
   expectStatus(await ask(`GET /webhooks/${ofAll}`, undefined, narrow), 404);
   expectStatus(await ask(`GET /webhooks/${ofFirst}`, undefined, narrow), 200);
 
-  // A site made by another is none of theirs, and takes nothing out of their reach.
+  // A site made by another operator does not hide webhooks from the admin.
   const third = await makeSite(server, { ...account, admin: onSecond.admin });
   expectStatus(await ask(`GET /webhooks/${ofAll}`, undefined, account), 200);
   expectStatus(await ask(`GET /webhooks/${ofFirst}`, undefined, account), 200);

@@ -6,7 +6,7 @@ import { barriersOf } from '../support/console.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { askToTalk, openShop, say, takeVisitor, visit, write } from '../support/widget.ts';
-import { expectStatus, makeApplicationToken, present } from '../support/world.ts';
+import { expectStatus, makeApplicationToken, setPresence } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 const browser = await forThisFile(openBrowser());
@@ -18,7 +18,7 @@ afterEach(async () => {
 for (const colorScheme of ['light', 'dark'] as const)
   test(`the widget is accessible on a phone and by keyboard, ${colorScheme}`, async () => {
     await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept', welcome_message: 'Hello' } });
-    await present(server, shop.operator, { available: false });
+    await setPresence(server, shop.operator, { available: false });
     const { page, complaints } = await visit(browser, shop, {
       colorScheme,
       viewport: { width: 375, height: 667 },
@@ -55,7 +55,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     await page.getByRole('button', { name: 'Chat', exact: true }).press('Enter');
     await page.getByText('You are first in line').waitFor();
     await assertAccessible();
-    await present(server, shop.operator);
+    await setPresence(server, shop.operator);
     const engagement = await takeVisitor(server, shop);
     await page.getByText('Hello').waitFor();
     await say(server, shop, engagement, `${'long'.repeat(100)} مرحبا https://example.com/a?b=1.`);

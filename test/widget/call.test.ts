@@ -129,9 +129,9 @@ test('a chat is upgraded to one-way video, then to two-way video, and can be joi
 
   await page.getByRole('button', { name: 'Request a video call' }).click();
   await page.getByText('You requested a video call…').waitFor();
-  const { media_upgrade_requests: asked } = expectStatus(await call(server, `GET ${path}`, { token }), 200).body;
+  const { media_upgrade_requests: requests } = expectStatus(await call(server, `GET ${path}`, { token }), 200).body;
   const body = { action: 'accept' };
-  expectStatus(await call(server, `PATCH ${path}/${asked[0].id}`, { token, body }), 200);
+  expectStatus(await call(server, `PATCH ${path}/${requests[0].id}`, { token, body }), 200);
   await desk.do(`call.change(${JSON.stringify({ audio: 'two_way', video: 'two_way' })})`);
   await desk.do('call.startDevices()');
   await page.getByText('Your camera is off').waitFor();

@@ -3,16 +3,16 @@ import { test } from 'node:test';
 import { openBrowser, proof } from '../support/browser.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { askToTalk, openShop, takeVisitor, visit } from '../support/widget.ts';
-import { enqueue, expectStatus, present } from '../support/world.ts';
+import { enqueue, expectStatus, setPresence } from '../support/world.ts';
 
-/** A lease of half a minute that nobody renews, and some time to notice its end. */
+/** The 30 s lease that is not renewed, and some time to detect its end. */
 const expiryMs = 45_000;
 
 test('a visitor who closes the tab leaves the queue after half a minute; one who reloads or has another tab does not', async () => {
   await using server = await startTestServer();
   await using browser = await openBrowser();
   await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
-  await present(server, shop.operator, { available: false });
+  await setPresence(server, shop.operator, { available: false });
   const waiting = async (): Promise<Json[]> => {
     const path = `/queues/${shop.queue}/tickets`;
     return expectStatus(await call(server, `GET ${path}`, { token: shop.own.admin }), 200).body.queue_tickets;
@@ -45,7 +45,7 @@ test(
     await using server = await startTestServer();
     await using browser = await openBrowser();
     await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
-    await present(server, shop.operator, { available: false });
+    await setPresence(server, shop.operator, { available: false });
     const { admin, siteId } = shop.own;
     const body = { ticket_needs_presence: true };
     expectStatus(await call(server, `PATCH /sites/${siteId}`, { token: admin, body }), 200);
@@ -75,11 +75,11 @@ test('a waiting visitor is next in line only while an operator is online', async
   await page.goto(shop.url);
   await askToTalk(page);
   await page.getByText('You are next in line').waitFor();
-  await present(server, shop.operator, { available: false });
+  await setPresence(server, shop.operator, { available: false });
   await context.clock.fastForward(30_000);
   await page.getByText("We're offline right now.").waitFor();
   await page.getByText('You are first in line').waitFor();
-  await present(server, shop.operator);
+  await setPresence(server, shop.operator);
   await context.clock.fastForward(30_000);
   await page.getByText('You are next in line').waitFor();
   assert.deepEqual(complaints, []);

@@ -6,7 +6,7 @@ import { setPicture } from '../support/pictures.ts';
 import { startProxy } from '../support/proxy.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { askToTalk, openShop, say, takeVisitor, visit, write, type Shop } from '../support/widget.ts';
-import { expectStatus, makePresent, makeQueue, present } from '../support/world.ts';
+import { expectStatus, makeAvailableOperator, makeQueue, setPresence } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
 const browser = await forThisFile(openBrowser());
@@ -76,7 +76,7 @@ test('on a page of another origin with hostile styles, a visitor asks for a chat
     'Ada',
   );
 
-  const { id: operator_id, token } = await makePresent(server, shop.own);
+  const { id: operator_id, token } = await makeAvailableOperator(server, shop.own);
   const transfer = { token: shop.operator.token, body: { engagement_id: engagement, operator_id } };
   const { id: request } = expectStatus(await call(server, 'POST /transfer_requests', transfer), 201).body;
   expectStatus(await call(server, `PATCH /transfer_requests/${request}`, { token, body: { action: 'accept' } }), 200);
@@ -95,23 +95,23 @@ test('on a page of another origin with hostile styles, a visitor asks for a chat
 });
 
 test('the button is shown only while a queue is open', async () => {
-  await using shop = await openShop(server, { said: { media: ['text', 'audio'] } });
+  await using shop = await openShop(server, { presence: { media: ['text', 'audio'] } });
   const { page, context, complaints } = await browser.newPage();
   await context.clock.install();
   await page.goto(shop.url);
   const button = page.getByRole('button', { name: 'Chat with us' });
   await button.waitFor();
-  await present(server, shop.operator, { available: false });
+  await setPresence(server, shop.operator, { available: false });
   await context.clock.fastForward(30_000);
   await button.waitFor({ state: 'detached' });
-  await present(server, shop.operator, { media: ['text', 'audio'] });
+  await setPresence(server, shop.operator, { media: ['text', 'audio'] });
   await context.clock.fastForward(30_000);
   await button.click();
   await page.getByRole('button', { name: 'Call', exact: true }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Video call' }).count(), 0);
 
   // If the queue closes while the panel is open, the panel says so.
-  await present(server, shop.operator, { available: false });
+  await setPresence(server, shop.operator, { available: false });
   await context.clock.fastForward(30_000);
   await page.getByText("We're offline right now.").waitFor();
   assert.equal(await visitorsOf(shop), 0);
@@ -122,10 +122,10 @@ test('a visitor who asks after the queue has closed sees why they cannot enter, 
   await using shop = await openShop(server);
   const { page, complaints } = await visit(browser, shop);
   await page.getByRole('button', { name: 'Chat with us' }).waitFor();
-  await present(server, shop.operator, { available: false });
+  await setPresence(server, shop.operator, { available: false });
   await askToTalk(page);
   await page.getByText('No one is available right now.').waitFor();
-  await present(server, shop.operator);
+  await setPresence(server, shop.operator);
   await page.getByRole('button', { name: 'Chat', exact: true }).click();
   await takeVisitor(server, shop);
   await page.getByText('You are connected.').waitFor();
@@ -145,7 +145,7 @@ test('only the queues named in the tag are used', proof, async () => {
 
 test('a waiting visitor moves up, keeps their place after a reload and in another tab, and can stop waiting', async () => {
   await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
-  await present(server, shop.operator, { available: false });
+  await setPresence(server, shop.operator, { available: false });
   const first = await visit(browser, shop);
   await askToTalk(first.page);
   await first.page.getByText('You are first in line').waitFor();
@@ -171,9 +171,9 @@ test('a waiting visitor moves up, keeps their place after a reload and in anothe
   assert.deepEqual([...first.complaints, ...second.complaints], []);
 });
 
-test('a visitor whose ticket an operator cancels is told so', proof, async () => {
+test('a visitor whose ticket an operator cancels sees that it was cancelled', proof, async () => {
   await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
-  await present(server, shop.operator, { available: false });
+  await setPresence(server, shop.operator, { available: false });
   const { page } = await visit(browser, shop);
   await askToTalk(page);
   await page.getByText('You are first in line').waitFor();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { comesTrue, openBrowser } from '../support/browser.ts';
-import { composer, offers, said, sitDown } from '../support/desk.ts';
+import { composer, offers, messageList, openDesk } from '../support/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startTestServer, until, type Json } from '../support/server.ts';
@@ -28,7 +28,7 @@ async function sayAtDesk(page: Page, text: string): Promise<void> {
 test('a visitor and an operator in two browsers chat and have a video call, and lose nothing when a connection breaks', async () => {
   // The proxy can cut the visitor's connection to the server.
   await using proxy = await startProxy(server);
-  const at = await sitDown({ server, browser });
+  const at = await openDesk({ server, browser });
   const desk = at.page;
   const token = (await makeApplicationToken(server, at.own, 'publishable')).header.split(' ')[1] ?? '';
   const shop = await browser.newPage({ viewport: { width: 390, height: 844 } });
@@ -46,7 +46,7 @@ test('a visitor and an operator in two browsers chat and have a video call, and 
   const writing = visitor.getByLabel('Message', { exact: true });
   await writing.fill('שלום, is my parcel lost?');
   await visitor.keyboard.press('Enter');
-  await said(desk).getByText('is my parcel lost?').waitFor();
+  await messageList(desk).getByText('is my parcel lost?').waitFor();
 
   // The visitor's connection breaks while the operator answers. Messages written meanwhile arrive once, on both sides.
   proxy.shut(true);
@@ -56,7 +56,7 @@ test('a visitor and an operator in two browsers chat and have a video call, and 
   await visitor.keyboard.press('Enter');
   proxy.shut(false);
   await visitor.getByText('Let me look').waitFor();
-  await said(desk).getByText('Hello?').waitFor();
+  await messageList(desk).getByText('Hello?').waitFor();
 
   // A visitor in a call does not wait for an answer, and after the call not for one to earlier messages.
   const waits = desk.getByRole('list', { name: 'Conversations' }).getByText(/^wait/i);
@@ -75,19 +75,19 @@ test('a visitor and an operator in two browsers chat and have a video call, and 
   // The operator reloads the page during the call. The visitor sees at once that the operator left.
   const left = visitor.getByText('The other person left the call').waitFor({ timeout: 2_000 });
   await Promise.all([left, desk.reload()]);
-  await said(desk).getByText('Hello?').waitFor();
-  assert.equal(await said(desk).getByText('Let me look').count(), 1);
+  await messageList(desk).getByText('Hello?').waitFor();
+  assert.equal(await messageList(desk).getByText('Let me look').count(), 1);
   await join.click();
   await panel.getByText('In a call').waitFor({ timeout: callMs });
   await until(async () => isPlaying(desk, 'The visitor'), callMs);
   await panel.getByRole('button', { name: 'Hang up' }).click();
   const ended = /^Call ended · 0:\d\d$/;
-  await said(desk).getByText(ended).waitFor();
+  await messageList(desk).getByText(ended).waitFor();
   await visitor.getByText(ended).waitFor();
   await panel.waitFor({ state: 'detached' });
   await comesTrue(desk, `document.activeElement?.ariaLabel === 'Message'`);
   await desk.reload();
-  await said(desk).getByText(ended).waitFor();
+  await messageList(desk).getByText(ended).waitFor();
   assert.equal(await panel.count(), 0, 'an ended call cannot be joined');
   assert.equal(await waits.count(), 0);
   await sayAtDesk(desk, 'It is on its way');

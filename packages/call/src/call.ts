@@ -128,7 +128,7 @@ export class Call {
     return this.#local.awaitsClick;
   }
 
-  /** Call this from the click with which the user agrees to be heard or seen. */
+  /** Call this from the click with which the user agrees to use their microphone or camera. */
   async startDevices(kinds: readonly Kind[] = this.awaitsClick): Promise<void> {
     if (this.#ended || this.#view.state.name === 'idle') return;
     await this.#local.acquire(kinds);

@@ -10,8 +10,8 @@ import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
-import { askBeforeLeaving } from './components/leaving.ts';
-import { Boundary, FailedPage } from './shell/boundary.tsx';
+import { confirmNavigation } from './components/unsaved-changes.ts';
+import { ErrorBoundary, FailedPage } from './shell/error-boundary.tsx';
 import { titleClippedTexts } from './shell/clipped-titles.ts';
 import { Entry } from './shell/entry.tsx';
 import { Session } from './session/session.ts';
@@ -19,10 +19,10 @@ import { SessionContext } from './session/use-session.ts';
 import { cssVariables, theme } from './theme.ts';
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
-// For the styles that dialogs put on the page while they are open.
+// Dialogs add styles to the page while they are open.
 setNonce(nonce);
 const session = new Session();
-/** What is shown is kept true by the live feed; what no event tells of is read again when it is opened after so long. */
+/** The live feed keeps most data current. Data without events is refetched when it is shown again after this time. */
 const staleMs = 20_000;
 const client = new QueryClient({
   defaultOptions: {
@@ -37,7 +37,7 @@ const client = new QueryClient({
 
 titleClippedTexts(document.body);
 const root = document.querySelector('#root');
-if (root === null) throw new Error('the page has no root');
+if (root === null) throw new Error('the page has no #root element');
 createRoot(root).render(
   <StrictMode>
     <MantineProvider
@@ -50,10 +50,10 @@ createRoot(root).render(
       <Notifications position="top-center" />
       <QueryClientProvider client={client}>
         <SessionContext value={session}>
-          <Router base="/console" aroundNav={askBeforeLeaving}>
-            <Boundary fallback={FailedPage}>
+          <Router base="/console" aroundNav={confirmNavigation}>
+            <ErrorBoundary fallback={FailedPage}>
               <Entry />
-            </Boundary>
+            </ErrorBoundary>
           </Router>
         </SessionContext>
       </QueryClientProvider>

@@ -9,16 +9,16 @@ export const theme = createTheme({
   fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   headings: { fontWeight: '650' },
-  // A link in a text must be told by more than its colour.
+  // A link in a text must be recognizable without its colour.
   components: {
     Anchor: { defaultProps: { underline: 'always' } },
-    // The library gives them a cross and no name.
+    // Mantine's close buttons have no accessible name.
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': texts.close } } },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': texts.close } } },
   },
 });
 
-/** Text on its own pale colour, as badges have it. */
+/** Text colours on the light variant of the same colour, as in badges. */
 function lightColors(theme: MantineTheme, shade: number, darker: number): Record<string, string> {
   return Object.fromEntries(
     Object.entries(theme.colors).map(([name, shades]) => [
@@ -28,7 +28,7 @@ function lightColors(theme: MantineTheme, shade: number, darker: number): Record
   );
 }
 
-/** The library's own dimmed text, and that on pale colours, is too pale to be read by everybody (4.5 : 1). */
+/** Mantine's dimmed text and its text on light colours have too little contrast (WCAG AA needs 4.5 : 1). */
 export const cssVariables: CSSVariablesResolver = (theme) => ({
   variables: {},
   light: {

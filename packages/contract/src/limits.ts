@@ -38,7 +38,7 @@ export const maxMessageLength = 10_000;
  * Concurrent uploads per caller, engagement and process. Incomplete uploads do not count towards the engagement's files, so without
  * this limit they could fill the disk.
  */
-export const maxUploadsAtOnce = 10;
+export const maxConcurrentUploads = 10;
 /** Text and value of an option of a response card. */
 export const maxOptionLength = 1_000;
 

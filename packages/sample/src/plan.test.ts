@@ -176,12 +176,12 @@ test('a conversation alternates between the sides and ends after 20 to 90 second
       'engagementId' in each ? [`${each.as.kind} ${each.do}`] : [],
     );
   assert.deepEqual(kinds({}, 0.2), []);
-  assert.deepEqual(kinds({}, 6.1), ['visitor say']);
+  assert.deepEqual(kinds({}, 6.1), ['visitor send']);
   const last = { id: 'm', from: 'visitor', at: noon, arrived: false, options: [] } as const;
   const asked = { messageCounts: { visitor: 1, operator: 0 }, last };
-  assert.deepEqual(kinds(asked, 6.1), ['operator acknowledge', 'operator say']);
-  assert.ok(!kinds({}, 19).some((each) => each.endsWith('end')));
-  assert.ok(kinds({}, 91).some((each) => each.endsWith('end')));
+  assert.deepEqual(kinds(asked, 6.1), ['operator acknowledge', 'operator send']);
+  assert.ok(!kinds({}, 19).some((each) => each.endsWith(' end')));
+  assert.ok(kinds({}, 91).some((each) => each.endsWith(' end')));
 });
 
 test('a visitor chooses an option of a response card', () => {

@@ -136,7 +136,7 @@ function engaged(world: World, engagement: WorldEngagement, clock: Clock): Actio
   const found: Action[] = [];
   const recipient = last === null || last.arrived ? undefined : sides[last.from === 'visitor' ? 'operator' : 'visitor'];
   if (last !== null && recipient !== undefined) {
-    found.push({ key: `heard ${last.id}`, do: 'acknowledge', engagementId, as: recipient, messageId: last.id });
+    found.push({ key: `acknowledge ${last.id}`, do: 'acknowledge', engagementId, as: recipient, messageId: last.id });
   }
   const invited = upgrade?.pending === true ? sides[upgrade.target] : undefined;
   if (upgrade !== null && invited !== undefined && elapsed(clock, upgrade.createdAt) > 2) {

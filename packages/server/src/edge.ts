@@ -44,7 +44,7 @@ export async function installEdge(app: App, { platform, identity, events }: Room
   installAudit(app);
   installIdempotency(app, ({ caller }) => {
     // Strangers share a publishable token, and must not receive each other's responses.
-    if (caller.kind === 'nobody' || (caller.kind === 'application' && caller.trust === 'publishable')) return null;
+    if (caller.kind === 'anonymous' || (caller.kind === 'application' && caller.trust === 'publishable')) return null;
     return { accountId: caller.accountId, caller: caller.key };
   });
   installDeadline(app);
@@ -58,7 +58,7 @@ export async function installEdge(app: App, { platform, identity, events }: Room
 function hintAfterChanges(app: App, hints: Hints): void {
   app.addHook('onResponse', ({ method, caller, routeOptions }, reply, done) => {
     const changed = method !== 'GET' && reply.statusCode < 400 && routeOptions.config.changesNothing !== true;
-    if (changed && caller.kind !== 'nobody') hints.notify(caller.accountId);
+    if (changed && caller.kind !== 'anonymous') hints.notify(caller.accountId);
     done();
   });
 }
@@ -71,7 +71,7 @@ function limitCallers(app: App, platform: Platform, authenticator: Authenticator
   const connections = countConnections(metrics.registry, app.server, { limits, areDirect });
   if (areDirect) warnOfProxy(app, log);
   installPacedRefusals(app, {
-    isPaced: ({ caller }) => caller.kind === 'nobody' || isFromPage(caller),
+    isPaced: ({ caller }) => caller.kind === 'anonymous' || isFromPage(caller),
     areDirect,
   });
   installAccess(app, {
@@ -81,7 +81,7 @@ function limitCallers(app: App, platform: Platform, authenticator: Authenticator
     failures: new RateLimit(failuresPerMinute),
   });
   app.addHook('preValidation', ({ caller, raw }, _reply, done) => {
-    if (caller.kind !== 'nobody' && !isFromPage(caller)) connections.trust(raw.socket);
+    if (caller.kind !== 'anonymous' && !isFromPage(caller)) connections.trust(raw.socket);
     done();
   });
 }

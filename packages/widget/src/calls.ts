@@ -28,7 +28,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 
 /**
  * The calls of this tab. A call starts only with a click of the visitor: on Join, or on Accept in an invitation. A request for a call is
- * not enough: if the operator accepts it late, the visitor would be seen and heard without noticing. Of several tabs, the one that
+ * not enough: if the operator accepts it late, the visitor would send audio or video without noticing. Of several tabs, the one that
  * joined last has the call.
  */
 export class Calls {

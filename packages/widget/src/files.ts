@@ -1,7 +1,7 @@
 import type { Api } from '@usher/client/api';
 import { ProblemError } from '@usher/client/problem';
 import { TaskLimit } from '@usher/client/task-limit';
-import { maxUploadsAtOnce } from '@usher/contract/limits';
+import { maxConcurrentUploads } from '@usher/contract/limits';
 import { describeTooLarge, describeWrongType, refusalOf, type FileRules } from './file-rules.ts';
 import type { Outbox } from './outbox.ts';
 import { describeError } from './describe-error.ts';
@@ -10,7 +10,7 @@ import { describeError } from './describe-error.ts';
 const revokeAfterMs = 60_000;
 const retryMs = 2_000;
 /** Half of what the server accepts from each side at once. */
-const maxUploads = maxUploadsAtOnce / 2;
+const maxUploads = maxConcurrentUploads / 2;
 
 /** Uploads and downloads files. The outbox sends a file with its message when the file has been scanned. */
 export class Files {

@@ -2,7 +2,7 @@ import { Badge, Button, Group, Modal, Radio, Stack, Table, Text } from '@mantine
 import { useState, type ReactElement, type ReactNode } from 'react';
 import { ProblemNote } from './problem.tsx';
 import { texts } from './texts.ts';
-import { allFrom, differences, firstChoices, mergeVersions, type Choices, type Side } from './versions.ts';
+import { chooseAll, differences, defaultChoices, mergeVersions, type Choices, type Side } from './versions.ts';
 
 /** The label of a field, and how its values are shown. */
 export type FieldViews<Fields> = {
@@ -27,7 +27,7 @@ const changers = { me: texts.changedByYou, them: texts.changedByThem, both: text
 export function ConflictDialog<Fields extends object>(props: Props<Fields>): ReactElement {
   const { what, base, mine, theirs, onClose, onSave, saving, error } = props;
   const found = differences(base, mine, theirs);
-  const [choices, choose] = useState<Choices<Fields>>(() => firstChoices(found));
+  const [choices, choose] = useState<Choices<Fields>>(() => defaultChoices(found));
   return (
     <Modal
       opened
@@ -41,10 +41,10 @@ export function ConflictDialog<Fields extends object>(props: Props<Fields>): Rea
         {found.length === 0 ? null : (
           <>
             <Group gap="xs">
-              <Button size="xs" variant="default" onClick={() => choose(allFrom(found, 'mine'))}>
+              <Button size="xs" variant="default" onClick={() => choose(chooseAll(found, 'mine'))}>
                 {texts.keepAllMine}
               </Button>
-              <Button size="xs" variant="default" onClick={() => choose(allFrom(found, 'theirs'))}>
+              <Button size="xs" variant="default" onClick={() => choose(chooseAll(found, 'theirs'))}>
                 {texts.keepAllTheirs}
               </Button>
             </Group>

@@ -15,7 +15,7 @@ export function faultsOf(...sources: readonly unknown[]): Faults {
 }
 
 /** Whether every error belongs to a field of the form. */
-export function isAtFields(error: unknown): boolean {
+export function hasOnlyFieldErrors(error: unknown): boolean {
   return error instanceof ProblemError && error.status === 422 && error.details.length > 0;
 }
 

@@ -1,6 +1,6 @@
 import { Alert } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { inWords } from './in-words.ts';
+import { describeError } from './describe-error.ts';
 
 /** Shows an error; nothing without one. */
 export function ProblemNote({
@@ -13,7 +13,7 @@ export function ProblemNote({
   if (error === null || error === undefined) return null;
   return (
     <Alert color="red" role="alert" {...(title === undefined ? {} : { title })}>
-      {inWords(error)}
+      {describeError(error)}
     </Alert>
   );
 }

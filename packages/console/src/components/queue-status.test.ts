@@ -10,7 +10,7 @@ const queue: QueueFacts = {
   staffed: true,
 };
 
-test('each status has one reason', () => {
+test('every status has one reason', () => {
   assert.equal(reasonOf(queue), '');
   assert.equal(reasonOf({ ...queue, staffed: false }), 'No operators online; visitors can still join');
   assert.equal(reasonOf({ ...queue, self_status: 'closed' }), 'Outside opening hours');
@@ -20,7 +20,7 @@ test('each status has one reason', () => {
   assert.match(reasonOf({ ...queue, self_status: 'full', capacity: 0, staffed: false }), /no operators online$/);
 });
 
-test('a queue that overflows is not open, and says where its visitors go', () => {
+test('a queue that overflows is not open, and its description names the fallback', () => {
   const closed = { ...queue, self_status: 'closed', visitors_count: 2 } as const;
   assert.deepEqual([isOpen(closed), overflows(closed)], [false, true]);
   assert.equal(describeQueue(closed, 'B'), 'Outside opening hours · 2 waiting · overflows to B');
@@ -29,7 +29,7 @@ test('a queue that overflows is not open, and says where its visitors go', () =>
   assert.equal(describeQueue(queue, null), 'Empty');
 });
 
-test('visitors who wait with nobody on duty are unattended, whatever the status of the queue', () => {
+test('visitors who wait while no operator is online are unattended, whatever the status of the queue', () => {
   assert.equal(isUnattended({ ...queue, visitors_count: 1 }), false);
   assert.equal(isUnattended({ ...queue, staffed: false }), false);
   assert.equal(isUnattended({ visitors_count: 1, staffed: false }), true);

@@ -5,7 +5,7 @@ import { texts } from './texts.ts';
  * What the console means by open and by waiting, on every page (docs/glossary.md).
  *
  * - Open: the queue itself lets visitors in now (`self_status` is `opened`). A queue that is closed, unstaffed or full is not
- *   open, even where its fallback takes its visitors: it overflows (`status` is `opened` all the same).
+ *   open, even if its fallback takes its visitors: it overflows (`status` is `opened` nevertheless).
  * - Waiting: visitors who have a ticket in the queue and no operator yet. Those who are ringing at an operator, and those who
  *   are being transferred to the queue, wait too (`visitors_count`).
  */
@@ -30,13 +30,13 @@ export function overflows(queue: Pick<Queue, 'status' | 'self_status'>): boolean
   return !isOpen(queue) && queue.status === 'opened';
 }
 
-export function waitingIn({ visitors_count }: Pick<Queue, 'visitors_count'>): number {
+export function waitingCount({ visitors_count }: Pick<Queue, 'visitors_count'>): number {
   return visitors_count;
 }
 
 /** Visitors wait, and no operator who could serve them is online. */
 export function isUnattended(queue: Pick<Queue, 'visitors_count' | 'staffed'>): boolean {
-  return waitingIn(queue) > 0 && !queue.staffed;
+  return waitingCount(queue) > 0 && !queue.staffed;
 }
 
 /** Why visitors cannot join, or what they meet; empty for an open queue with operators online. */
@@ -56,7 +56,7 @@ export function reasonOf({ self_status, capacity, staffed }: QueueFacts): string
 
 /** Reason, waiting visitors and overflow: `Outside opening hours · 2 waiting · overflows to Night desk`. */
 export function describeQueue(queue: QueueFacts, overflowsTo: string | null): string {
-  const waiting = waitingIn(queue);
+  const waiting = waitingCount(queue);
   return [
     reasonOf(queue),
     waiting === 0 ? (isOpen(queue) ? texts.empty : '') : texts.waiting(waiting),

@@ -9,11 +9,11 @@ import { texts } from './texts.ts';
 /** Offers sample data to new accounts; hidden once there is a queue or sample data. */
 export function SampleDataOffer(): ReactElement | null {
   const me = useMe();
-  const mine = me.sites.map(({ id }) => id).filter((id) => me.can('super_manager', id));
-  const may = mine.length > 0;
-  const queues = useRead('GET /queues', { query: { site_ids: mine, per_page: 1 } }, { enabled: may });
+  const managedIds = me.sites.map(({ id }) => id).filter((id) => me.can('super_manager', id));
+  const isSuperManager = managedIds.length > 0;
+  const queues = useRead('GET /queues', { query: { site_ids: managedIds, per_page: 1 } }, { enabled: isSuperManager });
   const isEmpty = queues.data?.data.queues.length === 0;
-  const { state, change } = useSampleData(may && isEmpty);
+  const { state, change } = useSampleData(isSuperManager && isEmpty);
   if (!isEmpty || state !== 'none') return null;
   return (
     <Paper withBorder p="md" mb="md" component="section" aria-labelledby="sample-data-offer">

@@ -1,10 +1,15 @@
 /** Every text of this folder in English. A translation is another file of the same shape. */
 export const texts = {
-  // ask-first.tsx
+  // duration.ts
+  days: (count: number) => `${count} d`,
+  hours: (count: number) => `${count} h`,
+  minutes: (count: number) => `${count} min`,
+  seconds: (count: number) => `${count} s`,
+  // confirm-button.tsx
   cancel: 'Cancel',
   close: 'Close',
 
-  // confirm-delete.tsx
+  // delete-button.tsx
   confirmDelete: {
     queue: 'Delete this queue?',
     hours: 'Delete these hours?',
@@ -42,13 +47,13 @@ export const texts = {
   // copyable.tsx
   copyLabel: (label: string) => `Copy: ${label}`,
 
-  // in-words.ts
+  // describe-error.ts
   somethingWentWrong: 'Something went wrong.',
 
-  // lazily.ts
+  // lazy-component.ts
   pageNotLoaded: 'The page could not be loaded. The server was restarted or updated.',
 
-  // leaving.ts
+  // unsaved-changes.ts
   confirmLeave: 'Leave without saving? Your changes will be lost.',
 
   // page-title.tsx
@@ -62,6 +67,8 @@ export const texts = {
   changePicture: 'Change picture',
   removePicture: 'Remove picture',
 
+  // shrink-picture.ts
+  notAPicture: 'Your browser cannot read this picture. Choose another file.',
   // queue-status.ts
   overflowsTo: (queue: string) => `overflows to ${queue}`,
   overflowsToFallback: 'overflows to its fallback',

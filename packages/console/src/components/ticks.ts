@@ -1,13 +1,13 @@
 /** Ticks of charts: at round values, without duplicates, and few enough to read. */
 
 /** The maximum of intervals on an axis. */
-const mostParts = 5;
+const maxIntervals = 5;
 
 /** From 0 to at least `max`, by 1, 2 or 5 times a power of ten; never by less than 1. */
 export function valueTicks(max: number): number[] {
-  const wanted = Math.max(max, 1) / mostParts;
-  const power = 10 ** Math.floor(Math.log10(wanted));
-  const step = Math.max(1, [1, 2, 5, 10].map((times) => times * power).find((each) => each >= wanted) ?? 1);
+  const minStep = Math.max(max, 1) / maxIntervals;
+  const power = 10 ** Math.floor(Math.log10(minStep));
+  const step = Math.max(1, [1, 2, 5, 10].map((times) => times * power).find((each) => each >= minStep) ?? 1);
   return ticksBy(step, max);
 }
 
@@ -16,7 +16,7 @@ const durationSteps = [1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7
 /** From 0 to at least `maxSec`, by a natural step: 15 s, 1 min, 5 min, an hour. */
 export function durationTicks(maxSec: number): number[] {
   const step =
-    durationSteps.find((each) => each * mostParts >= maxSec) ?? Math.ceil(maxSec / mostParts / 86_400) * 86_400;
+    durationSteps.find((each) => each * maxIntervals >= maxSec) ?? Math.ceil(maxSec / maxIntervals / 86_400) * 86_400;
   return ticksBy(step, maxSec);
 }
 
@@ -40,10 +40,10 @@ export function timeTicks(instants: readonly string[], everyMin: number): string
   return instants.filter((instant) => {
     const at = new Date(instant);
     const minute = at.getHours() * 60 + at.getMinutes();
-    const wall = `${at.toDateString()} ${minute}`;
+    const wallClock = `${at.toDateString()} ${minute}`;
     const isRound = at.getTime() % minuteMs === 0 && minute % everyMin === 0;
-    if (!isRound || seen.has(wall)) return false;
-    seen.add(wall);
+    if (!isRound || seen.has(wallClock)) return false;
+    seen.add(wallClock);
     return true;
   });
 }

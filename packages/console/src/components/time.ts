@@ -1,6 +1,6 @@
 /*
  * Every time the console shows, in the browser's language: 12 or 24 hours as its locale has it, and in its time zone. A time in
- * another zone names that zone. The hours editor alone writes times as they are typed and stored, `00:00` to `24:00`.
+ * another zone names that zone. Only the hours editor shows times as they are typed and stored, `00:00` to `24:00`.
  */
 
 type When = string | number | Date;

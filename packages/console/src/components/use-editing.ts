@@ -1,8 +1,8 @@
 import { ProblemError } from '@usher/client/problem';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useUnsaved } from './leaving.ts';
-import { same } from './versions.ts';
+import { useUnsavedChanges } from './unsaved-changes.ts';
+import { isEqual } from './versions.ts';
 
 /** A stored version with its ETag; `null` for a new one. */
 export interface Version<Fields> {
@@ -44,8 +44,8 @@ export function useEditing<Fields extends object>(source: Source<Fields>): Editi
   const [draft, setDraft] = useState(current.fields);
   const [seen, setSeen] = useState(current.etag);
   const [theirs, setTheirs] = useState<Version<Fields> | null>(null);
-  const isChanged = !same(draft, base.fields);
-  const letGo = useUnsaved(isChanged);
+  const isChanged = !isEqual(draft, base.fields);
+  const markSaved = useUnsavedChanges(isChanged);
   if (current.etag !== seen) {
     setSeen(current.etag);
     if (!isChanged) {
@@ -60,8 +60,8 @@ export function useEditing<Fields extends object>(source: Source<Fields>): Editi
       setTheirs(null);
       setBase(outcome.saved);
       // Keep what was typed while saving.
-      setDraft((now) => typedSince(sent, now, outcome.saved.fields));
-      letGo();
+      setDraft((now) => keepTypedSince(sent, now, outcome.saved.fields));
+      markSaved();
       onSaved(outcome.saved);
     },
   });
@@ -89,8 +89,8 @@ export function useEditing<Fields extends object>(source: Source<Fields>): Editi
   };
 }
 
-function typedSince<Fields extends object>(sent: Fields, now: Fields, saved: Fields): Fields {
-  const typed = Object.entries(now).filter(([key, value]) => !same(value, sent[key as keyof Fields]));
+function keepTypedSince<Fields extends object>(sent: Fields, now: Fields, saved: Fields): Fields {
+  const typed = Object.entries(now).filter(([key, value]) => !isEqual(value, sent[key as keyof Fields]));
   return { ...saved, ...Object.fromEntries(typed) };
 }
 

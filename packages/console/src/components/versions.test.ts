@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allFrom, differences, firstChoices, mergeVersions, same } from './versions.ts';
+import { chooseAll, differences, defaultChoices, mergeVersions, isEqual } from './versions.ts';
 
 const base = { name: 'Sales', capacity: 3, teams: ['a'], note: '' };
 
-test('values are the same by what they hold, not by the order of their fields', () => {
-  assert.ok(same({ a: 1, b: [1, { c: null }] }, { b: [1, { c: null }], a: 1 }));
-  assert.ok(!same([1, 2], [2, 1]));
-  assert.ok(!same({ a: 1 }, { a: 1, b: undefined, c: 2 }));
-  assert.ok(!same([], {}));
-  assert.ok(!same(null, {}));
+test('objects with the same fields are equal, whatever the order of the fields', () => {
+  assert.ok(isEqual({ a: 1, b: [1, { c: null }] }, { b: [1, { c: null }], a: 1 }));
+  assert.ok(!isEqual([1, 2], [2, 1]));
+  assert.ok(!isEqual({ a: 1 }, { a: 1, b: undefined, c: 2 }));
+  assert.ok(!isEqual([], {}));
+  assert.ok(!isEqual(null, {}));
 });
 
-test('says of each field that differs who has changed it', () => {
+test('each difference says who changed the field', () => {
   const mine = { ...base, name: 'Mine', capacity: 4 };
   const theirs = { ...base, name: 'Theirs', teams: ['a', 'b'] };
   assert.deepEqual(differences(base, mine, theirs), [
@@ -23,13 +23,13 @@ test('says of each field that differs who has changed it', () => {
   assert.deepEqual(differences(base, { ...base, name: 'X' }, { ...base, name: 'X' }), []);
 });
 
-test('by itself keeps what either has changed alone; a choice turns each field', () => {
+test('by default the change of one side is kept, and each field can be chosen', () => {
   const mine = { ...base, name: 'Mine', capacity: 4 };
   const theirs = { ...base, name: 'Theirs', teams: ['a', 'b'] };
   const found = differences(base, mine, theirs);
-  const first = firstChoices(found);
+  const first = defaultChoices(found);
   assert.deepEqual(mergeVersions(mine, theirs, first), { ...base, name: 'Mine', capacity: 4, teams: ['a', 'b'] });
   assert.deepEqual(mergeVersions(mine, theirs, { ...first, name: 'theirs' }).name, 'Theirs');
-  assert.deepEqual(mergeVersions(mine, theirs, allFrom(found, 'theirs')), theirs);
-  assert.deepEqual(mergeVersions(mine, theirs, allFrom(found, 'mine')), mine);
+  assert.deepEqual(mergeVersions(mine, theirs, chooseAll(found, 'theirs')), theirs);
+  assert.deepEqual(mergeVersions(mine, theirs, chooseAll(found, 'mine')), mine);
 });

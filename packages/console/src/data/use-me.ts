@@ -22,11 +22,11 @@ export const MeContext = createContext<Me | null>(null);
 
 export function useMe(): Me {
   const me = use(MeContext);
-  if (me === null) throw new Error('nobody is signed in around this component');
+  if (me === null) throw new Error('useMe needs a MeContext: no operator is signed in');
   return me;
 }
 
 export function hasRole(roles: Readonly<Record<string, Role>>, least: Role, siteId?: string): boolean {
-  const held = siteId === undefined ? Object.values(roles) : [roles[siteId]];
-  return held.some((role) => role !== undefined && atLeast(role, least));
+  const matching = siteId === undefined ? Object.values(roles) : [roles[siteId]];
+  return matching.some((role) => role !== undefined && atLeast(role, least));
 }

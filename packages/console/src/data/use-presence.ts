@@ -2,7 +2,7 @@ import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Medium } from '@usher/contract/media';
 import { texts } from '../components/texts.ts';
-import { inWords } from '../components/in-words.ts';
+import { describeError } from '../components/describe-error.ts';
 import { leaseSeconds } from '../live/lease.ts';
 import { keyOf, useChange } from './use-api.ts';
 import { useMe } from './use-me.ts';
@@ -35,7 +35,7 @@ export function usePresence(): { setPresence: (presence: Presence) => void; isSa
           reason: available ? null : reason,
         },
       },
-      { onError: (error) => notifications.show({ color: 'red', title: texts.couldNotChangeAvailability, message: inWords(error) }) },
+      { onError: (error) => notifications.show({ color: 'red', title: texts.couldNotChangeAvailability, message: describeError(error) }) },
     );
   return { setPresence, isSaving: change.isPending };
 }

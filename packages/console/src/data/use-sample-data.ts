@@ -4,28 +4,28 @@ import { useEffect, useRef } from 'react';
 import { useSession } from '../session/use-session.ts';
 import { useRead } from './use-api.ts';
 
-type Asked = 'make' | 'start' | 'stop' | 'remove';
+type SampleDataAction = 'make' | 'start' | 'stop' | 'remove';
 
 /** Deleting takes a while, and others may change the state, too: poll at this interval. */
-const lookMs = { removing: 1_000, otherwise: 10_000 } as const;
+const pollMs = { removing: 1_000, otherwise: 10_000 } as const;
 
-interface SampleDataUse {
+interface SampleDataControl {
   readonly state: SampleData['state'] | undefined;
   readonly siteId: string | null;
   readonly error: Error | null;
-  readonly change: UseMutationResult<SampleData, Error, Asked>;
+  readonly change: UseMutationResult<SampleData, Error, SampleDataAction>;
 }
 
 /** Whether there is sample data, and the actions on it. Every cached read is refetched when sample data appears or disappears. */
-export function useSampleData(enabled: boolean): SampleDataUse {
+export function useSampleData(enabled: boolean): SampleDataControl {
   const { api } = useSession();
   const client = useQueryClient();
-  const look = useRead('GET /sample_data', {}, { enabled });
-  const state = look.data?.data.state;
-  const { refetch } = look;
+  const query = useRead('GET /sample_data', {}, { enabled });
+  const state = query.data?.data.state;
+  const { refetch } = query;
   useEffect(() => {
     if (!enabled) return undefined;
-    const timer = setInterval(() => void refetch(), state === 'removing' ? lookMs.removing : lookMs.otherwise);
+    const timer = setInterval(() => void refetch(), state === 'removing' ? pollMs.removing : pollMs.otherwise);
     return () => clearInterval(timer);
   }, [enabled, state, refetch]);
   const before = useRef(state);
@@ -36,12 +36,12 @@ export function useSampleData(enabled: boolean): SampleDataUse {
     if (changed) void client.invalidateQueries();
   }, [state, client]);
   const change = useMutation({
-    mutationFn: async (asked: Asked) => {
-      if (asked === 'make') return api.call('POST /sample_data', {});
-      if (asked === 'remove') return api.call('DELETE /sample_data', {});
-      return api.call('PATCH /sample_data', { body: { action: asked } });
+    mutationFn: async (action: SampleDataAction) => {
+      if (action === 'make') return api.call('POST /sample_data', {});
+      if (action === 'remove') return api.call('DELETE /sample_data', {});
+      return api.call('PATCH /sample_data', { body: { action } });
     },
     onSuccess: async () => client.invalidateQueries(),
   });
-  return { state, siteId: look.data?.data.site_id ?? null, error: look.error, change };
+  return { state, siteId: query.data?.data.site_id ?? null, error: query.error, change };
 }

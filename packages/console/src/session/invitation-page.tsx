@@ -3,9 +3,9 @@ import type { Answer } from '@usher/client/api';
 import { maxPasswordLength } from '@usher/contract/limits';
 import { useEffect, useState, type ReactElement } from 'react';
 import { RichText } from '../components/rich-text.tsx';
-import { inWords } from '../components/in-words.ts';
+import { describeError } from '../components/describe-error.ts';
 import { post, type SignedIn } from './session.ts';
-import { Entrance } from './sign-in-page.tsx';
+import { CenteredCard } from './sign-in-page.tsx';
 import { texts } from './texts.ts';
 import { useSession } from './use-session.ts';
 
@@ -31,7 +31,7 @@ export function InvitationPage({ invitation, leave }: Props): ReactElement {
 
   useEffect(() => {
     post<Preview>('/operator_authentication/invitations/preview', { invitation }).then(setPreview, (error: unknown) =>
-      setFailure(inWords(error)),
+      setFailure(describeError(error)),
     );
   }, [invitation]);
 
@@ -39,16 +39,18 @@ export function InvitationPage({ invitation, leave }: Props): ReactElement {
     event.preventDefault();
     setBusy(true);
     try {
-      session.take(await post<SignedIn>('/operator_authentication/invitations/accept', { invitation, password }));
+      session.applySignIn(
+        await post<SignedIn>('/operator_authentication/invitations/accept', { invitation, password }),
+      );
       leave();
     } catch (error) {
-      setFailure(inWords(error));
+      setFailure(describeError(error));
     }
     setBusy(false);
   };
 
   return (
-    <Entrance title={texts.welcomeToUsher}>
+    <CenteredCard title={texts.welcomeToUsher}>
       {failure === null ? null : (
         <Alert color="red" role="alert">
           {failure}
@@ -81,6 +83,6 @@ export function InvitationPage({ invitation, leave }: Props): ReactElement {
           </Stack>
         </form>
       )}
-    </Entrance>
+    </CenteredCard>
   );
 }

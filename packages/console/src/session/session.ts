@@ -1,19 +1,19 @@
 import { Api, type Answer, type Operation } from '@usher/client/api';
 import { problemOf, ProblemError, Unreachable } from '@usher/client/problem';
-import { clearShelves } from '../data/browser-storage.ts';
+import { clearStorage } from '../data/browser-storage.ts';
 
 /**
- * Who is at the console.
+ * The state of the session.
  *
- *   unknown   nobody has asked yet whether the browser holds a session
- *   away      the server did not answer when asked
- *   out       nobody is signed in
- *   in        somebody is; the token is at hand, in memory alone
- *   expired   somebody was, and everything on the page is still theirs: requests wait until they have signed in again
+ *   unknown      the console has not checked yet whether the browser has a session
+ *   unreachable  the server did not answer that check
+ *   out          nobody is signed in
+ *   in           an operator is signed in; the token is in memory only
+ *   expired      the session of the operator expired; the page still shows their data, and requests wait until they sign in again
  */
 export type SessionState =
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'away' }
+  | { readonly kind: 'unreachable' }
   | { readonly kind: 'out' }
   | { readonly kind: 'in'; readonly operatorId: string; readonly sessionId: string | null }
   | { readonly kind: 'expired'; readonly operatorId: string };
@@ -49,9 +49,9 @@ export class Session {
 
   constructor() {
     this.#channel?.addEventListener('message', ({ data }) => {
-      if (data === 'out') this.#leave();
+      if (data === 'out') this.#clear();
       // Somebody signed in in another tab; if it is another operator, this page is no longer theirs.
-      else if (data !== operatorOf(this.#state)) void this.look();
+      else if (data !== operatorOf(this.#state)) void this.check();
     });
   }
 
@@ -63,25 +63,25 @@ export class Session {
   readonly state = (): SessionState => this.#state;
 
   /** Checks whether the browser has a session. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     await this.#exchangeOnce().catch(() => {
-      if (this.#state.kind === 'unknown') this.#become({ kind: 'away' });
+      if (this.#state.kind === 'unknown') this.#setState({ kind: 'unreachable' });
     });
   }
 
   async signIn(credentials: Credentials): Promise<void> {
-    this.take(await post<SignedIn>(sessions, credentials));
+    this.applySignIn(await post<SignedIn>(sessions, credentials));
   }
 
   /** Handles the response of any sign-in. */
-  take(answer: SignedIn): void {
+  applySignIn(answer: SignedIn): void {
     const { token, expires_in, operator_id: operatorId, session_id: sessionId } = answer;
     const before = operatorOf(this.#state);
     // The page belonged to another operator: reload, so that nothing remains and no pending request runs as the new operator.
-    if (before !== null && before !== operatorId) return startAnew();
+    if (before !== null && before !== operatorId) return reloadWithoutPrompt();
     this.#token = { text: token, until: Date.now() + expires_in * 1_000 };
     const isNew = this.#state.kind !== 'in';
-    this.#become({ kind: 'in', operatorId, sessionId });
+    this.#setState({ kind: 'in', operatorId, sessionId });
     if (isNew) this.#channel?.postMessage(operatorId);
   }
 
@@ -91,19 +91,19 @@ export class Session {
       // Lets the browser apply the cookie of the response.
       credentials: 'same-origin',
     });
-    forgetTyped();
+    clearDeskDrafts();
     this.#channel?.postMessage('out');
-    this.#leave();
+    this.#clear();
   }
 
-  #leave(): void {
+  #clear(): void {
     this.#token = null;
-    this.#become({ kind: 'out' });
+    this.#setState({ kind: 'out' });
   }
 
   async #authorization(): Promise<string> {
     if (this.#token === null || this.#token.until - Date.now() < renewMs) await this.#exchangeOnce();
-    await this.#signedIn();
+    await this.#waitForSignIn();
     return `Bearer ${this.#token?.text ?? ''}`;
   }
 
@@ -111,7 +111,7 @@ export class Session {
     if (refused === `Bearer ${this.#token?.text ?? ''}`) {
       this.#token = null;
       await this.#exchangeOnce();
-      await this.#signedIn();
+      await this.#waitForSignIn();
     }
     return true;
   }
@@ -125,31 +125,31 @@ export class Session {
 
   async #exchangeNow(): Promise<void> {
     try {
-      this.take(await post<SignedIn>(`${sessions}/current/token`, undefined));
+      this.applySignIn(await post<SignedIn>(`${sessions}/current/token`, undefined));
     } catch (error) {
       if (!(error instanceof ProblemError) || error.status !== 401) throw error;
       this.#token = null;
       const operatorId = operatorOf(this.#state);
-      this.#become(operatorId === null ? { kind: 'out' } : { kind: 'expired', operatorId });
+      this.#setState(operatorId === null ? { kind: 'out' } : { kind: 'expired', operatorId });
     }
   }
 
   /** Waits until the operator has signed in again. Requests of an operator who signed out are dropped. */
-  async #signedIn(): Promise<void> {
+  async #waitForSignIn(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      const look = (): void => {
+      const settle = (): void => {
         const { kind } = this.#state;
         if (kind !== 'in' && kind !== 'out') return;
-        this.#listeners.delete(look);
+        this.#listeners.delete(settle);
         if (kind === 'in') resolve();
         else reject(new Unreachable('nobody is signed in'));
       };
-      this.#listeners.add(look);
-      look();
+      this.#listeners.add(settle);
+      settle();
     });
   }
 
-  #become(state: SessionState): void {
+  #setState(state: SessionState): void {
     this.#state = state;
     for (const listener of this.#listeners) listener();
   }
@@ -160,7 +160,7 @@ function operatorOf(state: SessionState): string | null {
 }
 
 /** Reloads without asking about unsaved changes: they belong to another operator. */
-function startAnew(): void {
+function reloadWithoutPrompt(): void {
   addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), { capture: true });
   location.reload();
 }
@@ -183,8 +183,8 @@ export async function post<Body>(path: string, body: unknown): Promise<Body> {
 }
 
 /** Drafts on the desk are kept after expiry, but deleted after a deliberate sign-out. */
-function forgetTyped(): void {
-  clearShelves('usher-desk ');
+function clearDeskDrafts(): void {
+  clearStorage('usher-desk ');
 }
 
 /** Where storage is blocked, Firefox refuses the channel, too. Tabs then notice a change with their next request. */

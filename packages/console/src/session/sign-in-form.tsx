@@ -1,16 +1,16 @@
 import { Alert, Button, PasswordInput, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { inWords } from '../components/in-words.ts';
+import { describeError } from '../components/describe-error.ts';
 import type { Credentials } from './session.ts';
 import { texts } from './texts.ts';
 import { useSession } from './use-session.ts';
 
-type Way = 'password' | 'key';
+type SignInMethod = 'password' | 'key';
 
 /** Sign-in with e-mail and password, or with an API key. */
 export function SignInForm(): ReactElement {
   const session = useSession();
-  const [way, setWay] = useState<Way>('password');
+  const [method, setMethod] = useState<SignInMethod>('password');
   const [name, setName] = useState('');
   const [secret, setSecret] = useState('');
   const [failure, setFailure] = useState<string | null>(null);
@@ -22,9 +22,9 @@ export function SignInForm(): ReactElement {
     event.preventDefault();
     setBusy(true);
     setFailure(null);
-    const given: Credentials =
-      way === 'password' ? { email: name, password: secret } : { api_key_id: name, api_key_secret: secret };
-    await session.signIn(given).catch((error: unknown) => setFailure(inWords(error)));
+    const credentials: Credentials =
+      method === 'password' ? { email: name, password: secret } : { api_key_id: name, api_key_secret: secret };
+    await session.signIn(credentials).catch((error: unknown) => setFailure(describeError(error)));
     setBusy(false);
   };
 
@@ -34,8 +34,8 @@ export function SignInForm(): ReactElement {
         <SegmentedControl
           fullWidth
           aria-label={texts.signInWith}
-          value={way}
-          onChange={(value) => setWay(value)}
+          value={method}
+          onChange={(value) => setMethod(value)}
           data={[
             { value: 'password', label: texts.emailAndPassword },
             { value: 'key', label: texts.apiKey },
@@ -43,16 +43,16 @@ export function SignInForm(): ReactElement {
         />
         <TextInput
           ref={first}
-          label={way === 'password' ? texts.email : texts.keyId}
+          label={method === 'password' ? texts.email : texts.keyId}
           autoComplete="username"
-          type={way === 'password' ? 'email' : 'text'}
+          type={method === 'password' ? 'email' : 'text'}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           required
           data-autofocus
         />
         <PasswordInput
-          label={way === 'password' ? texts.password : texts.keySecret}
+          label={method === 'password' ? texts.password : texts.keySecret}
           autoComplete="current-password"
           value={secret}
           onChange={(event) => setSecret(event.currentTarget.value)}

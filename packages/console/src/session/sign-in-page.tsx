@@ -1,14 +1,20 @@
 import { Alert, Anchor, Center, Group, Image, Loader, Paper, Stack, Text, Title } from '@mantine/core';
 import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
 import { RichText } from '../components/rich-text.tsx';
-import { inWords } from '../components/in-words.ts';
+import { describeError } from '../components/describe-error.ts';
 import icon from '../icon.svg';
 import { SignInForm } from './sign-in-form.tsx';
 import { texts } from './texts.ts';
 import { useSession, useSessionState } from './use-session.ts';
 
 /** A card in the middle of an empty page. */
-export function Entrance({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactElement {
+export function CenteredCard({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ReactNode;
+}): ReactElement {
   return (
     <Center component="main" mih="100vh" p="md">
       <Paper withBorder radius="lg" p="xl" w="100%" maw={420}>
@@ -28,7 +34,7 @@ export function Entrance({ title, children }: { readonly title: string; readonly
 
 export function SignInPage(): ReactElement {
   return (
-    <Entrance title={texts.signInToUsher}>
+    <CenteredCard title={texts.signInToUsher}>
       {!navigator.cookieEnabled && (
         <Alert color="yellow" title={texts.cookiesBlocked}>
           {texts.cookiesBlockedHelp}
@@ -38,7 +44,7 @@ export function SignInPage(): ReactElement {
       <Text size="sm" c="dimmed">
         <RichText text={texts.signInHelp} values={{ link: <Anchor href="/docs">{texts.apiReference}</Anchor> }} />
       </Text>
-    </Entrance>
+    </CenteredCard>
   );
 }
 
@@ -54,7 +60,7 @@ export function LinkPage({ link, leave }: { readonly link: string; readonly leav
   useEffect(() => {
     // Remove the secret from the address bar, so that it does not stay in the history.
     history.replaceState(null, '', location.pathname);
-    session.signIn({ link }).catch((error: unknown) => setFailure(inWords(error)));
+    session.signIn({ link }).catch((error: unknown) => setFailure(describeError(error)));
     // The link is single-use: it is sent once, whatever else changes.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
@@ -65,11 +71,11 @@ export function LinkPage({ link, leave }: { readonly link: string; readonly leav
       </Center>
     );
   return (
-    <Entrance title={texts.signInToUsher}>
+    <CenteredCard title={texts.signInToUsher}>
       <Alert color="red" role="alert">
         {failure}
       </Alert>
       <SignInForm />
-    </Entrance>
+    </CenteredCard>
   );
 }

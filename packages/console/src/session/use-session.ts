@@ -5,7 +5,7 @@ export const SessionContext = createContext<Session | null>(null);
 
 export function useSession(): Session {
   const session = use(SessionContext);
-  if (session === null) throw new Error('there is no session around this component');
+  if (session === null) throw new Error('useSession needs a SessionContext');
   return session;
 }
 

@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { ExitIcon, GearIcon, MoonIcon, PersonIcon, ReaderIcon, SunIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
-import { inWords } from '../components/in-words.ts';
+import { describeError } from '../components/describe-error.ts';
 import { useMe } from '../data/use-me.ts';
 import { useSession } from '../session/use-session.ts';
 import { texts } from './texts.ts';
@@ -20,7 +20,7 @@ export function AccountMenu(): ReactElement {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const signOut = async (where: 'here' | 'everywhere'): Promise<void> =>
     session.signOut(where).catch((error: unknown) => {
-      notifications.show({ color: 'red', title: texts.couldNotSignOut, message: inWords(error) });
+      notifications.show({ color: 'red', title: texts.couldNotSignOut, message: describeError(error) });
     });
   return (
     <Menu position="bottom-end" width={220}>

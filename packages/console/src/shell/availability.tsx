@@ -12,24 +12,24 @@ const missed = 'missed_call';
 export function AvailabilitySwitch(): ReactElement {
   const { operator } = useMe();
   const { setPresence, isSaving } = usePresence();
-  const words = operator.available ? texts.available : awayInWords(operator.presence_reason);
+  const label = operator.available ? texts.available : describeAway(operator.presence_reason);
   return (
     <Switch
       checked={operator.available}
       disabled={isSaving}
       onChange={({ currentTarget }) => setPresence({ available: currentTarget.checked })}
-      label={words}
+      label={label}
       aria-label={texts.available}
-      title={words}
+      title={label}
       labelPosition="right"
       size="md"
       withThumbIndicator={false}
-      classNames={{ input: classes['input'] ?? '', labelWrapper: classes['words'] ?? '' }}
+      classNames={{ input: classes['input'] ?? '', labelWrapper: classes['label'] ?? '' }}
     />
   );
 }
 
-function awayInWords(reason: string | null): string {
+function describeAway(reason: string | null): string {
   if (reason === missed) return texts.awayMissedOffer;
   return reason === null ? texts.away : texts.awayWithReason(reason);
 }

@@ -1,5 +1,5 @@
 /** A text is at most this many elements below the one that clips it. */
-const mostLevels = 3;
+const maxDepth = 3;
 
 /**
  * Gives clipped texts a title with the full text when the pointer enters them. Clipping depends on the width of the window, so it
@@ -19,7 +19,7 @@ export function titleClippedTexts(root: HTMLElement): void {
 
 function ancestorsOf(element: HTMLElement): HTMLElement[] {
   const found = [element];
-  for (let next = element.parentElement; next !== null && found.length <= mostLevels; next = next.parentElement)
+  for (let next = element.parentElement; next !== null && found.length <= maxDepth; next = next.parentElement)
     found.push(next);
   return found;
 }

@@ -1,10 +1,10 @@
 import { Badge, Tooltip } from '@mantine/core';
 import type { FeedState } from '@usher/client/feed';
 import type { ReactElement } from 'react';
-import { useLiveState } from '../live/use-live.ts';
+import { useFeedState } from '../live/use-live-feed.ts';
 import { texts } from './texts.ts';
 
-const words: Readonly<Record<FeedState, { color: string; label: string; meaning: string }>> = {
+const badges: Readonly<Record<FeedState, { color: string; label: string; meaning: string }>> = {
   open: { color: 'green', label: texts.live, meaning: texts.liveHelp },
   connecting: { color: 'gray', label: texts.connecting, meaning: texts.connectingHelp },
   lost: {
@@ -17,7 +17,7 @@ const words: Readonly<Record<FeedState, { color: string; label: string; meaning:
 
 /** The state of the live feed. */
 export function Connection(): ReactElement {
-  const { color, label, meaning } = words[useLiveState()];
+  const { color, label, meaning } = badges[useFeedState()];
   return (
     <Tooltip label={meaning} multiline maw={260}>
       <Badge color={color} variant="light" component="output">

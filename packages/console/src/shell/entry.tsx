@@ -3,11 +3,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useState, type ReactElement } from 'react';
 import { useLocation } from 'wouter';
 import { InvitationPage } from '../session/invitation-page.tsx';
-import { Entrance, LinkPage, SignInPage } from '../session/sign-in-page.tsx';
+import { CenteredCard, LinkPage, SignInPage } from '../session/sign-in-page.tsx';
 import { useSession, useSessionState } from '../session/use-session.ts';
 import { SignedIn } from './signed-in.tsx';
 import { texts } from './texts.ts';
-import { WhenBack } from './when-back.tsx';
+import { ReloadWhenBack } from './reload-when-back.tsx';
 
 /** Chooses the page by the state of the session. */
 export function Entry(): ReactElement {
@@ -23,7 +23,7 @@ export function Entry(): ReactElement {
   const byLink = secret !== '' && (path === '/sign-in' || path === '/invitation');
 
   useEffect(() => {
-    if (state.kind === 'unknown' && !byLink) void session.look();
+    if (state.kind === 'unknown' && !byLink) void session.check();
     // Clear all cached data, so that the next operator does not see it.
     if (state.kind === 'out') client.clear();
   }, [session, state.kind, byLink, client]);
@@ -37,12 +37,12 @@ export function Entry(): ReactElement {
           <Loader aria-label={texts.loading} />
         </Center>
       );
-    case 'away':
+    case 'unreachable':
       return (
-        <Entrance title={texts.cantReachServer}>
+        <CenteredCard title={texts.cantReachServer}>
           <Text>{texts.serverMayBeStarting}</Text>
-          <WhenBack />
-        </Entrance>
+          <ReloadWhenBack />
+        </CenteredCard>
       );
     case 'out':
       return <SignInPage />;

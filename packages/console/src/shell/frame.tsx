@@ -2,11 +2,11 @@ import { AppShell, Burger, Center, Group, Image, Loader, NavLink, Select, Text }
 import { useDisclosure } from '@mantine/hooks';
 import { Suspense, useState, type ReactElement } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
-import { lazily } from '../components/lazily.ts';
+import { lazyComponent } from '../components/lazy-component.ts';
 import { useMe } from '../data/use-me.ts';
 import icon from '../icon.svg';
 import { AccountMenu } from './account-menu.tsx';
-import { Boundary, FailedPage, Nothing } from './boundary.tsx';
+import { ErrorBoundary, FailedPage, NoFallback } from './error-boundary.tsx';
 import { AvailabilitySwitch } from './availability.tsx';
 import { Connection } from './connection.tsx';
 import { Offers } from './offers.tsx';
@@ -14,7 +14,7 @@ import { mainId, SkipLink } from './skip-link.tsx';
 import { accountPage as AccountPage, pages } from './pages.ts';
 import { texts } from './texts.ts';
 
-const SampleDataOffer = lazily(async () => (await import('../components/sample-data.tsx')).SampleDataOffer);
+const SampleDataOffer = lazyComponent(async () => (await import('../components/sample-data.tsx')).SampleDataOffer);
 
 /** The frame of every page: menu, site, connection and account. */
 export function Frame(): ReactElement {
@@ -79,13 +79,13 @@ export function Frame(): ReactElement {
         </AppShell.Navbar>
         <AppShell.Main id={mainId} tabIndex={-1} style={{ outline: 'none' }}>
           {me.can('super_manager') && !path.startsWith('/sites') ? (
-            <Boundary fallback={Nothing}>
+            <ErrorBoundary fallback={NoFallback}>
               <Suspense>
                 <SampleDataOffer />
               </Suspense>
-            </Boundary>
+            </ErrorBoundary>
           ) : null}
-          <Boundary key={path.split('/')[1]} fallback={FailedPage}>
+          <ErrorBoundary key={path.split('/')[1]} fallback={FailedPage}>
             <Suspense
               fallback={
                 <Center mih="40vh">
@@ -107,7 +107,7 @@ export function Frame(): ReactElement {
                 </Route>
               </Switch>
             </Suspense>
-          </Boundary>
+          </ErrorBoundary>
         </AppShell.Main>
       </AppShell>
     </>

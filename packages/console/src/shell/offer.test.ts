@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EngagementRequest, TransferRequest } from '@usher/client/api-types';
-import { afterItem, afterRead, offerOf, secondsLeft, type Offer } from './offer.ts';
+import { offersAfterItem, offersAfterRead, offerOf, secondsLeft, type Offer } from './offer.ts';
 
 const request = {
   id: 'r1',
@@ -22,30 +22,30 @@ const state = (more: object): { type: string; data: unknown } => ({
 });
 const ids = (offers: readonly Offer[]): string[] => offers.map(({ id }) => id);
 
-test('an offer comes, and goes when it is answered by anybody', () => {
-  const one = afterItem([], state({}), 'me');
-  const two = afterItem(one, state({ id: 'r0', created_at: '2026-01-01T09:59:59.000Z' }), 'me');
+test('an offer appears, and disappears when anyone answers it', () => {
+  const one = offersAfterItem([], state({}), 'me');
+  const two = offersAfterItem(one, state({ id: 'r0', created_at: '2026-01-01T09:59:59.000Z' }), 'me');
   assert.deepEqual(ids(two), ['r0', 'r1']);
-  assert.deepEqual(ids(afterItem(two, state({ id: 'r0' }), 'me')), ['r0', 'r1'].toSorted());
-  assert.deepEqual(ids(afterItem(two, state({ id: 'r0', state: 'failed' }), 'me')), ['r1']);
-  assert.equal(afterItem(two, state({ id: 'other', state: 'accepted' }), 'me'), two);
+  assert.deepEqual(ids(offersAfterItem(two, state({ id: 'r0' }), 'me')), ['r0', 'r1'].toSorted());
+  assert.deepEqual(ids(offersAfterItem(two, state({ id: 'r0', state: 'failed' }), 'me')), ['r1']);
+  assert.equal(offersAfterItem(two, state({ id: 'other', state: 'accepted' }), 'me'), two);
 });
 
-test('what is offered to others, or was asked by ourselves, is none', () => {
+test('requests to other operators and requests of this operator are not offers', () => {
   assert.equal(offerOf('engagement', { ...request, operator_id: 'you' }, 'me'), null);
   assert.equal(offerOf('engagement', { ...request, origin: 'operator' }, 'me'), null);
   assert.equal(offerOf('engagement', { ...request, origin: 'visitor' }, 'me')?.id, 'r1');
   assert.equal(offerOf('transfer', transfer, 'me')?.message, 'Please');
 });
 
-test('a read does not bring back what was answered while it was under way', () => {
+test('a read does not restore offers that were answered during the read', () => {
   const read = { engagement: [request], transfer: [transfer] };
-  assert.deepEqual(ids(afterRead(read, 'me', [])), ['r1', 't1']);
-  assert.deepEqual(ids(afterRead(read, 'me', [state({ state: 'accepted' })])), ['t1']);
-  assert.deepEqual(ids(afterRead({ engagement: [], transfer: [] }, 'me', [state({})])), ['r1']);
+  assert.deepEqual(ids(offersAfterRead(read, 'me', [])), ['r1', 't1']);
+  assert.deepEqual(ids(offersAfterRead(read, 'me', [state({ state: 'accepted' })])), ['t1']);
+  assert.deepEqual(ids(offersAfterRead({ engagement: [], transfer: [] }, 'me', [state({})])), ['r1']);
 });
 
-test('counts down by the server’s clock', () => {
+test('the countdown uses the clock of the server', () => {
   const offer = offerOf('engagement', request, 'me');
   assert.ok(offer);
   const began = Date.parse(request.created_at);

@@ -15,12 +15,16 @@ export interface Offer {
   readonly until: number;
 }
 
-export const offerItems = ['engagement_request.state', 'transfer_request.state'] as const;
+export const offerItemTypes = ['engagement_request.state', 'transfer_request.state'] as const;
 
 /** Requests of this operator to visitors are not offers. */
-export function offerOf(kind: Offer['kind'], request: EngagementRequest | TransferRequest, me: string): Offer | null {
+export function offerOf(
+  kind: Offer['kind'],
+  request: EngagementRequest | TransferRequest,
+  operatorId: string,
+): Offer | null {
   const isOurs = 'origin' in request && request.origin === 'operator';
-  if (request.state !== 'pending' || request.operator_id !== me || isOurs) return null;
+  if (request.state !== 'pending' || request.operator_id !== operatorId || isOurs) return null;
   const createdAt = Date.parse(request.created_at);
   return {
     kind,
@@ -36,29 +40,33 @@ export function offerOf(kind: Offer['kind'], request: EngagementRequest | Transf
 }
 
 /** Oldest first: the shortcuts answer the first. */
-export function afterItem(offers: readonly Offer[], { type, data }: FeedItem, me: string): readonly Offer[] {
+export function offersAfterItem(
+  offers: readonly Offer[],
+  { type, data }: FeedItem,
+  operatorId: string,
+): readonly Offer[] {
   const request = data as EngagementRequest | TransferRequest;
-  const offer = offerOf(type === 'transfer_request.state' ? 'transfer' : 'engagement', request, me);
+  const offer = offerOf(type === 'transfer_request.state' ? 'transfer' : 'engagement', request, operatorId);
   const others = offers.filter(({ id }) => id !== request.id);
-  if (offer !== null) return inOrder([...others, offer]);
+  if (offer !== null) return sortOldestFirst([...others, offer]);
   return others.length === offers.length ? offers : others;
 }
 
-/** `news`: feed items since the read began, which the read may not include. */
-export function afterRead(
+/** `itemsSinceRead`: feed items since the read began, which the read may not include. */
+export function offersAfterRead(
   read: { readonly engagement: readonly EngagementRequest[]; readonly transfer: readonly TransferRequest[] },
-  me: string,
-  news: Iterable<FeedItem>,
+  operatorId: string,
+  itemsSinceRead: Iterable<FeedItem>,
 ): readonly Offer[] {
   const found = [
-    ...read.engagement.map((request) => offerOf('engagement', request, me)),
-    ...read.transfer.map((request) => offerOf('transfer', request, me)),
+    ...read.engagement.map((request) => offerOf('engagement', request, operatorId)),
+    ...read.transfer.map((request) => offerOf('transfer', request, operatorId)),
   ];
-  const offers = inOrder(found.filter((offer) => offer !== null));
-  return [...news].reduce((before, item) => afterItem(before, item, me), offers);
+  const offers = sortOldestFirst(found.filter((offer) => offer !== null));
+  return [...itemsSinceRead].reduce((before, item) => offersAfterItem(before, item, operatorId), offers);
 }
 
-function inOrder(offers: readonly Offer[]): readonly Offer[] {
+function sortOldestFirst(offers: readonly Offer[]): readonly Offer[] {
   return offers.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }
 

@@ -2,16 +2,16 @@ import { Badge, Button, Group, Kbd, Progress, Text, VisuallyHidden } from '@mant
 import { notifications } from '@mantine/notifications';
 import { useCallback, useEffect, useEffectEvent, useState, type ReactElement, type RefCallback } from 'react';
 import { useLocation } from 'wouter';
-import { inWords } from '../components/in-words.ts';
+import { describeError } from '../components/describe-error.ts';
 import { mediumName } from '../components/medium.ts';
-import { useNow } from '../components/since.tsx';
+import { useNow } from '../components/elapsed-time.tsx';
 import { useQueueName } from '../data/use-queue-name.ts';
 import { useVisitorName } from '../data/use-visitor.ts';
 import { play, useSound } from '../live/sound.ts';
 import { useSession } from '../session/use-session.ts';
 import { secondsLeft, type Offer } from './offer.ts';
 import classes from './offers.module.css';
-import { useWaiting } from './tab-title.ts';
+import { usePendingCount } from './tab-title.ts';
 import { texts } from './texts.ts';
 import { useOffers } from './use-offers.ts';
 
@@ -30,7 +30,7 @@ export function Offers({ onHeight }: Props): ReactElement {
   const offers = useOffers();
   const dock = useHeight(onHeight);
   const { answer, answering } = useAnswer();
-  useWaiting('offers', offers.length);
+  usePendingCount('offers', offers.length);
   useRinging(offers.length > 0);
   useAnswerKeys((how) => {
     const [first] = offers;
@@ -68,11 +68,11 @@ interface CardProps {
 function OfferCard({ offer, isFirst, isAnswering, answer }: CardProps): ReactElement {
   const name = useVisitorName(offer.siteId, offer.visitorId);
   const queue = useQueueName(offer.siteId, offer.queueId);
-  const left = secondsLeft(offer, useNow());
+  const leftSec = secondsLeft(offer, useNow());
   const how = offer.kind === 'transfer' ? texts.transferredByColleague : (queue ?? texts.directRequest);
   return (
     <article className={classes['offer']} aria-label={texts.offer(name)}>
-      {/* At the start: what was at the end of the foot before, Send or Save say, may be under the pointer this very moment. */}
+      {/* The buttons are at the start: at the end, they could appear under a pointer that is about to click Send or Save. */}
       <Group gap="xs" wrap="nowrap" flex="none">
         <Button
           size="xs"
@@ -112,14 +112,14 @@ function OfferCard({ offer, isFirst, isAnswering, answer }: CardProps): ReactEle
       </div>
       <Group gap="xs" wrap="nowrap" className={classes['left'] ?? ''}>
         <Progress
-          value={(100 * left * 1_000) / Math.max(1, offer.until - offer.createdAt)}
+          value={(100 * leftSec * 1_000) / Math.max(1, offer.until - offer.createdAt)}
           flex={1}
           size="sm"
-          color={left <= 5 ? 'red' : 'blue'}
+          color={leftSec <= 5 ? 'red' : 'blue'}
           aria-label={texts.timeLeftToAnswer}
         />
         <Text size="sm" className="tabular" miw={40} ta="end">
-          {texts.secondsLeft(left)}
+          {texts.secondsLeft(leftSec)}
         </Text>
       </Group>
     </article>
@@ -150,7 +150,7 @@ function useAnswer(): { answer: (offer: Offer, how: Answer) => Promise<void>; an
           : await api.call('PATCH /engagement_requests/{request_id}', request);
       if (action === 'accept' && answered.engagement_id !== null) go(`/desk/${answered.engagement_id}`);
     } catch (error) {
-      notifications.show({ color: 'red', title: texts.couldNotAnswerOffer, message: inWords(error) });
+      notifications.show({ color: 'red', title: texts.couldNotAnswerOffer, message: describeError(error) });
     } finally {
       setAnswering(null);
     }
@@ -185,7 +185,7 @@ function useRinging(isWaiting: boolean): void {
 
 /** By the position of the key: with Alt, some keyboards write other letters. */
 function useAnswerKeys(answer: (how: Answer) => void): void {
-  const told = useEffectEvent((event: KeyboardEvent) => {
+  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const how = ({ KeyA: 'accept', KeyD: 'decline' } as const)[event.code];
     if (how === undefined) return;
@@ -193,7 +193,7 @@ function useAnswerKeys(answer: (how: Answer) => void): void {
     if (!event.repeat) answer(how);
   });
   useEffect(() => {
-    const listener = (event: KeyboardEvent): void => told(event);
+    const listener = (event: KeyboardEvent): void => onKeyDown(event);
     addEventListener('keydown', listener);
     return () => removeEventListener('keydown', listener);
   }, []);

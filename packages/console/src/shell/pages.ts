@@ -11,7 +11,7 @@ import {
 } from '@radix-ui/react-icons';
 import type { Role } from '@usher/contract/roles';
 import type { ComponentType } from 'react';
-import { lazily } from '../components/lazily.ts';
+import { lazyComponent } from '../components/lazy-component.ts';
 import { texts } from './texts.ts';
 
 interface Page {
@@ -35,65 +35,65 @@ export const pages: readonly Page[] = [
     title: texts.liveBoard,
     icon: ActivityLogIcon,
     role: 'manager',
-    component: lazily(async () => (await loadBoard()).BoardPage),
+    component: lazyComponent(async () => (await loadBoard()).BoardPage),
   },
   {
     path: '/desk',
     title: texts.desk,
     icon: ChatBubbleIcon,
     role: 'operator',
-    component: lazily(async () => (await import('../pages/desk/page.tsx')).DeskPage),
+    component: lazyComponent(async () => (await import('../pages/desk/page.tsx')).DeskPage),
   },
   {
     path: '/timeline',
     title: texts.timeline,
     icon: BarChartIcon,
     role: 'manager',
-    component: lazily(async () => (await import('../pages/timeline/page.tsx')).TimelinePage),
+    component: lazyComponent(async () => (await import('../pages/timeline/page.tsx')).TimelinePage),
   },
   {
     path: '/queues',
     title: texts.queues,
     icon: ListBulletIcon,
     role: 'manager',
-    component: lazily(async () => (await import('../pages/queues/page.tsx')).QueuesPage),
+    component: lazyComponent(async () => (await import('../pages/queues/page.tsx')).QueuesPage),
   },
   {
     path: '/hours',
     title: texts.hours,
     icon: ClockIcon,
     role: 'manager',
-    component: lazily(async () => (await import('../pages/hours/page.tsx')).HoursPage),
+    component: lazyComponent(async () => (await import('../pages/hours/page.tsx')).HoursPage),
   },
   {
     path: '/webhooks',
     title: texts.webhooks,
     icon: Link2Icon,
     role: 'super_manager',
-    component: lazily(async () => (await import('../pages/webhooks/page.tsx')).WebhooksPage),
+    component: lazyComponent(async () => (await import('../pages/webhooks/page.tsx')).WebhooksPage),
   },
   {
     path: '/people',
     title: texts.people,
     icon: PersonIcon,
     role: 'manager',
-    component: lazily(async () => (await import('../pages/people/page.tsx')).PeoplePage),
+    component: lazyComponent(async () => (await import('../pages/people/page.tsx')).PeoplePage),
   },
   {
     path: '/sites',
     title: texts.sites,
     icon: GlobeIcon,
     role: 'manager',
-    component: lazily(async () => (await import('../pages/sites/page.tsx')).SitesPage),
+    component: lazyComponent(async () => (await import('../pages/sites/page.tsx')).SitesPage),
   },
   {
     path: '/audit',
     title: texts.auditLog,
     icon: CounterClockwiseClockIcon,
     role: 'super_manager',
-    component: lazily(async () => (await import('../pages/audit/page.tsx')).AuditPage),
+    component: lazyComponent(async () => (await import('../pages/audit/page.tsx')).AuditPage),
   },
 ];
 
 /** The operator's own account, which is not in the menu. */
-export const accountPage = lazily(async () => (await import('../pages/account/page.tsx')).AccountPage);
+export const accountPage = lazyComponent(async () => (await import('../pages/account/page.tsx')).AccountPage);

@@ -4,48 +4,54 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { Operator, Site } from '@usher/client/api-types';
 import type { Role } from '@usher/contract/roles';
 import { useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
-import { inWords } from '../components/in-words.ts';
+import { describeError } from '../components/describe-error.ts';
 import { useRead } from '../data/use-api.ts';
 import { hasRole, MeContext, type Me } from '../data/use-me.ts';
-import { Live } from '../live/live.ts';
-import { LiveContext, useLive, useLiveFeed } from '../live/use-live.ts';
+import { LiveFeed } from '../live/live-feed.ts';
+import { LiveContext, useFeedItems, useLiveFeed } from '../live/use-live-feed.ts';
 import { SignInAgain } from '../session/sign-in-again.tsx';
 import { useSession } from '../session/use-session.ts';
 import { Frame } from './frame.tsx';
 import { texts } from './texts.ts';
-import { WhenBack } from './when-back.tsx';
+import { ReloadWhenBack } from './reload-when-back.tsx';
 
 /** There are few sites: one page of the maximum size has all of them. */
-const mostSites = 100;
+const maxSites = 100;
 
 /** Everything after sign-in: the operator, their sites, and the live feed. */
 export function SignedIn({ operatorId }: { readonly operatorId: string }): ReactElement {
   const { api } = useSession();
-  const [live] = useState(() => new Live(api));
+  const [live] = useState(() => new LiveFeed(api));
   useEffect(() => live.start(), [live]);
   return (
     <LiveContext value={live}>
-      <Known operatorId={operatorId}>
-        <ReadAnew />
-        <Presence />
+      <OperatorLoader operatorId={operatorId}>
+        <RefetchOnReset />
+        <PresenceLease />
         <Frame />
-      </Known>
+      </OperatorLoader>
       <SignInAgain />
     </LiveContext>
   );
 }
 
-function Known({ operatorId, children }: { readonly operatorId: string; readonly children: ReactNode }): ReactElement {
+function OperatorLoader({
+  operatorId,
+  children,
+}: {
+  readonly operatorId: string;
+  readonly children: ReactNode;
+}): ReactElement {
   const operator = useRead('GET /operators/{operator_id}', { path: { operator_id: operatorId } });
   const session = useRead('GET /operator_authentication/sessions/current', {});
-  const sites = useRead('GET /sites', { query: { per_page: mostSites } });
+  const sites = useRead('GET /sites', { query: { per_page: maxSites } });
   const failed = [operator, session, sites].find(({ isError, data }) => isError && data === undefined);
   if (failed !== undefined)
     return (
       <Center mih="100vh" p="md">
         <Alert color="red" title={texts.couldNotLoadPage} role="alert">
-          {inWords(failed.error)}
-          <WhenBack />
+          {describeError(failed.error)}
+          <ReloadWhenBack />
         </Alert>
       </Center>
     );
@@ -56,20 +62,20 @@ function Known({ operatorId, children }: { readonly operatorId: string; readonly
       </Center>
     );
   return (
-    <Being operator={operator.data.data} roles={session.data.data.site_roles} sites={sites.data.data.sites}>
+    <MeProvider operator={operator.data.data} roles={session.data.data.site_roles} sites={sites.data.data.sites}>
       {children}
-    </Being>
+    </MeProvider>
   );
 }
 
-interface BeingProps {
+interface MeProviderProps {
   readonly operator: Operator;
   readonly roles: Readonly<Record<string, Role>>;
   readonly sites: readonly Site[];
   readonly children: ReactNode;
 }
 
-function Being({ operator, roles, sites, children }: BeingProps): ReactElement {
+function MeProvider({ operator, roles, sites, children }: MeProviderProps): ReactElement {
   const [chosen, choose] = useLocalStorage({
     key: 'usher-site',
     defaultValue: '',
@@ -91,20 +97,20 @@ function Being({ operator, roles, sites, children }: BeingProps): ReactElement {
 }
 
 /** After a long gap the feed cannot replay what was missed: everything is read again. */
-function ReadAnew(): null {
+function RefetchOnReset(): null {
   const client = useQueryClient();
-  useLive(['feed.reset'], () => void client.invalidateQueries());
+  useFeedItems(['feed.reset'], () => void client.invalidateQueries());
   return null;
 }
 
 /** Renews the operator's lease while a page is open; the lease expires after the last page is closed. */
-function Presence(): null {
+function PresenceLease(): null {
   const live = useLiveFeed();
   const session = useRead('GET /operator_authentication/sessions/current', {});
   const id = session.data?.data.operator_id ?? '';
   const operator = useRead('GET /operators/{operator_id}', { path: { operator_id: id } }, { enabled: id !== '' });
   const client = useQueryClient();
-  useLive(['operator.state'], ({ data }) => {
+  useFeedItems(['operator.state'], ({ data }) => {
     const state = data as Operator;
     if (state.id !== id) return;
     client.setQueryData(['GET /operators/{operator_id}', { operator_id: id }, null], (before: object | undefined) =>

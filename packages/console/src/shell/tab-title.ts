@@ -1,7 +1,7 @@
 import { useEffect, useSyncExternalStore } from 'react';
 
 /** The number of pending items by source, shown in the title of the tab. */
-const waiting = new Map<string, number>();
+const pendingCounts = new Map<string, number>();
 const listeners = new Set<() => void>();
 
 function subscribe(listener: () => void): () => void {
@@ -10,18 +10,18 @@ function subscribe(listener: () => void): () => void {
 }
 
 function total(): number {
-  return [...waiting.values()].reduce((sum, count) => sum + count, 0);
+  return [...pendingCounts.values()].reduce((sum, count) => sum + count, 0);
 }
 
 /** Counts the items while the component is mounted. */
-export function useWaiting(what: string, count: number): void {
+export function usePendingCount(what: string, count: number): void {
   useEffect(() => {
-    const say = (value: number): void => {
-      waiting.set(what, value);
+    const setCount = (value: number): void => {
+      pendingCounts.set(what, value);
       for (const listener of listeners) listener();
     };
-    say(count);
-    return () => say(0);
+    setCount(count);
+    return () => setCount(0);
   }, [what, count]);
 }
 

@@ -19,7 +19,7 @@ export const texts = {
   away: 'Away',
   awayWithReason: (reason: string) => `Away: ${reason}`,
 
-  // boundary.tsx
+  // error-boundary.tsx
   couldNotLoadPage: 'Could not load this page',
   somethingWentWrong: 'Something went wrong',
   reload: 'Reload',
@@ -77,6 +77,6 @@ export const texts = {
   // skip-link.tsx
   skipToContent: 'Skip to content',
 
-  // when-back.tsx
+  // reload-when-back.tsx
   reloadsWhenBack: 'The page reloads when the server is back, unless you are in a call or have unsaved changes.',
 };

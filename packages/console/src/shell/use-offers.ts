@@ -1,39 +1,39 @@
 import type { FeedItem } from '@usher/client/feed';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { setClockSkew } from '../components/since.tsx';
+import { setClockSkew } from '../components/elapsed-time.tsx';
 import { useMe } from '../data/use-me.ts';
-import { skewOf } from '../live/server-clock.ts';
-import { useLive } from '../live/use-live.ts';
+import { measureClockSkew } from '../live/server-clock.ts';
+import { useFeedItems } from '../live/use-live-feed.ts';
 import { useSession } from '../session/use-session.ts';
-import { afterItem, afterRead, offerItems, type Offer } from './offer.ts';
+import { offersAfterItem, offersAfterRead, offerItemTypes, type Offer } from './offer.ts';
 
 /** The pending offers of the operator. */
 export function useOffers(): readonly Offer[] {
   const { api } = useSession();
   const { operator } = useMe();
   const [offers, setOffers] = useState<readonly Offer[]>([]);
-  const news = useRef<FeedItem[]>([]);
+  const itemsSinceRead = useRef<FeedItem[]>([]);
 
   const read = async (): Promise<void> => {
-    news.current = [];
+    itemsSinceRead.current = [];
     const [{ engagement_requests: engagement }, { transfer_requests: transfer }] = await Promise.all([
       api.call('GET /engagement_requests', { query: { state: 'pending' } }),
       api.call('GET /transfer_requests', { query: { state: 'pending' } }),
     ]);
-    setOffers(afterRead({ engagement, transfer }, operator.id, news.current));
+    setOffers(offersAfterRead({ engagement, transfer }, operator.id, itemsSinceRead.current));
   };
   // A failed read is repeated when the feed opens again: without the feed there are no offers.
-  const readAnew = (): void => {
+  const refresh = (): void => {
     read().catch(() => undefined);
-    skewOf(api).then(setClockSkew, () => undefined);
+    measureClockSkew(api).then(setClockSkew, () => undefined);
   };
-  const readFirst = useEffectEvent(readAnew);
+  const readOnMount = useEffectEvent(refresh);
 
-  useLive(offerItems, (item) => {
-    news.current.push(item);
-    setOffers((before) => afterItem(before, item, operator.id));
+  useFeedItems(offerItemTypes, (item) => {
+    itemsSinceRead.current.push(item);
+    setOffers((before) => offersAfterItem(before, item, operator.id));
   });
-  useLive(['feed.open', 'feed.reset'], readAnew);
-  useEffect(() => readFirst(), []);
+  useFeedItems(['feed.open', 'feed.reset'], refresh);
+  useEffect(() => readOnMount(), []);
   return offers;
 }

@@ -9,7 +9,7 @@ import type { AccountId, OperatorId } from '../platform/ids.ts';
 import { migrate } from '../platform/migrations.ts';
 import { joinStorage } from '../storage.ts';
 
-const mostKeys = 20;
+const maxKeys = 20;
 
 /** Runs `work` on the migrated database, in one transaction. */
 export async function withDatabase<T>(config: Config, work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -52,9 +52,9 @@ export async function keysCreate(config: Config, email?: string, account?: strin
       throw new StartError(
         `Several accounts have an operator ${email}; add the account's name: usher keys create ${email} <account>.`,
       );
-    const row = await insertApiKey(sql, { ...owner, id: key.id, secretHash: await hashSecret(key.secret) }, mostKeys);
+    const row = await insertApiKey(sql, { ...owner, id: key.id, secretHash: await hashSecret(key.secret) }, maxKeys);
     if (row === null)
-      throw new StartError(`${email} already has ${mostKeys} keys, the maximum; delete one through the API.`);
+      throw new StartError(`${email} already has ${maxKeys} keys, the maximum; delete one through the API.`);
   });
   printKey(`New API key of ${email} (shown only once):`, key);
 }

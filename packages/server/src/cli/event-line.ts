@@ -13,11 +13,11 @@ interface Fields {
 /** Columns: time, event type, engagement or other resource, content. */
 export function eventLine(event: Fields, engagementId: string | null = engagementOf(event)): string {
   const [kind, about] = subjectOf(event);
-  const thing = engagementId === null ? `${kind} ${idOf(about)}` : `engagement ${engagementId}`;
+  const subject = engagementId === null ? `${kind} ${idOf(about)}` : `engagement ${engagementId}`;
   const columns = [
     text(event['dispatched_at']),
     text(event['event_type']).padEnd(widestType),
-    thing,
+    subject,
     summaryOf(kind, about),
   ];
   return withoutControls(columns.filter((column) => column !== '').join('  '));

@@ -31,13 +31,13 @@ const options = {
   limit: { type: 'string', default: '50' },
 } as const;
 
-const mostEvents = 10_000;
+const maxEvents = 10_000;
 
 export async function events(config: Config, ...args: string[]): Promise<void> {
   const flags = readOptions('events', options, args);
   if (flags.help) return void process.stdout.write(help);
   const connection = connectionOf(config, flags);
-  const limit = wholeNumber('--limit', flags.limit, mostEvents);
+  const limit = wholeNumber('--limit', flags.limit, maxEvents);
   const query = queryOf(flags);
   query.set('per_page', String(Math.min(limit, maxPageSize)));
   const api = new Api(connection, new AbortController().signal);

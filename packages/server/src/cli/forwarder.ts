@@ -7,7 +7,7 @@ import { describeError } from './api.ts';
 const connectMs = 5_000;
 const answerMs = 15_000;
 /** Events that may be in flight or wait for earlier ones of their engagement; `forward` waits while there are more. */
-const mostWaiting = 100;
+const maxWaiting = 100;
 const connections = 10;
 
 export interface ForwardedEvent {
@@ -51,7 +51,7 @@ export class Forwarder {
       this.#waiting.delete(sent);
       if (this.#lanes.get(lane) === sent) this.#lanes.delete(lane);
     });
-    while (this.#waiting.size >= mostWaiting) await Promise.race(this.#waiting);
+    while (this.#waiting.size >= maxWaiting) await Promise.race(this.#waiting);
   }
 
   /** After the signal: the number of events that were not sent or got no response. */

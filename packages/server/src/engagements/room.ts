@@ -41,7 +41,7 @@ interface LaterRoutes {
   readonly afterEvents: Room['routes'];
 }
 
-interface Needs {
+interface EngagementsDependencies {
   readonly identity: Identity;
   readonly events: Events;
   readonly routing: Routing;
@@ -49,17 +49,17 @@ interface Needs {
 
 export function openEngagements(
   platform: Platform,
-  needs: Needs,
+  dependencies: EngagementsDependencies,
 ): Room & Engagements & { readonly later: LaterRoutes } {
   const { config, database, lookups, log, lookup, guard, metrics, diskSpace } = platform;
-  const { addressOf, sealer } = needs.identity;
-  const { hints, attacher } = needs.events;
-  const { turns } = needs.routing;
+  const { addressOf, sealer } = dependencies.identity;
+  const { hints, attacher } = dependencies.events;
+  const { turns } = dependencies.routing;
   const { sql } = database;
   const fileStore = new FileDisk(config.dataDir, log, diskSpace);
   const files = startFileService({ sql, fileStore, scanner: config.scanner, hints, log, metrics, lookup });
-  const sms = openSms(platform, needs);
-  const authentications = startAuthentications(platform, needs);
+  const sms = openSms(platform, dependencies);
+  const authentications = startAuthentications(platform, dependencies);
   return {
     fileStore,
     routes(app) {
@@ -102,7 +102,7 @@ export function openEngagements(
 }
 
 /** `null`: no carrier is configured. */
-function openSms(platform: Platform, { events, routing }: Needs): SmsService | null {
+function openSms(platform: Platform, { events, routing }: EngagementsDependencies): SmsService | null {
   const { config, database, changes, log, metrics, lookup } = platform;
   if (config.twilio === null) return null;
   const sql = database.connect(pools.sms);
@@ -124,7 +124,10 @@ function openSms(platform: Platform, { events, routing }: Needs): SmsService | n
   };
 }
 
-function startAuthentications({ database, log, guard }: Platform, { identity, events }: Needs): Authentications {
+function startAuthentications(
+  { database, log, guard }: Platform,
+  { identity, events }: EngagementsDependencies,
+): Authentications {
   return new Authentications({
     sql: database.sql,
     log,

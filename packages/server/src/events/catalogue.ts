@@ -150,7 +150,7 @@ export const catalogue = {
   // D8.3: the type has two spellings. Each webhook is sent the spelling it subscribed.
   'engagement.chat.message.status': event({
     title: 'ChatMessageDottedStatusEvent',
-    trigger: 'A chat message is delivered (other spelling of engagement.chat.message_status)',
+    trigger: 'A chat message is delivered (the type spelled with a dot)',
     fields: { message: deliveredMessage },
     sample: { message: { ...sample.chatMessage, status: 'delivered' } },
   }),

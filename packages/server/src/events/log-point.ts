@@ -58,11 +58,11 @@ export function unseenAt(sql: Sql, point: LogPoint): Piece {
 export async function isOfThisHistory(sql: Sql, accountId: AccountId, point: LogPoint): Promise<boolean> {
   const { epoch, tag, last } = point;
   const [xid = '0', seq = '0'] = last?.split('.') ?? [];
-  const [row] = await sql<{ isKnown: boolean }[]>`
+  const [row] = await sql<{ exists: boolean }[]>`
     SELECT EXISTS (SELECT 1 FROM log_epochs WHERE epoch = ${epoch} AND tag = ${tag})
            AND (${last === null}
                 OR EXISTS (SELECT 1 FROM events
                             WHERE account_id = ${accountId} AND xid = ${xid}::text::xid8 AND seq = ${seq}::text::bigint))
-           AS "isKnown"`;
-  return row?.isKnown === true;
+           AS "exists"`;
+  return row?.exists === true;
 }

@@ -87,7 +87,7 @@ export class Follower {
     if (this.streams.size === 0) this.stop();
   }
 
-  /** Replaces the caller of a stream. If the roles differ, the reader is told to read everything again. */
+  /** Replaces the caller of a stream. If the roles differ, the reader is reset and reads everything again. */
   changeCaller(stream: Stream, caller: Caller): void {
     const hasOtherRoles = !isDeepStrictEqual(rolesOf(stream.caller), rolesOf(caller));
     this.#unindex(stream);

@@ -18,7 +18,7 @@ interface TicketPositionsDependencies {
 const checkEveryMs = 1_000;
 
 /**
- * Sends waiting visitors their new position. When somebody ahead leaves, the tickets behind do not move themselves and the
+ * Sends waiting visitors their new position. When a visitor ahead leaves, the tickets behind do not move themselves and the
  * log has no event for them; so the board is asked for the tickets of all connected visitors at once.
  */
 export class TicketPositions {

@@ -5,7 +5,7 @@ import type { App } from '../platform/http.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
 import { addressKey, type AddressRate, type RateLimit } from '../platform/rate-limit.ts';
 import type { Authenticator } from './authenticate.ts';
-import { hasRoleAnywhere, isFromPage, nobody, type Caller, type OperatorCaller } from './caller.ts';
+import { hasRoleAnywhere, isFromPage, anonymous, type Caller, type OperatorCaller } from './caller.ts';
 import {
   describeAccess,
   type Access,
@@ -47,7 +47,7 @@ export function installAccess(app: App, options: AccessOptions): void {
   app.decorateRequest('authenticated', null);
   app.decorateRequest('caller', {
     getter() {
-      return this.authenticated ?? nobody;
+      return this.authenticated ?? anonymous;
     },
   });
   app.decorateRequest('permitted', false);
@@ -180,7 +180,7 @@ export function siteInBody({ caller, body }: FastifyRequest): SiteId {
 /** Requires the declared role on the site: 404 if the caller has no role there, 403 if their role is too low. */
 function requireSite(request: FastifyRequest, site: SiteId, noun = 'site', id: string = site): void {
   const { caller } = request;
-  if (caller.kind === 'nobody') throw notFound(noun, id);
+  if (caller.kind === 'anonymous') throw notFound(noun, id);
   if (caller.kind !== 'operator') {
     if (caller.siteId !== site) throw notFound(noun, id);
     return;
@@ -267,6 +267,6 @@ export function tokenLimited(): Refusal {
 
 /** The account of an authenticated caller. */
 export function accountOf(request: FastifyRequest): AccountId {
-  if (request.caller.kind === 'nobody') throw new Error('the route is public');
+  if (request.caller.kind === 'anonymous') throw new Error('the route is public');
   return request.caller.accountId;
 }

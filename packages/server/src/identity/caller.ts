@@ -6,7 +6,7 @@ export type Trust = 'secret' | 'publishable';
 
 /** Who sent the request. `key` identifies the caller in logs, rate limits and idempotency keys. */
 export type Caller =
-  | { readonly kind: 'nobody'; readonly key: 'nobody' }
+  | { readonly kind: 'anonymous'; readonly key: 'anonymous' }
   | OperatorCaller
   | {
       readonly kind: 'visitor';
@@ -50,7 +50,7 @@ type OperatorToken =
   /** An access token, which is stored in the database. With `expiresAt: null` it does not expire. */
   | { readonly kind: 'long-lived'; readonly id: string; readonly expiresAt: Date | null };
 
-export const nobody: Caller = { kind: 'nobody', key: 'nobody' };
+export const anonymous: Caller = { kind: 'anonymous', key: 'anonymous' };
 
 /** Whether the caller uses a publishable token, directly or as a visitor. Limits per address apply to such callers. */
 export function isFromPage(caller: Caller): boolean {

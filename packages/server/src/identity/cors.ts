@@ -67,7 +67,7 @@ export async function crossOriginHeaders(
 }
 
 async function mayRead(directory: Directory, caller: Caller | undefined, origin: string): Promise<boolean> {
-  if (caller === undefined || caller.kind === 'nobody') return directory.origins.get(origin);
+  if (caller === undefined || caller.kind === 'anonymous') return directory.origins.get(origin);
   const sites = caller.kind === 'operator' ? [...caller.roles.keys()] : [caller.siteId];
   for (const id of sites) {
     const cached = await directory.sites.get(id);

@@ -22,7 +22,7 @@ export function installLenientSites(app: App, sql: Sql): void {
 
 async function sitesConcerned(sql: Sql, request: FastifyRequest): Promise<readonly SiteId[]> {
   const { caller } = request;
-  if (caller.kind === 'nobody') return [];
+  if (caller.kind === 'anonymous') return [];
   if (caller.kind !== 'operator') return [caller.siteId];
   const { params, body, query } = {
     params: idsIn(request.params),

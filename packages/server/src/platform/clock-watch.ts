@@ -15,12 +15,12 @@ const longestGapMs = 12 * 3_600_000;
 const doubtMs = 24 * 3_600_000;
 /** If another process reverts a step within this time, the process that recorded it was suspended, and the clock was not stepped. */
 const revertWithinMs = 60_000;
-const mostTries = 5;
+const maxTries = 5;
 
 /** The part of `ClockWatch` that turns and leases use. */
 export interface Clock {
-  /** The unrecorded step of the database's clock, for a reading that began at `askedAt` (monotonic); 0 if there is none. */
-  stepOf(reading: ClockReading, askedAt: number): number;
+  /** The unrecorded step of the database's clock, for a reading that began at `startedAt` (monotonic); 0 if there is none. */
+  stepOf(reading: ClockReading, startedAt: number): number;
   /** Reads the clock again and records a step if no other process has. */
   settle(): Promise<void>;
   /** Calls `stepped` whenever the sum of recorded steps has changed. */
@@ -102,8 +102,8 @@ export class ClockWatch implements Clock {
     return doubtUntil !== null && doubtUntil > this.databaseNow();
   }
 
-  stepOf(reading: ClockReading, askedAt: number): number {
-    return this.#steady.stepOf(reading, { from: askedAt, to: performance.now() });
+  stepOf(reading: ClockReading, startedAt: number): number {
+    return this.#steady.stepOf(reading, { from: startedAt, to: performance.now() });
   }
 
   onStep(stepped: () => void): void {
@@ -148,7 +148,7 @@ export class ClockWatch implements Clock {
   }
 
   async #read(): Promise<void> {
-    for (let tries = 0; tries < mostTries; tries += 1) {
+    for (let tries = 0; tries < maxTries; tries += 1) {
       const from = performance.now();
       const reading = await readClock(this.#sql);
       const time = { from, to: performance.now() };

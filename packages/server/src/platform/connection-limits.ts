@@ -13,22 +13,22 @@ export interface ConnectionLimits {
 }
 
 /** One process has one core, which could not serve more sockets or feeds than these. */
-const mostConnections = 50_000;
+const maxConnections = 50_000;
 /** The minimum, even on a system with very few file descriptors. */
-const leastConnections = 64;
-const mostFeeds = 20_000;
+const minConnections = 64;
+const maxFeeds = 20_000;
 /** Reserved file descriptors: database connections, webhook requests, uploaded files. */
 const reservedShare = 1 / 8;
-const leastReserved = 256;
+const minReserved = 256;
 /** The share of sockets that may be feeds; the rest is for requests. */
 const feedShare = 0.8;
 const visitorFeedShare = 0.8;
 const addressShare = 1 / 4;
 
 export function connectionLimits(openFiles: number): ConnectionLimits {
-  const reserved = Math.max(leastReserved, Math.min(openFiles, 2 * mostConnections) * reservedShare);
-  const connections = Math.floor(Math.max(leastConnections, Math.min(mostConnections, openFiles - reserved)));
-  const feeds = Math.floor(Math.min(mostFeeds, connections * feedShare));
+  const reserved = Math.max(minReserved, Math.min(openFiles, 2 * maxConnections) * reservedShare);
+  const connections = Math.floor(Math.max(minConnections, Math.min(maxConnections, openFiles - reserved)));
+  const feeds = Math.floor(Math.min(maxFeeds, connections * feedShare));
   return {
     connections,
     connectionsPerAddress: Math.floor(connections * addressShare),

@@ -66,7 +66,7 @@ export class DatabaseSession {
   }
 
   /** Whether others still see the session. */
-  isHeld(now = performance.now()): boolean {
+  isAlive(now = performance.now()): boolean {
     return now - this.#confirmedAt < lostAfterMs;
   }
 

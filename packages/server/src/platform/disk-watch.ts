@@ -6,8 +6,8 @@ const mebibyte = 1024 * 1024;
  * With less free space than this the disk counts as full, and writes stop. PostgreSQL crashes if it cannot extend its WAL, which
  * grows by 16 MiB at a time; running transactions, vacuum and a restart need the rest.
  */
-const leastFreeBytes = 128 * mebibyte;
-/** Writes resume at this size. It is larger than `leastFreeBytes`, so that the switch does not flap. */
+const minFreeBytes = 128 * mebibyte;
+/** Writes resume at this size. It is larger than `minFreeBytes`, so that the switch does not flap. */
 const enoughFreeBytes = 160 * mebibyte;
 const pollMs = 500;
 
@@ -51,7 +51,7 @@ export class DiskWatch implements DiskSpace {
   async check(): Promise<void> {
     try {
       const free = await this.#measure(this.#path);
-      const isFull = free < (this.#isFull ? enoughFreeBytes : leastFreeBytes);
+      const isFull = free < (this.#isFull ? enoughFreeBytes : minFreeBytes);
       if (isFull === this.#isFull) return;
       this.#isFull = isFull;
       this.#onChange();
@@ -68,9 +68,9 @@ export class DiskWatch implements DiskSpace {
 /** Refuses to start on a full disk, where not even the migrations could run. */
 export async function refuseFullDisk(dataDir: string): Promise<void> {
   const free = await freeBytesAt(dataDir);
-  if (free >= leastFreeBytes) return;
+  if (free >= minFreeBytes) return;
   throw new StartError(
-    `The disk of ${dataDir} has ${Math.floor(free / mebibyte)} MiB left, and the embedded database needs ${leastFreeBytes / mebibyte} MiB. ` +
+    `The disk of ${dataDir} has ${Math.floor(free / mebibyte)} MiB left, and the embedded database needs ${minFreeBytes / mebibyte} MiB. ` +
       'Free space on it, or set USHER_DATA_DIR to a directory on another disk.',
   );
 }

@@ -4,7 +4,7 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgre
 import type { Log } from './log.ts';
 
 /** The supervisor gives up after this number of failed starts in a row. */
-const mostAttempts = 6;
+const maxAttempts = 6;
 const firstPauseMs = 500;
 const longestPauseMs = 10_000;
 /** A server that ran for this long had started well: the count of attempts starts again. */
@@ -56,9 +56,9 @@ export async function superviseEmbeddedPostgres(
         reason = await server.died;
         if (performance.now() - startedAt > stableMs) attempts = 0;
       }
-      if (attempts === mostAttempts) return gaveUp.resolve(reason);
+      if (attempts === maxAttempts) return gaveUp.resolve(reason);
       attempts += 1;
-      log.error({ reason, attempt: attempts, of: mostAttempts }, 'the embedded database exited; restarting it');
+      log.error({ reason, attempt: attempts, of: maxAttempts }, 'the embedded database exited; restarting it');
       server = await restart(attempts).catch((error: unknown) => {
         reason = error instanceof Error ? error.message : String(error);
         return null;

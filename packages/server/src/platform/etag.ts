@@ -7,7 +7,7 @@ export function etag(version: number): string {
 }
 
 /** Versions are stored as 4-byte integers, so a greater number matches nothing. */
-const mostVersion = 2 ** 31 - 1;
+const maxVersion = 2 ** 31 - 1;
 
 /**
  * The versions that an `If-Match` header accepts; `null` accepts any. The store puts them into its WHERE clause, so that the
@@ -23,7 +23,7 @@ export function ifMatch(request: FastifyRequest): readonly number[] | null {
   // Our tags are strong and contain a version; any other tag matches nothing.
   return tags
     .flatMap((tag = '') => (/^"[1-9]\d{0,9}"$/.test(tag) ? Number(tag.slice(1, -1)) : []))
-    .filter((version) => version <= mostVersion);
+    .filter((version) => version <= maxVersion);
 }
 
 export function preconditionFailed(current: number): Refusal {

@@ -40,7 +40,7 @@ function refuseUnknownParameters(route: RouteOptions): void {
 }
 
 /** Removing a field may reveal further violations, so validation is repeated. No schema needs more rounds than this. */
-const mostRounds = 3;
+const maxRounds = 3;
 
 async function judge(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const own = isOwnOutput(request);
@@ -49,7 +49,7 @@ async function judge(app: App, request: FastifyRequest, reply: FastifyReply): Pr
     throw new Error('a validation failed without reporting an error', { cause: request.validationError });
   let isLenient: boolean | null = null;
   let isApplied = false;
-  for (let round = 0; round < mostRounds && faults.some(({ part }) => part !== 'params'); round += 1) {
+  for (let round = 0; round < maxRounds && faults.some(({ part }) => part !== 'params'); round += 1) {
     const unknown = faults.filter(isUnknown);
     if (unknown.length === 0) break;
     const foreign = unknown.filter((fault) => !own(fault));

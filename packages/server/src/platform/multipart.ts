@@ -6,9 +6,9 @@ import { invalid, Refusal, type Violation } from './errors.ts';
 import { UploadTimes } from './upload-times.ts';
 
 /** The maximum size of a form without its file: boundaries, headers of parts, and refused fields. */
-const mostEnvelopeBytes = 64 * 1024;
-const mostParts = 10;
-const partLimits = { parts: mostParts, headerPairs: 20, headerSize: 8_192, fieldNameSize: 100, fieldSize: 1_024 };
+const maxEnvelopeBytes = 64 * 1024;
+const maxParts = 10;
+const partLimits = { parts: maxParts, headerPairs: 20, headerSize: 8_192, fieldNameSize: 100, fieldSize: 1_024 };
 /** After a refusal the rest of the body is read for this time, so that the sender receives the response. */
 const drainMs = 10_000;
 
@@ -21,7 +21,7 @@ interface FilePart {
 interface UploadOptions<T> {
   /** The name of the only part of the form. */
   readonly field: string;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** Receives the bytes of the file as they arrive. If it fails, the upload fails; the caller removes what was written. */
   readonly save: (part: FilePart, bytes: Readable) => Promise<T>;
 }
@@ -39,7 +39,7 @@ export function isReceiving(socket: Socket): boolean {
  */
 export async function readFilePart<T>(raw: IncomingMessage, options: UploadOptions<T>): Promise<T> {
   const announced = Number(raw.headers['content-length'] ?? 0);
-  if (announced > options.mostBytes + mostEnvelopeBytes) throw fileTooLarge(options.mostBytes);
+  if (announced > options.maxBytes + maxEnvelopeBytes) throw fileTooLarge(options.maxBytes);
   const form = openForm(raw.headers);
   const parts = new FormParts(options);
   const times = new UploadTimes();
@@ -48,12 +48,12 @@ export async function readFilePart<T>(raw: IncomingMessage, options: UploadOptio
     await new Promise<void>((resolve, reject) => {
       parts.listen(form, reject);
       form.on('partsLimit', () =>
-        reject(invalid([{ attribute: '', detail: `must not have more than ${mostParts} parts` }])),
+        reject(invalid([{ attribute: '', detail: `must not have more than ${maxParts} parts` }])),
       );
       form.on('error', () => reject(malformed()));
       form.on('finish', resolve);
       times.start(reject);
-      pump(raw, form, { mostBytes: options.mostBytes, reject, times });
+      pump(raw, form, { maxBytes: options.maxBytes, reject, times });
       // The parser waits forever for a part whose headers never end. A complete form has finished by then.
       raw.on('end', () => setImmediate(() => void parts.settled().then(() => setImmediate(() => reject(malformed())))));
     });
@@ -123,8 +123,8 @@ function openForm(headers: IncomingHttpHeaders): Form {
   }
 }
 
-export function fileTooLarge(mostBytes: number): Refusal {
-  return new Refusal('body_too_large', `A file must not exceed ${mostBytes} bytes (${mostBytes / 1024 / 1024} MiB).`);
+export function fileTooLarge(maxBytes: number): Refusal {
+  return new Refusal('body_too_large', `A file must not exceed ${maxBytes} bytes (${maxBytes / 1024 / 1024} MiB).`);
 }
 
 function malformed(): Refusal {
@@ -132,18 +132,18 @@ function malformed(): Refusal {
 }
 
 interface Pump {
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly reject: (reason: Refusal) => void;
   readonly times: UploadTimes;
 }
 
 /** Does not use `pipeline`, which would close the connection on a failure before the response is sent. */
-function pump(raw: IncomingMessage, form: Form, { mostBytes, reject, times }: Pump): void {
+function pump(raw: IncomingMessage, form: Form, { maxBytes, reject, times }: Pump): void {
   let total = 0;
   raw.on('data', (chunk: Buffer) => {
     times.onBytes(chunk.length);
     total += chunk.length;
-    if (total > mostBytes + mostEnvelopeBytes) return reject(fileTooLarge(mostBytes));
+    if (total > maxBytes + maxEnvelopeBytes) return reject(fileTooLarge(maxBytes));
     if (form.write(chunk)) return;
     raw.pause();
     times.setPaused(true);

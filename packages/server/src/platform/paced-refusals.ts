@@ -7,7 +7,7 @@ import { addressKey } from './rate-limit.ts';
 const perSecond = 20;
 /** The longest delay of a refusal. */
 const longestHoldMs = 10_000;
-const mostAddresses = 10_000;
+const maxAddresses = 10_000;
 
 /**
  * Throttles 429 responses to 20 per second and IP address, in order. A client that ignores the refusals waits for them and
@@ -20,7 +20,7 @@ export function installPacedRefusals(
   { isPaced, areDirect }: { readonly isPaced: (request: FastifyRequest) => boolean; readonly areDirect: boolean },
 ): void {
   /** When the next refusal may be sent, by the monotonic clock. */
-  const nextAt = new BoundedMap<string, number>(mostAddresses);
+  const nextAt = new BoundedMap<string, number>(maxAddresses);
   app.addHook('onSend', (request, reply, payload, done) => {
     if (reply.statusCode !== 429 || !isPaced(request)) return done(null, payload);
     const address = addressKey(request.ip);

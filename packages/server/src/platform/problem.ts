@@ -40,7 +40,7 @@ export function problemOf(refusal: Refusal, requestId: string): Problem {
   };
 }
 
-/** Maps any error to what the caller is told. An error of unknown origin is an internal error. */
+/** Maps any error to the response for the caller. An error of unknown origin is an internal error. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof Error && error.message === 'aborted') {

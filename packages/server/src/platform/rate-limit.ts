@@ -3,7 +3,7 @@ import { BoundedMap } from './bounded-map.ts';
 import { Refusal } from './errors.ts';
 
 /** The maximum number of counted keys; beyond it the oldest is evicted. */
-const mostKeys = 100_000;
+const maxKeys = 100_000;
 const windowMs = 60_000;
 
 /**
@@ -12,7 +12,7 @@ const windowMs = 60_000;
  */
 export class RateLimit {
   readonly #perMinute: number;
-  readonly #counts = new BoundedMap<string, { taken: number; endsAt: number }>(mostKeys);
+  readonly #counts = new BoundedMap<string, { taken: number; endsAt: number }>(maxKeys);
 
   constructor(perMinute: number) {
     this.#perMinute = perMinute;
@@ -46,7 +46,7 @@ export interface Rate {
  * of a minute, a bucket prevents the use of a whole minute's share within a second.
  */
 export class TokenBuckets {
-  readonly #buckets = new BoundedMap<string, { left: number; at: number }>(mostKeys);
+  readonly #buckets = new BoundedMap<string, { left: number; at: number }>(maxKeys);
 
   /** Takes one token; returns 0, or the milliseconds until the next token. */
   take(key: string, { perMinute, burst }: Rate, now = performance.now()): number {
@@ -68,9 +68,9 @@ export function retryAfter(waitMs: number): Record<'retry-after', string> {
   return { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) };
 }
 
-/** An address may send the requests of `burstSec` seconds at once, and at least `leastBurst`. */
+/** An address may send the requests of `burstSec` seconds at once, and at least `minBurst`. */
 const burstSec = 1;
-const leastBurst = 30;
+const minBurst = 30;
 
 /** Limits the requests of all visitors of one IP address together, so that creating more visitors does not help. */
 export class AddressRate {
@@ -78,7 +78,7 @@ export class AddressRate {
   readonly #rate: Rate;
 
   constructor(perMinute: number) {
-    this.#rate = { perMinute, burst: Math.max(leastBurst, (perMinute / 60) * burstSec) };
+    this.#rate = { perMinute, burst: Math.max(minBurst, (perMinute / 60) * burstSec) };
   }
 
   /** Counts one request; throws 429 above the limit. */

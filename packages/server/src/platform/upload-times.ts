@@ -2,7 +2,7 @@ import { Refusal } from './errors.ts';
 
 /** A sender must send this much in every window (2 KiB/s), or a byte now and then would occupy an upload slot for minutes. */
 const windowMs = 30_000;
-const leastBytes = 64 * 1024;
+const minBytes = 64 * 1024;
 const longestMs = 10 * 60_000;
 
 /** Time limits for an upload: for its sender, and for the disk that it is written to. */
@@ -41,12 +41,12 @@ export class UploadTimes {
   }
 
   #faultOfWindow(): Refusal | null {
-    if (this.#bytes >= leastBytes) return null;
+    if (this.#bytes >= minBytes) return null;
     // While the disk is the bottleneck, the speed of the sender is unknown. But some bytes must arrive.
     if (this.#wasPaused && this.#bytes > 0) return null;
     if (this.#wasPaused)
       return new Refusal('storage_unavailable', 'The file could not be written in time. Try again later.');
-    return timeout(`The upload is too slow: less than ${leastBytes / 1024} KiB in ${windowMs / 1_000} s.`);
+    return timeout(`The upload is too slow: less than ${minBytes / 1024} KiB in ${windowMs / 1_000} s.`);
   }
 }
 

@@ -21,6 +21,6 @@ test('the changed rows are unknown with a gap, before the first move, after the 
   assert.equal(movedBetween([move(5), move(7)], { from: 4, to: 7 }), null);
   assert.equal(movedBetween([move(5)], { from: 4, to: 6 }), null);
   assert.equal(movedBetween([], { from: 7, to: 5 }), null);
-  // The backup had 4; the reader saw 5 and 6, which are lost; the account went on from 4.
+  // The backup had version 4. The reader saw 5 and 6, which are lost; the account continued from 4.
   assert.equal(movedBetween([move(900, 4)], { from: 6, to: 900 }), null);
 });

@@ -5,6 +5,7 @@ export interface BoardMove {
   readonly version: number;
   /** Versions jump with the first move in an epoch of the log. `null`: written by an older version of Usher. */
   readonly previous: number | null;
+  /** Named like its column. */
   readonly things: MovedIds;
 }
 

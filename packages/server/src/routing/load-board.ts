@@ -57,7 +57,7 @@ export async function loadBoard(sql: Sql, accountId: AccountId, now: number): Pr
 
 /** Brings a board up to date with rows changed by other processes or by a change of the configuration. */
 export async function catchUp(board: Board, sql: Sql, accountId: AccountId, moved: readonly MovedIds[]): Promise<void> {
-  const all = (kind: keyof MovedIds): string[] => [...new Set(moved.flatMap((things) => things[kind] ?? []))];
+  const all = (kind: keyof MovedIds): string[] => [...new Set(moved.flatMap((movedIds) => movedIds[kind] ?? []))];
   await put(board, sql, accountId, {
     sites: all('sites'),
     queues: all('queues'),
@@ -73,10 +73,10 @@ export async function catchUp(board: Board, sql: Sql, accountId: AccountId, move
 }
 
 /** `null` loads everything. The statements are sent together; their rows are put in the order of their dependencies. */
-async function put(board: Board, sql: Sql, accountId: AccountId, things: Required<MovedIds> | null): Promise<void> {
-  const skip = (kind: keyof MovedIds): boolean => things !== null && things[kind].length === 0;
-  const ids = (kind: keyof MovedIds): readonly string[] | null => things?.[kind] ?? null;
-  const queueIds = things === null ? null : await queuesMoved(sql, things);
+async function put(board: Board, sql: Sql, accountId: AccountId, movedIds: Required<MovedIds> | null): Promise<void> {
+  const skip = (kind: keyof MovedIds): boolean => movedIds !== null && movedIds[kind].length === 0;
+  const ids = (kind: keyof MovedIds): readonly string[] | null => movedIds?.[kind] ?? null;
+  const queueIds = movedIds === null ? null : await queuesMoved(sql, movedIds);
   const [sites, queues, states, operators, visitors, engagements, tickets, requests] = await Promise.all([
     skip('sites') ? [] : readSites(sql, accountId, ids('sites')),
     queueIds?.length === 0 ? [] : readQueues(sql, accountId, queueIds),
@@ -300,8 +300,8 @@ async function readTickets(sql: Sql, accountId: AccountId, ids: readonly string[
  * The last turn ended every request that had timed out by then. A pending request was therefore made at most its time-out before
  * that turn, however long ago the turn was. An hour is added as a margin.
  */
-export const longestRequest = `${maxOfferTimeoutSec + 3_600} seconds`;
-export const longestLasting = `${smsRequestLifetimeHours + 1} hours`;
+export const maxRequestAge = `${maxOfferTimeoutSec + 3_600} seconds`;
+export const maxLastingRequestAge = `${smsRequestLifetimeHours + 1} hours`;
 
 async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredRequest[]> {
   const which = ids === null
@@ -311,11 +311,11 @@ async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string
         UNION ALL
         SELECT id FROM engagement_requests
          WHERE account_id = ${accountId} AND kind <> 'ticket'
-           AND created_at > (SELECT turned_at FROM accounts WHERE id = ${accountId}) - ${longestRequest}::interval
+           AND created_at > (SELECT turned_at FROM accounts WHERE id = ${accountId}) - ${maxRequestAge}::interval
         UNION ALL
         SELECT id FROM lasting_requests
          WHERE account_id = ${accountId}
-           AND created_at > (SELECT turned_at FROM accounts WHERE id = ${accountId}) - ${longestLasting}::interval)`
+           AND created_at > (SELECT turned_at FROM accounts WHERE id = ${accountId}) - ${maxLastingRequestAge}::interval)`
     : sql`r.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
   return sql<StoredRequest[]>`
     SELECT r.id, r.kind, r.origin, r.state, r.site_id, r.operator_id, r.media, r.queue_id, r.ticket_id, r.engagement_id,

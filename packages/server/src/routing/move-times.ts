@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock-watch.ts';
 import type { Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import { stepToleranceMs } from '../platform/steady-clock.ts';
-import { longestLasting, longestRequest } from './load-board.ts';
+import { maxLastingRequestAge, maxRequestAge } from './load-board.ts';
 import type { LockedAccount } from './turn-store.ts';
 
 /** The database's clock was stepped and the step is not recorded yet. The turn must be retried after it is. */
@@ -105,11 +105,11 @@ export async function moveTimes(sql: Sql, { accountId, byMs, shiftMs, version }:
                     UNION ALL
                     SELECT id FROM engagement_requests
                      WHERE account_id = ${accountId} AND kind <> 'ticket'
-                       AND created_at > step.turned_at - ${longestRequest}::interval
+                       AND created_at > step.turned_at - ${maxRequestAge}::interval
                     UNION ALL
                     SELECT id FROM lasting_requests
                      WHERE account_id = ${accountId}
-                       AND created_at > step.turned_at - ${longestLasting}::interval)
+                       AND created_at > step.turned_at - ${maxLastingRequestAge}::interval)
            RETURNING r.visitor_id),
          engaged AS (
            UPDATE engagements e

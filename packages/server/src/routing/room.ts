@@ -17,13 +17,13 @@ export interface Routing {
   readonly turns: Turns;
 }
 
-interface Needs {
+interface RoutingDependencies {
   readonly identity: Identity;
   readonly events: Events;
   readonly queues: Queues;
 }
 
-export function openRouting(platform: Platform, { identity, events, queues }: Needs): Room & Routing {
+export function openRouting(platform: Platform, { identity, events, queues }: RoutingDependencies): Room & Routing {
   const { config, database, changes, clock, log, metrics } = platform;
   const { hints, attacher } = events;
   const sql = database.connect(pools.turns);

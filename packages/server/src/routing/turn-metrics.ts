@@ -37,7 +37,7 @@ export function watchTurns(registry: Registry, turns: Turns): void {
   gauge(
     'usher_board_things',
     'Queues, operators, tickets, requests and engagements on these boards',
-    ({ things }) => things,
+    ({ objects }) => objects,
   );
   gauge('usher_orders_waiting', 'Orders waiting for a turn', ({ waiting }) => waiting);
 }

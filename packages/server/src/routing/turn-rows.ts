@@ -8,12 +8,12 @@ import type { MovedIds } from './load-board.ts';
 export type TurnRows = ReturnType<typeof rowsOf>;
 
 export function rowsOf(changes: Changes, at: Date) {
-  const isNew = (thing: Ticket | Request | Engagement | Call): boolean => thing.createdIn === changes;
+  const isNew = (row: Ticket | Request | Engagement | Call): boolean => row.createdIn === changes;
   const [newTickets, oldTickets] = partition(changes.tickets, isNew);
   const [newRequests, oldRequests] = partition(changes.requests, isNew);
   const [newEngagements, oldEngagements] = partition(changes.engagements, isNew);
   const [newCalls, oldCalls] = partition(changes.calls, isNew);
-  const things: MovedIds = {
+  const movedIds: MovedIds = {
     tickets: idsOf(changes.tickets),
     requests: idsOf(changes.requests),
     engagements: idsOf(changes.engagements),
@@ -50,7 +50,7 @@ export function rowsOf(changes: Changes, at: Date) {
     hungUp: [...changes.calls].filter(({ endedBy }) => endedBy !== null).map(({ engagementId }) => engagementId),
     upgrades: changes.upgrades,
     events: eventRows(changes.events, at),
-    things: JSON.stringify(things),
+    movedIds: JSON.stringify(movedIds),
     moved: whatMoved(changes),
   };
 }
@@ -61,18 +61,18 @@ export function whatMoved(changes: Changes): 'visitors' | 'staff' | null {
   return changes.queues.size > 0 ? 'visitors' : null;
 }
 
-function partition<Thing>(things: Iterable<Thing>, isNew: (thing: Thing) => boolean): [Thing[], Thing[]] {
-  const [newThings, oldThings]: [Thing[], Thing[]] = [[], []];
-  for (const thing of things) (isNew(thing) ? newThings : oldThings).push(thing);
-  return [newThings, oldThings];
+function partition<Row>(rows: Iterable<Row>, isNew: (row: Row) => boolean): [Row[], Row[]] {
+  const [newRows, oldRows]: [Row[], Row[]] = [[], []];
+  for (const row of rows) (isNew(row) ? newRows : oldRows).push(row);
+  return [newRows, oldRows];
 }
 
 function operatorIds(operators: ReadonlySet<Operator>): string[] {
   return idsOf([...operators].map(({ settings }) => settings));
 }
 
-function idsOf(things: Iterable<{ readonly id: string }>): string[] {
-  return [...things].map((thing) => thing.id);
+function idsOf(rows: Iterable<{ readonly id: string }>): string[] {
+  return [...rows].map((row) => row.id);
 }
 
 export function instant(at: number | null): Date | null {

@@ -36,7 +36,7 @@ interface TurnLimits {
   readonly ordersWaiting: number;
   /** Boards in memory, and the number of objects on all of them. */
   readonly boards: number;
-  readonly things: number;
+  readonly objects: number;
   /** A board is evicted after this time without an order. */
   readonly idleMs: number;
 }
@@ -45,7 +45,7 @@ const defaultLimits: TurnLimits = {
   ordersInTurn: 1_000,
   ordersWaiting: 20_000,
   boards: 1_000,
-  things: 2_000_000,
+  objects: 2_000_000,
   idleMs: 10 * 60_000,
 };
 
@@ -57,7 +57,7 @@ const checkTimesMs = 60_000;
 /** How often a turn is retried because the clock was stepped. */
 const maxClockRetries = 5;
 /** The longest delay that `setTimeout` accepts. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /** One account in this process: its cached board, the orders waiting for its next turn, and the timer of its next deadline. */
 interface BoardSlot {
@@ -87,7 +87,7 @@ export class Turns {
   /** When to look again for boards that do not include all clock steps; monotonic milliseconds. */
   #checkTimesAt = 0;
   /** The number of objects on all boards. */
-  #things = 0;
+  #objects = 0;
   #stopped = false;
   readonly #running = new Set<Promise<void>>();
 
@@ -118,14 +118,14 @@ export class Turns {
   }
 
   /** The number of cached boards, of the objects on them, and of waiting orders. */
-  get load(): { readonly boards: number; readonly things: number; readonly waiting: number } {
+  get load(): { readonly boards: number; readonly objects: number; readonly waiting: number } {
     let boards = 0;
     let waiting = 0;
     for (const slot of this.#slots.values()) {
       boards += Number(slot.cached !== null);
       waiting += slot.waiting.length;
     }
-    return { boards, things: this.#things, waiting };
+    return { boards, objects: this.#objects, waiting };
   }
 
   /** Accepts no more orders, and waits for the running turns. */
@@ -167,7 +167,7 @@ export class Turns {
     slot.busy = false;
     slot.usedAt = performance.now();
     if (slot.cached === null) this.#evict(slot);
-    else if (this.#slots.size > this.#limits.boards || this.#things > this.#limits.things) this.#evictIdle();
+    else if (this.#slots.size > this.#limits.boards || this.#objects > this.#limits.objects) this.#evictIdle();
   }
 
   async #turn(slot: BoardSlot, jobs: readonly Job[]): Promise<void> {
@@ -223,7 +223,7 @@ export class Turns {
     if (slot.timer !== null) clearTimeout(slot.timer);
     slot.timer = null;
     if (dueInMs === null || this.#stopped) return;
-    slot.timer = setTimeout(() => this.#tick(slot.accountId), Math.min(dueInMs + 2, longestTimerMs)).unref();
+    slot.timer = setTimeout(() => this.#tick(slot.accountId), Math.min(dueInMs + 2, maxTimerMs)).unref();
   }
 
   #tick(accountId: AccountId): void {
@@ -246,7 +246,7 @@ export class Turns {
     this.#evictIdle();
   }
 
-  /** After the clock was set back, nothing falls due on a board whose times are in the future. The poll would miss it. */
+  /** After the clock was set back, no deadline is due on a board whose times are in the future. The poll would miss such a board. */
   async #checkTimes(): Promise<void> {
     const now = performance.now();
     if (now < this.#checkTimesAt) return;
@@ -261,12 +261,12 @@ export class Turns {
     const idle = [...this.#slots.values()].filter((slot) => !slot.busy).toSorted((a, b) => a.usedAt - b.usedAt);
     for (const slot of idle) {
       const isOld = performance.now() - slot.usedAt > this.#limits.idleMs;
-      if (!isOld && this.#slots.size <= this.#limits.boards && this.#things <= this.#limits.things) break;
+      if (!isOld && this.#slots.size <= this.#limits.boards && this.#objects <= this.#limits.objects) break;
       this.#evict(slot);
     }
   }
 
-  /** Drops a board and its timer. The poll handles what falls due on it. */
+  /** Drops a board and its timer. The poll handles its deadlines. */
   #evict(slot: BoardSlot): void {
     if (slot.timer !== null) clearTimeout(slot.timer);
     this.#setWeight(slot, 0);
@@ -274,7 +274,7 @@ export class Turns {
   }
 
   #setWeight(slot: BoardSlot, weight: number): void {
-    this.#things += weight - slot.weight;
+    this.#objects += weight - slot.weight;
     slot.weight = weight;
   }
 }

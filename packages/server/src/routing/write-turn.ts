@@ -46,7 +46,7 @@ async function writeRows(sql: Sql, mark: TurnMark, rows: TurnRows): Promise<void
          ${rareWrites(sql, rows)}
          moved AS (
            INSERT INTO board_moves (account_id, version, previous, things)
-           SELECT turn.account_id, ${mark.version}::bigint, ${mark.previous}::bigint, ${rows.things}::text::jsonb FROM turn),
+           SELECT turn.account_id, ${mark.version}::bigint, ${mark.previous}::bigint, ${rows.movedIds}::text::jsonb FROM turn),
          turned AS (
            UPDATE accounts
               SET board_version = ${mark.version}, board_tag = (SELECT tag FROM log_epoch_in_force), last_seq = ${mark.seq}, turned_at = turn.at,

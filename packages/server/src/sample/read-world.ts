@@ -8,7 +8,7 @@ import type {
   WorldRequest,
   WorldTicket,
 } from '@usher/sample/world';
-import { longestLasting } from '../routing/load-board.ts';
+import { maxLastingRequestAge } from '../routing/load-board.ts';
 import { visitorMark, type SampleRow } from './sample-data.ts';
 
 type SampleScope = Pick<SampleRow, 'account_id' | 'site_id' | 'operator_ids'>;
@@ -130,7 +130,7 @@ export async function readActive(sql: Sql, sample: SampleScope, scope: Scope): P
     SELECT 'request', r.id, r.visitor_id, r.operator_id, r.origin, v.site_id = ${site_id}, r.operator_id = ANY(${operator_ids}::uuid[])
       FROM engagement_requests r JOIN visitors v ON v.id = r.visitor_id
      WHERE r.account_id = ${account_id} AND r.kind = 'direct' AND r.state = 'pending'
-       AND r.created_at > now() - ${longestLasting}::interval
+       AND r.created_at > now() - ${maxLastingRequestAge}::interval
        AND (v.site_id = ${site_id} AND ${isInScope} OR r.operator_id = ANY(${operator_ids}::uuid[]) AND ${here(sql`r.site_id`)})
     UNION ALL
     SELECT 'engagement', e.id, e.visitor_id, e.operator_id, NULL, v.site_id = ${site_id}, e.operator_id = ANY(${operator_ids}::uuid[])

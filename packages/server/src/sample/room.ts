@@ -5,7 +5,7 @@ import type { Platform, Room } from '../platform/room.ts';
 import { sampleDataRoutes } from './routes.ts';
 import { Simulations, type Pace } from './simulations.ts';
 
-interface Needs {
+interface SampleDependencies {
   readonly identity: Identity;
   readonly engagements: Engagements;
   /** Serves the requests of the simulations. */
@@ -13,7 +13,10 @@ interface Needs {
   readonly pace: Partial<Pace>;
 }
 
-export function openSample({ database, log, guard }: Platform, { identity, engagements, app, pace }: Needs): Room {
+export function openSample(
+  { database, log, guard }: Platform,
+  { identity, engagements, app, pace }: SampleDependencies,
+): Room {
   const { tokens, sealer } = identity;
   const { fileStore } = engagements;
   const simulations = new Simulations({ app, sql: database.sql, tokens, fileStore, log, pace });

@@ -1,6 +1,6 @@
 import type { Sql } from '../platform/database.ts';
 import type { OperatorId } from '../platform/ids.ts';
-import { longestLasting } from '../routing/load-board.ts';
+import { maxLastingRequestAge } from '../routing/load-board.ts';
 import { deleteConfiguration, forgetCoverage, type DeletedSite } from './belongings.ts';
 import { maxCount, type Counts } from './contents.ts';
 
@@ -61,7 +61,7 @@ export async function countActive(sql: Sql, { id, accountId }: DeletedSite): Pro
       'pending_requests',
       sql`SELECT 1 FROM engagement_requests
            WHERE site_id = ${id} AND kind <> 'ticket' AND state = 'pending'
-             AND created_at > now() - ${longestLasting}::interval`,
+             AND created_at > now() - ${maxLastingRequestAge}::interval`,
     ],
     [
       'active_engagements',

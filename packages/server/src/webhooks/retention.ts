@@ -10,13 +10,13 @@ const maxBatches = 100;
  * Removes what is older than the retention: whole days of the delivery log; waiting deliveries whose events are gone; then
  * recoveries, webhooks and destinations that nothing references any more. Every process may run this at any time.
  */
-export async function dropOldWebhooks(sql: Sql, kept: Retention): Promise<void> {
-  await dropDays(sql, deliveryLog, kept);
-  await inBatches(async () => discardExpired(sql, kept));
-  await inBatches(async () => dropRecoveries(sql, kept));
-  await inBatches(async () => dropDeleted(sql, kept));
-  await scanAndDrop(async (after) => dropAttached(sql, kept, after));
-  await scanAndDrop(async (after) => dropDestinations(sql, kept, after));
+export async function dropOldWebhooks(sql: Sql, retention: Retention): Promise<void> {
+  await dropDays(sql, deliveryLog, retention);
+  await inBatches(async () => discardExpired(sql, retention));
+  await inBatches(async () => dropRecoveries(sql, retention));
+  await inBatches(async () => dropDeleted(sql, retention));
+  await scanAndDrop(async (after) => dropAttached(sql, retention, after));
+  await scanAndDrop(async (after) => dropDestinations(sql, retention, after));
 }
 
 /** `drop` returns how many rows it has dropped: fewer than a batch means that there are no more. */
@@ -42,20 +42,20 @@ const keptSince = (sql: Sql, { now, days }: Retention) => sql`
   ((${now}::timestamptz AT TIME ZONE 'UTC')::date - ${days}::integer)::timestamp AT TIME ZONE 'UTC'`;
 
 /** The smallest id that a delivery created at that time may have. */
-const smallestId = (sql: Sql, kept: Retention) => sql`
-  (lpad(to_hex((extract(epoch FROM ${keptSince(sql, kept)}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
+const smallestId = (sql: Sql, retention: Retention) => sql`
+  (lpad(to_hex((extract(epoch FROM ${keptSince(sql, retention)}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 
 /**
  * Discards waiting deliveries of expired events. Deliveries that are due soon at a leased destination are left to the
  * dispatcher: it may be sending them now, and discards those without an event itself.
  */
-async function discardExpired(sql: Sql, kept: Retention): Promise<number> {
+async function discardExpired(sql: Sql, retention: Retention): Promise<number> {
   // Served by the primary key, as ids begin with the time.
   const rows = await sql`
     WITH expired AS (
            SELECT d.id
              FROM deliveries d
-            WHERE d.id < ${smallestId(sql, kept)} AND d.occurred_at < ${keptSince(sql, kept)}
+            WHERE d.id < ${smallestId(sql, retention)} AND d.occurred_at < ${keptSince(sql, retention)}
               AND (d.state = 'held' OR d.due_at > now() + interval '1 minute'
                    OR NOT EXISTS (SELECT FROM destinations t
                                    WHERE t.id = d.destination_id AND t.leased_until > now() - interval '1 minute'))
@@ -77,12 +77,12 @@ async function discardExpired(sql: Sql, kept: Retention): Promise<number> {
   return rows.length;
 }
 
-async function dropRecoveries(sql: Sql, kept: Retention): Promise<number> {
+async function dropRecoveries(sql: Sql, retention: Retention): Promise<number> {
   // Served by webhook_recoveries_ended.
   const rows = await sql`
     DELETE FROM webhook_recoveries
      WHERE id = ANY(ARRAY(SELECT id FROM webhook_recoveries
-                           WHERE state <> 'running' AND finished_at < ${keptSince(sql, kept)}
+                           WHERE state <> 'running' AND finished_at < ${keptSince(sql, retention)}
                            LIMIT ${batchSize}))
     RETURNING id`;
   return rows.length;
@@ -95,13 +95,13 @@ const hasDeliveries = (sql: Sql) => sql`
                WHERE d.destination_id = w.destination_id AND d.state = 'pending' AND d.due_at IS NULL AND d.webhook_id = w.id)
    OR EXISTS (SELECT FROM delivery_log l WHERE l.webhook_id = w.id AND l.final))`;
 
-/** Drops webhooks that were deleted before the retention. Their log is usually gone by then. */
-async function dropDeleted(sql: Sql, kept: Retention): Promise<number> {
+/** Drops webhooks that were deleted before the retention. By then their log has usually been deleted. */
+async function dropDeleted(sql: Sql, retention: Retention): Promise<number> {
   // Served by webhooks_deleted.
   const rows = await sql`
     DELETE FROM webhooks
      WHERE id = ANY(ARRAY(SELECT w.id FROM webhooks w
-                           WHERE w.deleted_at < ${keptSince(sql, kept)} AND w.side IS NULL AND NOT ${hasDeliveries(sql)}
+                           WHERE w.deleted_at < ${keptSince(sql, retention)} AND w.side IS NULL AND NOT ${hasDeliveries(sql)}
                            LIMIT ${batchSize}))
     RETURNING id`;
   return rows.length;
@@ -112,8 +112,8 @@ async function dropDeleted(sql: Sql, kept: Retention): Promise<number> {
  * daily, hence the additional day. A webhook that is attached right now is either renewed first or found to be gone: see
  * attach-webhooks.ts. Only lasting requests are pending for so long: other requests last a day at most (see limits.test.ts).
  */
-async function dropAttached(sql: Sql, kept: Retention, after: ScanCursor): Promise<ScanCursor | null> {
-  const old = sql`${keptSince(sql, kept)} - interval '1 day'`;
+async function dropAttached(sql: Sql, retention: Retention, after: ScanCursor): Promise<ScanCursor | null> {
+  const old = sql`${keptSince(sql, retention)} - interval '1 day'`;
   // Served by webhooks_attached_by_age, queue_tickets_active, engagement_requests_by_phone and active_engagements.
   const [last] = await sql<ScanCursor[]>`
     WITH scanned AS MATERIALIZED (

@@ -8,7 +8,7 @@ import { texts } from './texts.ts';
 
 /** Sets the password, which ends every other session. */
 export function PasswordForm(): ReactElement {
-  const has = useMe().operator.sign_in.password;
+  const hasPassword = useMe().operator.sign_in.password;
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const change = useChange('PUT /operator_authentication/password', {
@@ -23,14 +23,14 @@ export function PasswordForm(): ReactElement {
       aria-labelledby="password"
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ body: { ...(has ? { current_password: current } : {}), new_password: next } });
+        change.mutate({ body: { ...(hasPassword ? { current_password: current } : {}), new_password: next } });
       }}
     >
       <Stack gap="sm" maw={420}>
         <Title order={2} size="h4" id="password">
           {texts.password}
         </Title>
-        {has ? (
+        {hasPassword ? (
           <PasswordInput
             label={texts.currentPassword}
             autoComplete="current-password"
@@ -58,7 +58,7 @@ export function PasswordForm(): ReactElement {
           </Alert>
         ) : null}
         <Button type="submit" loading={change.isPending} w="fit-content">
-          {has ? texts.changePassword : texts.setPassword}
+          {hasPassword ? texts.changePassword : texts.setPassword}
         </Button>
       </Stack>
     </form>

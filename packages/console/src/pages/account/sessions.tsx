@@ -2,14 +2,14 @@ import { Badge, Button, Group, Loader, Stack, Table, Title, VisuallyHidden } fro
 import type { ReactElement } from 'react';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
-import { inShort } from './in-short.ts';
+import { describeDevice } from './describe-device.ts';
 import { texts } from './texts.ts';
 
-const readAgainMs = 10_000;
+const pollMs = 10_000;
 
 /** The sessions of the operator. A session that is ended is signed out immediately. */
 export function Sessions(): ReactElement {
-  const read = useRead('GET /operator_authentication/sessions', {}, { refetchInterval: readAgainMs });
+  const read = useRead('GET /operator_authentication/sessions', {}, { refetchInterval: pollMs });
   const end = useChange('DELETE /operator_authentication/sessions/{session_id}', {
     refresh: ['GET /operator_authentication/sessions'],
   });
@@ -37,7 +37,7 @@ export function Sessions(): ReactElement {
               <Table.Tr key={id}>
                 <Table.Td>
                   <Group gap="xs">
-                    <span title={user_agent}>{inShort(user_agent)}</span>
+                    <span title={user_agent}>{describeDevice(user_agent)}</span>
                     {current ? <Badge variant="light">{texts.thisDevice}</Badge> : null}
                   </Group>
                 </Table.Td>
@@ -48,7 +48,7 @@ export function Sessions(): ReactElement {
                       size="xs"
                       variant="default"
                       onClick={() => end.mutate({ path: { session_id: id } })}
-                      aria-label={texts.signOutDevice(inShort(user_agent))}
+                      aria-label={texts.signOutDevice(describeDevice(user_agent))}
                     >
                       {texts.signOut}
                     </Button>

@@ -1,6 +1,6 @@
 /** Every text of this page in English. A translation is another file of the same shape. */
 export const texts = {
-  // in-short.ts
+  // describe-device.ts
   unknownDevice: 'Unknown device',
   browserOnSystem: (browser: string, system: string) => `${browser} on ${system}`,
 

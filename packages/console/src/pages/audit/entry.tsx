@@ -4,10 +4,10 @@ import type { AuditEntry } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { RichText } from '../../components/rich-text.tsx';
-import { At } from '../../components/at.tsx';
+import { Timestamp } from '../../components/timestamp.tsx';
 import classes from './audit.module.css';
 import { texts } from './texts.ts';
-import { actionWords, ownerOf, placeOf, plainName, valueWords } from './words.ts';
+import { describeAction, ownerOf, pageOf, spaced, formatValue } from './describe.ts';
 
 interface Props {
   readonly entry: AuditEntry;
@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** Fields shown before the entry is expanded. */
-const fieldsAtOnce = 5;
+const maxCollapsedFields = 5;
 
 /** One entry: who did what to which resource, and what changed. */
 export function Entry({ entry, names }: Props): ReactElement {
@@ -24,8 +24,8 @@ export function Entry({ entry, names }: Props): ReactElement {
   const { actor, action, changes, via, request_id } = entry;
   const more = open
     ? texts.showLess
-    : changes.length > fieldsAtOnce
-      ? texts.moreFields(changes.length - fieldsAtOnce)
+    : changes.length > maxCollapsedFields
+      ? texts.moreFields(changes.length - maxCollapsedFields)
       : texts.showMore;
   const sites = entry.site_ids?.map((id) => names.get(id) ?? texts.anotherSite) ?? [texts.allSites];
   return (
@@ -39,15 +39,15 @@ export function Entry({ entry, names }: Props): ReactElement {
               <bdi>{actor.name}</bdi>
             </Anchor>
           )}{' '}
-          {actionWords(action)} <Target entry={entry} names={names} />
+          {describeAction(action)} <Target entry={entry} names={names} />
         </Text>
         <Text size="sm" c="dimmed">
-          <At at={entry.at} />
+          <Timestamp at={entry.at} />
         </Text>
       </div>
-      <Changes changes={changes.slice(0, fieldsAtOnce)} names={names} />
+      <Changes changes={changes.slice(0, maxCollapsedFields)} names={names} />
       <Collapse expanded={open}>
-        <Changes changes={changes.slice(fieldsAtOnce)} names={names} />
+        <Changes changes={changes.slice(maxCollapsedFields)} names={names} />
         <Text size="xs" c="dimmed" mt={4} className="user-text">
           {sites.length === 0 ? '' : `${texts.sites(sites.join(', '))} `}
           <RichText
@@ -69,7 +69,7 @@ export function Entry({ entry, names }: Props): ReactElement {
         ml={-8}
         onClick={toggle}
         aria-expanded={open}
-        aria-label={texts.moreAbout(more, actor.name || texts.visitor, actionWords(action))}
+        aria-label={texts.moreAbout(more, actor.name || texts.visitor, describeAction(action))}
       >
         {more}
       </Button>
@@ -80,13 +80,13 @@ export function Entry({ entry, names }: Props): ReactElement {
 function Target({ entry, names }: Props): ReactElement | null {
   const owner = ownerOf(entry.changes);
   const name = entry.target.name ?? (owner === null ? null : (names.get(owner) ?? texts.someone));
-  const place = placeOf(entry);
+  const page = pageOf(entry);
   if (name === null) return null;
   const text = <bdi>{name}</bdi>;
-  return place === null ? (
+  return page === null ? (
     <b>{text}</b>
   ) : (
-    <Anchor component={Link} href={place}>
+    <Anchor component={Link} href={page}>
       {text}
     </Anchor>
   );
@@ -98,7 +98,7 @@ function Changes({ changes, names }: { readonly changes: AuditEntry['changes']; 
     <dl className={classes['changes'] ?? ''}>
       {changes.map((change) => (
         <div key={change.field}>
-          <dt>{plainName(change.field)}</dt>
+          <dt>{spaced(change.field)}</dt>
           <dd className="user-text">
             <Value change={change} names={names} />
           </dd>
@@ -126,14 +126,14 @@ function Value({ change, names }: ValueProps): ReactElement {
       {hasBefore ? (
         <span className={classes['value'] ?? ''}>
           <VisuallyHidden>{texts.before} </VisuallyHidden>
-          {hasAfter ? valueWords(change.before, names) : <s>{valueWords(change.before, names)}</s>}
+          {hasAfter ? formatValue(change.before, names) : <s>{formatValue(change.before, names)}</s>}
         </span>
       ) : null}
       {hasBefore && hasAfter ? <span aria-hidden>→</span> : null}
       {hasAfter ? (
         <span className={classes['value'] ?? ''}>
           <VisuallyHidden>{texts.after} </VisuallyHidden>
-          {valueWords(change.after, names)}
+          {formatValue(change.after, names)}
         </span>
       ) : null}
       {change.shortened === true ? (

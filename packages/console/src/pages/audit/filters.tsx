@@ -2,28 +2,28 @@ import { Button, Group, Select, TextInput } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { usePeople } from '../people/use-people.ts';
 import { texts } from './texts.ts';
-import { actionWords, knownActions, knownTypes, plainName } from './words.ts';
+import { describeAction, allActions, allResourceTypes, spaced } from './describe.ts';
 
 /** The filters, as stored in the URL, so that a search can be shared. */
-export type Asked = Readonly<Record<'actor' | 'action' | 'type' | 'target' | 'since' | 'until', string>>;
+export type FilterInputs = Readonly<Record<'actor' | 'action' | 'type' | 'target' | 'since' | 'until', string>>;
 
 interface Props {
-  readonly asked: Asked;
-  readonly set: (part: Partial<Asked>) => void;
+  readonly inputs: FilterInputs;
+  readonly set: (part: Partial<FilterInputs>) => void;
 }
 
 /** Filters by person, resource and time. The site is chosen at the top of the page. */
-export function AuditFilters({ asked, set }: Props): ReactElement {
+export function AuditFilters({ inputs, set }: Props): ReactElement {
   const people = usePeople().data ?? [];
-  const isAsked = Object.values(asked).some((value) => value !== '');
-  const actions = knownActions.filter((action) => asked.type === '' || action.startsWith(`${asked.type}.`));
+  const isFiltered = Object.values(inputs).some((value) => value !== '');
+  const actions = allActions.filter((action) => inputs.type === '' || action.startsWith(`${inputs.type}.`));
   return (
     <Group gap="xs" mb="md" align="flex-end" component="search" aria-label={texts.filters}>
       <Select
         label={texts.person}
         placeholder={texts.anyone}
         data={people.map(({ id, name, email }) => ({ value: id, label: `${name} (${email})` }))}
-        value={asked.actor === '' ? null : asked.actor}
+        value={inputs.actor === '' ? null : inputs.actor}
         onChange={(actor) => set({ actor: actor ?? '' })}
         searchable
         clearable
@@ -34,8 +34,8 @@ export function AuditFilters({ asked, set }: Props): ReactElement {
       <Select
         label={texts.resource}
         placeholder={texts.allResources}
-        data={knownTypes.map((value) => ({ value, label: plainName(value) }))}
-        value={asked.type === '' ? null : asked.type}
+        data={allResourceTypes.map((value) => ({ value, label: spaced(value) }))}
+        value={inputs.type === '' ? null : inputs.type}
         onChange={(type) => set({ type: type ?? '', action: '' })}
         searchable
         clearable
@@ -45,8 +45,8 @@ export function AuditFilters({ asked, set }: Props): ReactElement {
       <Select
         label={texts.action}
         placeholder={texts.allActions}
-        data={actions.map((value) => ({ value, label: actionWords(value) }))}
-        value={asked.action === '' ? null : asked.action}
+        data={actions.map((value) => ({ value, label: describeAction(value) }))}
+        value={inputs.action === '' ? null : inputs.action}
         onChange={(action) => set({ action: action ?? '' })}
         searchable
         clearable
@@ -57,17 +57,17 @@ export function AuditFilters({ asked, set }: Props): ReactElement {
         label={texts.from}
         type="datetime-local"
         w={205}
-        value={asked.since}
+        value={inputs.since}
         onChange={(event) => set({ since: event.currentTarget.value })}
       />
       <TextInput
         label={texts.to}
         type="datetime-local"
         w={205}
-        value={asked.until}
+        value={inputs.until}
         onChange={(event) => set({ until: event.currentTarget.value })}
       />
-      {isAsked ? (
+      {isFiltered ? (
         <Button
           variant="default"
           onClick={() => set({ actor: '', action: '', type: '', target: '', since: '', until: '' })}

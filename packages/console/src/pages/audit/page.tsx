@@ -9,17 +9,17 @@ import { useMe } from '../../data/use-me.ts';
 import { usePeople, useTeams } from '../people/use-people.ts';
 import classes from './audit.module.css';
 import { Entry } from './entry.tsx';
-import { AuditFilters, type Asked } from './filters.tsx';
+import { AuditFilters, type FilterInputs } from './filters.tsx';
 import { texts } from './texts.ts';
 import { useAuditLog, type AuditFilter, type AuditLog } from './use-audit-log.ts';
-import { instantOf } from './words.ts';
+import { instantOf } from './describe.ts';
 
 /** The audit log: who changed what. */
 export function AuditPage(): ReactElement {
   const me = useMe();
   const [search, setSearch] = useSearchParams();
-  const read = (name: keyof Asked): string => search.get(name) ?? '';
-  const asked: Asked = {
+  const read = (name: keyof FilterInputs): string => search.get(name) ?? '';
+  const inputs: FilterInputs = {
     actor: read('actor'),
     action: read('action'),
     type: read('type'),
@@ -27,16 +27,16 @@ export function AuditPage(): ReactElement {
     since: read('since'),
     until: read('until'),
   };
-  const set = (part: Partial<Asked>): void => {
-    const all = Object.entries({ ...asked, ...part }).filter(([, value]) => value !== '');
+  const set = (part: Partial<FilterInputs>): void => {
+    const all = Object.entries({ ...inputs, ...part }).filter(([, value]) => value !== '');
     setSearch(new URLSearchParams(all), { replace: true });
   };
   const allowed = me.siteId === null || me.can('super_manager', me.siteId);
-  const log = useAuditLog(filterOf(asked, me.siteId), allowed);
+  const log = useAuditLog(filterOf(inputs, me.siteId), allowed);
   return (
     <>
       <PageTitle title={texts.auditLog} />
-      <AuditFilters asked={asked} set={set} />
+      <AuditFilters inputs={inputs} set={set} />
       {allowed ? (
         <Entries log={log} clear={search.size > 0 ? () => setSearch({}, { replace: true }) : null} />
       ) : (
@@ -46,14 +46,14 @@ export function AuditPage(): ReactElement {
   );
 }
 
-function filterOf(asked: Asked, siteId: string | null): AuditFilter {
-  const [since, until] = [instantOf(asked.since), instantOf(asked.until)];
+function filterOf(inputs: FilterInputs, siteId: string | null): AuditFilter {
+  const [since, until] = [instantOf(inputs.since), instantOf(inputs.until)];
   return {
     ...(siteId === null ? {} : { site_ids: [siteId] }),
-    ...(asked.actor === '' ? {} : { actor_id: asked.actor }),
-    ...(asked.action === '' ? {} : { action: asked.action }),
-    ...(asked.type === '' ? {} : { target_type: asked.type }),
-    ...(asked.target === '' ? {} : { target_id: asked.target }),
+    ...(inputs.actor === '' ? {} : { actor_id: inputs.actor }),
+    ...(inputs.action === '' ? {} : { action: inputs.action }),
+    ...(inputs.type === '' ? {} : { target_type: inputs.type }),
+    ...(inputs.target === '' ? {} : { target_id: inputs.target }),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
   };

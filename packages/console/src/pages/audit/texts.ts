@@ -39,7 +39,7 @@ export const texts = {
   noChangesYet: 'No changes yet. Every change made in the console or through the API appears here.',
   olderEntries: 'Older entries',
 
-  // words.ts
+  // describe.ts
   createdAccessToken: 'created the access token',
   deletedAccessToken: 'deleted the access token',
   createdApiKeyFor: 'created an API key for',
@@ -52,6 +52,7 @@ export const texts = {
   changedChannel: 'changed the channel',
   deletedFile: 'deleted a file',
   setScanResultOfFile: 'set the scan result of a file',
+  invited: 'invited',
   revokedInvitationOf: 'revoked the invitation of',
   addedOperator: 'added the operator',
   disabledOperator: 'disabled the operator',
@@ -91,4 +92,7 @@ export const texts = {
   rotatedSecretOfWebhook: 'rotated the secret of the webhook',
   sentTestEventToWebhook: 'sent a test event to the webhook',
   changedWebhook: 'changed the webhook',
+  nothing: 'nothing',
+  yes: 'yes',
+  no: 'no',
 };

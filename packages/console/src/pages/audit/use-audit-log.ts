@@ -2,7 +2,7 @@ import type { AuditEntry } from '@usher/client/api-types';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useSession } from '../../session/use-session.ts';
-import { cursorOf } from './words.ts';
+import { cursorOf } from './describe.ts';
 
 export interface AuditFilter {
   readonly site_ids?: readonly string[];
@@ -16,7 +16,7 @@ export interface AuditFilter {
 
 const perPage = 50;
 /** No event reports changes, so the newest entry is polled, and the rest is read when it is new. */
-const lookMs = 3_000;
+const pollMs = 3_000;
 
 export interface AuditLog {
   readonly entries: readonly AuditEntry[] | undefined;
@@ -46,7 +46,7 @@ export function useAuditLog(filter: AuditFilter, enabled: boolean): AuditLog {
       const { audit_log } = await api.call('GET /audit_log', { query: { ...filter, per_page: 1 }, signal });
       return audit_log[0]?.id ?? null;
     },
-    refetchInterval: lookMs,
+    refetchInterval: pollMs,
     enabled,
   });
   const entries = read.data?.pages.flatMap(({ audit_log }) => audit_log);

@@ -16,6 +16,6 @@ export function fallbackChain(queue: Queue, queues: ReadonlyMap<string, Queue>):
 }
 
 /** The queue that takes the visitors of a queue that is not open itself. */
-export function takesOver(chain: readonly (Queue | null)[]): Queue | null {
+export function findOverflowQueue(chain: readonly (Queue | null)[]): Queue | null {
   return chain.find((link) => link !== null && isOpen(link)) ?? null;
 }

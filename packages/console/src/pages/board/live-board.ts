@@ -1,6 +1,6 @@
 import type { Api } from '@usher/client/api';
 import { visitorName } from '../../components/visitor-name.ts';
-import { NameBook } from './name-book.ts';
+import { NameCache } from './name-cache.ts';
 import { readBoard, readQueues } from './read-board.ts';
 import { BoardStore } from './store/board-store.ts';
 
@@ -17,10 +17,10 @@ interface Options {
 /** The store of the board, and the reads that fill it. */
 export class LiveBoard {
   readonly store: BoardStore;
-  readonly names: NameBook;
+  readonly names: NameCache;
   readonly #options: Options;
   #reads = new AbortController();
-  #soon: ReturnType<typeof setTimeout> | null = null;
+  #queuesTimer: ReturnType<typeof setTimeout> | null = null;
   #hasFailed = false;
 
   constructor(options: Options) {
@@ -31,7 +31,7 @@ export class LiveBoard {
       schedule: (run) => requestAnimationFrame(run),
       onQueuesStale: () => this.#readQueuesSoon(),
     });
-    this.names = new NameBook(async (ids) => {
+    this.names = new NameCache(async (ids) => {
       const { visitors } = await api.call('GET /visitors', { query: { ids } });
       return visitors.map((visitor) => ({ id: visitor.id, name: visitorName(visitor, visitor.id) }));
     }, this.store.topics);
@@ -42,16 +42,16 @@ export class LiveBoard {
     const { signal } = this.#reads;
     const { api, siteIds, onError } = this.#options;
     // After a failed complete read, every read is a complete one.
-    const isWhole = what === 'all' || this.#hasFailed;
-    const reading = isWhole ? readBoard : readQueues;
+    const isComplete = what === 'all' || this.#hasFailed;
+    const reading = isComplete ? readBoard : readQueues;
     reading({ api, store: this.store, siteIds, signal }).then(
       () => {
-        if (isWhole) this.#hasFailed = false;
+        if (isComplete) this.#hasFailed = false;
         if (!this.#hasFailed) onError(null);
       },
       (error: unknown) => {
         if (signal.aborted) return;
-        if (isWhole) this.#hasFailed = true;
+        if (isComplete) this.#hasFailed = true;
         onError(error);
       },
     );
@@ -59,14 +59,14 @@ export class LiveBoard {
 
   stop(): void {
     this.#reads.abort();
-    if (this.#soon !== null) clearTimeout(this.#soon);
-    this.#soon = null;
+    if (this.#queuesTimer !== null) clearTimeout(this.#queuesTimer);
+    this.#queuesTimer = null;
   }
 
   #readQueuesSoon(): void {
-    if (this.#soon !== null) return;
-    this.#soon = setTimeout(() => {
-      this.#soon = null;
+    if (this.#queuesTimer !== null) return;
+    this.#queuesTimer = setTimeout(() => {
+      this.#queuesTimer = null;
       this.read('queues');
     }, staleMs);
   }

@@ -1,15 +1,15 @@
 import { Center, Loader, Tabs, Text } from '@mantine/core';
 import { Suspense, type ReactElement } from 'react';
 import { useLocation, useRoute } from 'wouter';
-import { lazily } from '../../components/lazily.ts';
+import { lazyComponent } from '../../components/lazy-component.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { NowView } from './now/now-view.tsx';
 import { texts } from './texts.ts';
-import { BoardContext, useBoard, useManagedSites, useNewBoard, useTopic } from './use-board.ts';
+import { BoardContext, useBoard, useManagedSites, useLiveBoard, useTopic } from './use-board.ts';
 
 /** Charts are large, so they are loaded on demand. */
-const DayView = lazily(async () => (await import('./day/day-view.tsx')).DayView);
+const DayView = lazyComponent(async () => (await import('./day/day-view.tsx')).DayView);
 
 /** The page of supervisors: queues and people, now and today. */
 export function BoardPage(): ReactElement {
@@ -18,20 +18,20 @@ export function BoardPage(): ReactElement {
     return (
       <>
         <PageTitle title={texts.liveBoard} />
-        <Text c="dimmed">{texts.youDoNotSuperviseQueuesOn}</Text>
+        <Text c="dimmed">{texts.noManagedQueues}</Text>
       </>
     );
   return <Board siteIds={siteIds} />;
 }
 
 function Board({ siteIds }: { readonly siteIds: readonly string[] }): ReactElement {
-  const { board, error } = useNewBoard(siteIds);
-  const [ofDay] = useRoute('/board/day');
+  const { board, error } = useLiveBoard(siteIds);
+  const [isDayView] = useRoute('/board/day');
   const [, go] = useLocation();
   return (
     <BoardContext value={board}>
       <PageTitle title={texts.liveBoard}>
-        <Tabs value={ofDay ? 'day' : 'now'} onChange={(value) => go(value === 'day' ? '/board/day' : '/board')}>
+        <Tabs value={isDayView ? 'day' : 'now'} onChange={(value) => go(value === 'day' ? '/board/day' : '/board')}>
           <Tabs.List aria-label={texts.period}>
             <Tabs.Tab value="now">{texts.now}</Tabs.Tab>
             <Tabs.Tab value="day">{texts.today}</Tabs.Tab>
@@ -39,8 +39,8 @@ function Board({ siteIds }: { readonly siteIds: readonly string[] }): ReactEleme
         </Tabs>
       </PageTitle>
       <ProblemNote error={error} title={texts.couldNotLoadBoard} />
-      {ofDay ? (
-        <Suspense fallback={<Wait />}>
+      {isDayView ? (
+        <Suspense fallback={<BoardLoader />}>
           <DayView siteIds={siteIds} />
         </Suspense>
       ) : (
@@ -53,10 +53,10 @@ function Board({ siteIds }: { readonly siteIds: readonly string[] }): ReactEleme
 function Now(): ReactElement {
   // Queues load first, and the board is useful with queues alone.
   useTopic('queues');
-  return useBoard().store.has('queues') ? <NowView /> : <Wait />;
+  return useBoard().store.isLoaded('queues') ? <NowView /> : <BoardLoader />;
 }
 
-function Wait(): ReactElement {
+function BoardLoader(): ReactElement {
   return (
     <Center mih="40vh">
       <Loader aria-label={texts.loading} />

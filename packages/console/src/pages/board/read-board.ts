@@ -2,8 +2,6 @@ import type { Answer, Api, Operation, Request } from '@usher/client/api';
 import { maxPageSize } from '@usher/contract/limits';
 import type { BoardStore } from './store/board-store.ts';
 
-/** The maximum of the API. */
-
 interface Reader {
   readonly api: Api;
   readonly store: BoardStore;
@@ -17,21 +15,23 @@ export async function readBoard(reader: Reader): Promise<void> {
   const query = { site_ids: siteIds, per_page: maxPageSize };
   await readQueues(reader);
   await Promise.all([
-    store.reading('tickets', async (add) => {
-      await pages(reader, 'GET /queue_tickets', { query }, (page) => add(page.queue_tickets));
-      await pages(reader, 'GET /transfer_tickets', { query }, (page) => add(page.transfer_tickets));
+    store.readAll('tickets', async (add) => {
+      await readPages(reader, 'GET /queue_tickets', { query }, (page) => add(page.queue_tickets));
+      await readPages(reader, 'GET /transfer_tickets', { query }, (page) => add(page.transfer_tickets));
     }),
-    store.reading('engagements', async (add) =>
-      pages(reader, 'GET /engagements', { query: { ...query, state: 'active' } }, (page) => add(page.engagements)),
+    store.readAll('engagements', async (add) =>
+      readPages(reader, 'GET /engagements', { query: { ...query, state: 'active' } }, (page) => add(page.engagements)),
     ),
-    store.reading('operators', async (add) =>
-      pages(reader, 'GET /operators', { query: { ...query, include_offline: true } }, (page) => add(page.operators)),
+    store.readAll('operators', async (add) =>
+      readPages(reader, 'GET /operators', { query: { ...query, include_offline: true } }, (page) =>
+        add(page.operators),
+      ),
     ),
   ]);
 }
 
 export async function readQueues({ api, store, siteIds, signal }: Reader): Promise<void> {
-  await store.reading('queues', async (add) =>
+  await store.readAll('queues', async (add) =>
     add((await api.call('GET /queues', { query: { site_ids: siteIds }, signal })).queues),
   );
 }
@@ -39,22 +39,22 @@ export async function readQueues({ api, store, siteIds, signal }: Reader): Promi
 type Paged = 'GET /queue_tickets' | 'GET /transfer_tickets' | 'GET /engagements' | 'GET /operators';
 
 /** Reads page after page, following the link to the next one. */
-async function pages<O extends Paged & Operation>(
+async function readPages<O extends Paged & Operation>(
   { api, signal }: Reader,
   operation: O,
   request: Request<O>,
   take: (page: Answer<O>) => void,
 ): Promise<void> {
-  let asked: Record<string, unknown> | null = { ...request, signal };
-  while (asked !== null) {
-    const page: Answer<O> = await api.call(operation, asked as unknown as Request<O>);
+  let pageRequest: Record<string, unknown> | null = { ...request, signal };
+  while (pageRequest !== null) {
+    const page: Answer<O> = await api.call(operation, pageRequest as unknown as Request<O>);
     take(page);
     const { next_page: next } = page as { readonly next_page: string | null };
-    asked = next === null ? null : { signal, query: { ...(request.query as object), ...placeIn(next) } };
+    pageRequest = next === null ? null : { signal, query: { ...(request.query as object), ...pageParams(next) } };
   }
 }
 
-function placeIn(address: string): Record<string, string> {
+function pageParams(address: string): Record<string, string> {
   const { searchParams } = new URL(address);
   return Object.fromEntries([...searchParams].filter(([name]) => name === 'cursor' || name === 'page'));
 }

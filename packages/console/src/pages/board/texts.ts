@@ -24,7 +24,7 @@ export const texts = {
   day: 'Day',
   chooseDay: 'Choose a day',
   interval: 'Interval',
-  serviceLevelTargetS: 'Service level target (s)',
+  serviceLevelTarget: 'Service level target (s)',
   queues: 'Queues',
   allQueues: 'All queues',
   noMatchingQueues: 'No matching queues',
@@ -32,7 +32,7 @@ export const texts = {
   averageWait: 'Average wait',
   longestWait: 'Longest wait',
   within: (levelSec: number) => `Within ${levelSec} s`,
-  totalsDay: 'Totals of the day',
+  totalsOfDay: 'Totals of the day',
 
   // day/figures-table.tsx
   answeredInAnotherQueue: 'Answered in another queue',
@@ -44,8 +44,8 @@ export const texts = {
   dayAsTable: 'The day as a table',
   from: 'From',
 
-  // now/engaged-list.tsx
-  richVisitorWithOperator: '{visitor} with {operator}',
+  // now/engagement-list.tsx
+  visitorWithOperatorRich: '{visitor} with {operator}',
   activeConversations: 'Active conversations',
   visitorAndOperator: 'Visitor and operator',
   since: 'Since',
@@ -67,7 +67,7 @@ export const texts = {
   people: 'People',
   queuesAndPeople: 'Queues and people',
   deletedQueue: 'deleted queue',
-  showAllQueuesNotOnly: (name: string) => `Showing ${name} only. Show all queues`,
+  clearQueueFilter: (name: string) => `Showing ${name} only. Show all queues`,
 
   // now/operator-list.tsx
   noOperatorsYet: 'No operators yet. {link} to get started.',
@@ -112,8 +112,8 @@ export const texts = {
 
   // now/totals.tsx
   now: 'Now',
-  visitorsWaitInQueuesWithNo: 'Visitors wait in queues with no operators online',
-  someWithNoOperatorsOnline: 'Some with no operators online:',
+  visitorsWaitUnattended: 'Visitors wait in queues with no operators online',
+  someUnattendedLabel: 'Some with no operators online:',
   online: 'Online',
   outOf: (total: number) => `of ${total}`,
   available: 'Available',
@@ -145,22 +145,22 @@ export const texts = {
   noOneWaitingInQueue: 'No one is waiting in this queue',
   noOneWaiting: 'No one is waiting',
   queueAnotherSite: 'queue of another site',
-  offeredToOperatorNotAnsweredYet: 'Offered to an operator, not answered yet',
+  ringingHelp: 'Offered to an operator, not answered yet',
   ringing: 'Ringing',
   remove: (name: string) => `Remove ${name}`,
-  waitingListRemove: 'Remove',
+  removeButton: 'Remove',
   confirmRemoveVisitor: (name: string) => `Remove ${name} from queue?`,
   couldNotRemoveVisitor: 'Could not remove the visitor',
   removeFromQueue: 'Remove from queue?',
 
   // page.tsx
   liveBoard: 'Live board',
-  youDoNotSuperviseQueuesOn: 'You do not supervise queues on this site. Choose another site above.',
+  noManagedQueues: 'You do not supervise queues on this site. Choose another site above.',
   period: 'Period',
   today: 'Today',
   couldNotLoadBoard: 'Could not load the board',
 
-  // words.ts
+  // labels.ts
   awayWith: (count: number) =>
     plural(count, { one: `Away, ${count} conversation`, other: `Away, ${count} conversations` }),
   away: 'Away',

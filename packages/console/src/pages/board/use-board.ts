@@ -1,7 +1,7 @@
 import { createContext, use, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { useMe } from '../../data/use-me.ts';
-import { useLive, useLiveFeed } from '../../live/use-live.ts';
-import type { Live } from '../../live/live.ts';
+import { useFeedItems, useLiveFeed } from '../../live/use-live-feed.ts';
+import type { LiveFeed } from '../../live/live-feed.ts';
 import { useSession } from '../../session/use-session.ts';
 import { LiveBoard } from './live-board.ts';
 import type { Topic } from './store/topics.ts';
@@ -10,7 +10,7 @@ export const BoardContext = createContext<LiveBoard | null>(null);
 
 export function useBoard(): LiveBoard {
   const board = use(BoardContext);
-  if (board === null) throw new Error('there is no board around this component');
+  if (board === null) throw new Error('useBoard needs a BoardContext');
   return board;
 }
 
@@ -22,9 +22,9 @@ export function useTopic(topic: Topic): number {
 }
 
 /** Reads before the feed is open may miss changes; a board waits for the feed at most this long. */
-const patienceMs = 700;
+const maxFeedWaitMs = 700;
 /** The board of the sites: read once, then kept current by the feed. */
-export function useNewBoard(siteIds: readonly string[]): { readonly board: LiveBoard; readonly error: unknown } {
+export function useLiveBoard(siteIds: readonly string[]): { readonly board: LiveBoard; readonly error: unknown } {
   const { api } = useSession();
   const live = useLiveFeed();
   const [error, onError] = useState<unknown>(null);
@@ -32,24 +32,24 @@ export function useNewBoard(siteIds: readonly string[]): { readonly board: LiveB
   useEffect(() => {
     // Queues are shown as early as possible; the complete read afterwards includes what was missed meanwhile.
     if (live.state() !== 'open') board.read('queues');
-    const forget = onceOpen(live, () => board.read('all'));
+    const cancel = whenFeedOpen(live, () => board.read('all'));
     return () => {
-      forget();
+      cancel();
       board.stop();
     };
   }, [live, board]);
-  useLive(
+  useFeedItems(
     ['queue.state', 'queue_ticket.state', 'transfer_ticket.state', 'engagement.state', 'operator.state'],
     (item) => board.store.apply(item),
   );
   // After a lost connection the feed does not repeat changes of queues, but of everything else.
-  useLive(['feed.open'], ({ data }) => board.read((data as { resumed: boolean }).resumed ? 'queues' : 'all'));
-  useLive(['feed.reset'], () => board.read('all'));
+  useFeedItems(['feed.open'], ({ data }) => board.read((data as { resumed: boolean }).resumed ? 'queues' : 'all'));
+  useFeedItems(['feed.reset'], () => board.read('all'));
   return { board, error };
 }
 
-/** Runs `start` when the feed is open, or after the longest wait. */
-function onceOpen(live: Live, run: () => void): () => void {
+/** Runs `run` when the feed is open, or after `maxFeedWaitMs`. */
+function whenFeedOpen(live: LiveFeed, run: () => void): () => void {
   if (live.state() === 'open') {
     run();
     return () => undefined;
@@ -61,7 +61,7 @@ function onceOpen(live: Live, run: () => void): () => void {
   const timer = setTimeout(() => {
     stop();
     run();
-  }, patienceMs);
+  }, maxFeedWaitMs);
   // `feed.open`, which follows, reads everything.
   const unsubscribe = live.subscribe(() => {
     if (live.state() === 'open') stop();

@@ -3,11 +3,11 @@ import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { RichText } from '../../components/rich-text.tsx';
 import { mediumName } from '../../components/medium.ts';
-import { Since, useNow } from '../../components/since.tsx';
+import { ElapsedTime, useNow } from '../../components/elapsed-time.tsx';
 import { useVisitorName } from '../../data/use-visitor.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import classes from './desk.module.css';
-import { isOpen, isTyping, lastSaid, unreadOf, waitsSince } from './conversation/reading.ts';
+import { isOpen, isTyping, lastChatMessage, unreadOf, waitingSince } from './conversation/selectors.ts';
 import { texts } from './texts.ts';
 
 interface Props {
@@ -32,7 +32,7 @@ function Chat({ chat, isShown }: { readonly chat: Conversation; readonly isShown
   const { engagement } = chat;
   const name = useVisitorName(engagement.site_id, engagement.visitor_id);
   const unread = unreadOf(chat);
-  const waits = waitsSince(chat);
+  const since = waitingSince(chat);
   return (
     <Link href={`/desk/${chat.id}`} className={classes['chat'] ?? ''} aria-current={isShown}>
       <Group justify="space-between" gap={6} wrap="nowrap">
@@ -52,15 +52,15 @@ function Chat({ chat, isShown }: { readonly chat: Conversation; readonly isShown
         </Text>
         <Text
           size="xs"
-          c={waits === null ? 'dimmed' : 'var(--mantine-color-orange-light-color)'}
-          fw={waits === null ? 400 : 650}
+          c={since === null ? 'dimmed' : 'var(--mantine-color-orange-light-color)'}
+          fw={since === null ? 400 : 650}
           component="span"
         >
           {isOpen(chat) ? (
-            waits === null ? (
-              <Since at={engagement.started_at} />
+            since === null ? (
+              <ElapsedTime at={engagement.started_at} />
             ) : (
-              <RichText text={texts.waitingFor} values={{ duration: <Since at={waits} /> }} />
+              <RichText text={texts.waitingFor} values={{ duration: <ElapsedTime at={since} /> }} />
             )
           ) : (
             texts.ended
@@ -73,7 +73,7 @@ function Chat({ chat, isShown }: { readonly chat: Conversation; readonly isShown
 
 function Preview({ chat }: { readonly chat: Conversation }): ReactElement {
   const typing = isTyping(chat, useNow());
-  const last = lastSaid(chat);
+  const last = lastChatMessage(chat);
   return (
     <Text size="xs" c="dimmed" truncate>
       {typing ? texts.typing : <bdi>{last === null ? texts.noMessagesYet : last.content || texts.file}</bdi>}

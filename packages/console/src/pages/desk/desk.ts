@@ -1,8 +1,8 @@
 import type { Api } from '@usher/client/api';
 import { ProblemError, Unreachable } from '@usher/client/problem';
-import type { Live } from '../../live/live.ts';
-import { inWords } from '../../components/in-words.ts';
-import { shelfOf } from '../../data/browser-storage.ts';
+import type { LiveFeed } from '../../live/live-feed.ts';
+import { describeError } from '../../components/describe-error.ts';
+import { storageOf } from '../../data/browser-storage.ts';
 import {
   noConversations,
   reduce,
@@ -13,24 +13,24 @@ import {
   type SentAttachment,
 } from './conversation/conversation.ts';
 import { Calls } from './calls/calls.ts';
-import { changeOf, itemTypes } from './conversation/items.ts';
-import { Keeper } from './conversation/kept.ts';
-import { isOpen, transferOf } from './conversation/reading.ts';
+import { changeOf, itemTypes } from './conversation/feed-items.ts';
+import { ConversationStorage } from './conversation/conversation-storage.ts';
+import { isOpen, transferOf } from './conversation/selectors.ts';
 import { newId } from '@usher/client/new-id';
 import { Typing } from './composer/typing.ts';
 import { Uploads } from './composer/uploads.ts';
 import { texts } from './texts.ts';
 
-interface DeskParts {
+interface DeskOptions {
   readonly api: Api;
-  readonly live: Live;
+  readonly live: LiveFeed;
   readonly operatorId: string;
 }
 
 /** More engagements than an operator can have at a time. */
-const mostEngagements = 100;
+const maxEngagements = 100;
 /** Ended conversations restored after a reload; older ones are listed with the visitor. */
-const mostOver = 20;
+const maxRestored = 20;
 /** Messages that could not be sent are retried after this time at the latest. */
 const resendMs = 5_000;
 
@@ -40,8 +40,8 @@ const resendMs = 5_000;
  * message that cannot be sent blocks those behind it; a refused one does not.
  */
 export class Desk {
-  readonly #parts: DeskParts;
-  readonly keeper: Keeper;
+  readonly #options: DeskOptions;
+  readonly storage: ConversationStorage;
   readonly typing: Typing;
   readonly uploads: Uploads;
   readonly calls: Calls;
@@ -51,26 +51,26 @@ export class Desk {
   #state: Conversations = noConversations;
   #problem: unknown = null;
   #resend: ReturnType<typeof setTimeout> | undefined;
-  #isOver = false;
+  #isStopped = false;
   readonly #online = (): void => this.#catchUp();
 
-  constructor(parts: DeskParts) {
-    this.#parts = parts;
-    this.keeper = new Keeper(shelfOf('localStorage'), parts.operatorId);
-    this.typing = new Typing(parts.api);
-    this.uploads = new Uploads(parts.api, async (id) => this.#readFiles(id));
-    this.calls = new Calls(parts.api, parts.live);
-    parts.live.on(itemTypes, (item) => {
-      const change = changeOf(item, { me: parts.operatorId, now: Date.now() });
+  constructor(options: DeskOptions) {
+    this.#options = options;
+    this.storage = new ConversationStorage(storageOf('localStorage'), options.operatorId);
+    this.typing = new Typing(options.api);
+    this.uploads = new Uploads(options.api, async (id) => this.#readFiles(id));
+    this.calls = new Calls(options.api, options.live);
+    options.live.on(itemTypes, (item) => {
+      const change = changeOf(item, { me: options.operatorId, now: Date.now() });
       if (change !== null) this.apply(change);
     });
     // What happened before the feed was open, or during a gap, must be read.
-    parts.live.on(['feed.open', 'feed.reset'], ({ type, data }) => {
+    options.live.on(['feed.open', 'feed.reset'], ({ type, data }) => {
       if (type === 'feed.reset' || (data as { resumed?: boolean }).resumed !== true) void this.read();
       this.#catchUp();
     });
     addEventListener('online', this.#online);
-    parts.live.atEnd(() => this.#stop());
+    options.live.onStop(() => this.#stop());
     void this.read();
   }
 
@@ -85,46 +85,46 @@ export class Desk {
   readonly problem = (): unknown => this.#problem;
 
   get operatorId(): string {
-    return this.#parts.operatorId;
+    return this.#options.operatorId;
   }
 
   /** Stops everything at sign-out, above all the microphone. */
   #stop(): void {
-    this.#isOver = true;
+    this.#isStopped = true;
     clearTimeout(this.#resend);
     removeEventListener('online', this.#online);
     this.calls.closeAll();
   }
 
   apply(change: Change): void {
-    if (this.#isOver) return;
+    if (this.#isStopped) return;
     const before = this.#state;
     this.#state = reduce(before, change);
     if (this.#state === before) return;
-    this.#keep(before);
+    this.#store(before);
     this.calls.follow(this.#state);
     for (const [id, chat] of this.#state.byId) {
-      const was = before.byId.get(id);
-      if (was === undefined) void (chat.isRead ? undefined : this.#readOne(id));
-      else if (hasPassedOn(was, chat)) void this.#readTransfers(id);
+      const previous = before.byId.get(id);
+      if (previous === undefined) void (chat.isRead ? undefined : this.#readOne(id));
+      else if (wasTransferred(previous, chat)) void this.#readTransfers(id);
     }
-    this.#tell();
+    this.#notify();
   }
 
   /** Reads the desk: all active conversations, and the ended ones that were on it before the reload. */
   async read(): Promise<void> {
-    const { api, operatorId: me } = this.#parts;
+    const { api, operatorId: me } = this.#options;
     try {
       // The roles of the operator may have changed, and requests about a site without a role are refused.
       const { site_roles: roles } = await api.call('GET /operator_authentication/sessions/current', {});
       const siteIds = Object.keys(roles);
-      const query = { site_ids: siteIds, operator_ids: [me], state: 'active', per_page: mostEngagements } as const;
+      const query = { site_ids: siteIds, operator_ids: [me], state: 'active', per_page: maxEngagements } as const;
       const { engagements } =
         siteIds.length === 0 ? { engagements: [] } : await api.call('GET /engagements', { query });
-      const going = new Set(engagements.map(({ id }) => id));
-      const before = new Set([...this.keeper.onDesk.slice(-mostOver), ...this.#state.byId.keys()]);
+      const active = new Set(engagements.map(({ id }) => id));
+      const before = new Set([...this.storage.onDesk.slice(-maxRestored), ...this.#state.byId.keys()]);
       const others = await Promise.all(
-        [...before].filter((id) => !going.has(id)).map(async (id) => ({ id, engagement: await this.#find(id) })),
+        [...before].filter((id) => !active.has(id)).map(async (id) => ({ id, engagement: await this.#find(id) })),
       );
       // An operator who was removed from a site cannot read its conversations any more.
       for (const { id, engagement } of others)
@@ -132,26 +132,26 @@ export class Desk {
           engagement === null ? { type: 'dismissed', id } : { type: 'engagement', engagement, me, isRead: true },
         );
       for (const engagement of engagements) this.apply({ type: 'engagement', engagement, me, isRead: true });
-      const known = [...this.#state.byId.keys()];
+      const ids = [...this.#state.byId.keys()];
       this.#problem = null;
       this.apply({ type: 'listed' });
-      await Promise.all(known.map(async (id) => this.#readOne(id)));
+      await Promise.all(ids.map(async (id) => this.#readOne(id)));
     } catch (error) {
       this.#problem = error;
-      this.#tell();
+      this.#notify();
     }
   }
 
   async #find(id: string) {
-    return this.#parts.api
+    return this.#options.api
       .call('GET /engagements/{engagement_id}', { path: { engagement_id: id } })
-      .catch(unlessRefused);
+      .catch(nullIfRefused);
   }
 
   async #readOne(id: string): Promise<void> {
-    const { api } = this.#parts;
+    const { api } = this.#options;
     const path = { engagement_id: id };
-    const { unsent, transfer } = this.keeper.of(id);
+    const { unsent, transfer } = this.storage.read(id);
     // The page knows more about conversations that are open already.
     const isNew = this.#state.byId.get(id)?.outgoing.length === 0;
     if (isNew && unsent.length > 0)
@@ -170,25 +170,25 @@ export class Desk {
       void this.#send(id);
     } catch (error) {
       this.#problem = error;
-      this.#tell();
+      this.#notify();
     }
   }
 
   async #readTransfer(id: string, { kind, id: transferId }: { kind: 'request' | 'ticket'; id: string }): Promise<void> {
-    const { api } = this.#parts;
+    const { api } = this.#options;
     const item =
       kind === 'request'
         ? {
             type: 'transfer_request.state',
             data: await api
               .call('GET /transfer_requests/{request_id}', { path: { request_id: transferId } })
-              .catch(unlessRefused),
+              .catch(nullIfRefused),
           }
         : {
             type: 'transfer_ticket.state',
             data: await api
               .call('GET /transfer_tickets/{ticket_id}', { path: { ticket_id: transferId } })
-              .catch(unlessRefused),
+              .catch(nullIfRefused),
           };
     const change = item.data === null ? null : changeOf(item, { me: this.operatorId, now: Date.now() });
     this.apply(change ?? { type: 'transfer', id, transfer: null });
@@ -198,21 +198,21 @@ export class Desk {
   async #readTransfers(id: string): Promise<void> {
     const chat = this.#state.byId.get(id);
     if (chat === undefined || (isOpen(chat) && chat.engagement.sub_engagements.length === 1)) return;
-    const read = await this.#parts.api
+    const read = await this.#options.api
       .call('GET /engagements/{engagement_id}/transfers', { path: { engagement_id: id } })
       .catch(() => null);
     if (read !== null) this.apply({ type: 'transfers', id, transfers: read.transfers });
   }
 
   async #readFiles(id: string): Promise<void> {
-    const { files } = await this.#parts.api.call('GET /engagements/{engagement_id}/files', {
+    const { files } = await this.#options.api.call('GET /engagements/{engagement_id}/files', {
       path: { engagement_id: id },
     });
     this.apply({ type: 'files', id, files });
   }
 
   /** Sends a message under an id of ours: sent twice, it is stored once. */
-  say(id: string, content: string, attachment: SentAttachment | null = null): void {
+  send(id: string, content: string, attachment: SentAttachment | null = null): void {
     this.typing.stop(id);
     const at = new Date().toISOString();
     const outgoing: Outgoing = { id: newId(), content, attachment, at, state: 'waiting', problem: null };
@@ -246,30 +246,33 @@ export class Desk {
 
   /** Returns whether the next message may be sent. */
   async #sendOne(id: string, outgoing: Outgoing): Promise<boolean> {
-    const become = (state: Outgoing['state'], problem: string | null): void => {
+    const setState = (state: Outgoing['state'], problem: string | null): void => {
       const now = this.#state.byId.get(id)?.outgoing.find((each) => each.id === outgoing.id);
       // The message was discarded meanwhile, or the feed reported it first.
       if (now !== undefined) this.apply({ type: 'sending', id, outgoing: { ...outgoing, state, problem } });
     };
-    become('sending', null);
+    setState('sending', null);
     const { content, attachment } = outgoing;
     try {
-      await this.#parts.api.call('PUT /engagements/{engagement_id}/chat_messages/{message_id}', {
+      await this.#options.api.call('PUT /engagements/{engagement_id}/chat_messages/{message_id}', {
         path: { engagement_id: id, message_id: outgoing.id },
         body: attachment === null ? { content } : { content, attachment },
       });
-      become('sent', null);
+      setState('sent', null);
       return true;
     } catch (error) {
       const isRefused = error instanceof ProblemError && error.status < 500 && error.status !== 429;
-      become(isRefused ? 'refused' : 'waiting', error instanceof Unreachable ? texts.cantReachServer : inWords(error));
+      setState(
+        isRefused ? 'refused' : 'waiting',
+        error instanceof Unreachable ? texts.cantReachServer : describeError(error),
+      );
       if (!isRefused) this.#resendLater();
       return isRefused;
     }
   }
 
   #resendLater(): void {
-    if (this.#isOver) return;
+    if (this.#isStopped) return;
     clearTimeout(this.#resend);
     this.#resend = setTimeout(() => this.#catchUp(), resendMs);
   }
@@ -281,7 +284,7 @@ export class Desk {
   }
 
   /** Acknowledges the messages that the operator sees. */
-  see(id: string): void {
+  markSeen(id: string): void {
     const conversation = this.#state.byId.get(id);
     if (conversation === undefined) return;
     for (const { id: messageId, target, status } of conversation.messages) {
@@ -294,7 +297,7 @@ export class Desk {
   async #acknowledge(id: string, messageId: string): Promise<void> {
     this.#unacknowledged.set(messageId, id);
     try {
-      await this.#parts.api.call('PATCH /engagements/{engagement_id}/chat_messages/{message_id}', {
+      await this.#options.api.call('PATCH /engagements/{engagement_id}/chat_messages/{message_id}', {
         path: { engagement_id: id, message_id: messageId },
         body: { status: 'delivered' },
       });
@@ -306,36 +309,36 @@ export class Desk {
 
   /** Removes an ended conversation from the desk. */
   dismiss(id: string): void {
-    this.keeper.keep(id, { draft: '', unsent: [], dismissedFiles: [], transfer: null });
+    this.storage.update(id, { draft: '', unsent: [], dismissedFiles: [], transfer: null });
     this.apply({ type: 'dismissed', id });
   }
 
-  #keep(before: Conversations): void {
+  #store(before: Conversations): void {
     const { byId, isRead } = this.#state;
     for (const [id, chat] of byId) {
-      const was = before.byId.get(id);
-      if (was === undefined) continue;
-      if (was.outgoing !== chat.outgoing) this.keeper.keepUnsent(id, was.outgoing, chat.outgoing);
+      const previous = before.byId.get(id);
+      if (previous === undefined) continue;
+      if (previous.outgoing !== chat.outgoing) this.storage.updateUnsent(id, previous.outgoing, chat.outgoing);
       const transfer = transferOf(chat);
-      if (transferOf(was) !== transfer)
-        this.keeper.keep(id, { transfer: transfer === null ? null : { kind: transfer.kind, id: transfer.id } });
+      if (transferOf(previous) !== transfer)
+        this.storage.update(id, { transfer: transfer === null ? null : { kind: transfer.kind, id: transfer.id } });
     }
     // Before the list has been read, the stored conversations are not known yet.
-    if (isRead && (!before.isRead || byId.size !== before.byId.size)) this.keeper.onDesk = [...byId.keys()];
+    if (isRead && (!before.isRead || byId.size !== before.byId.size)) this.storage.onDesk = [...byId.keys()];
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 }
 
 /** Transfers from the operator to a colleague or from a colleague to the operator. */
-function hasPassedOn(before: Conversation, after: Conversation): boolean {
-  const isOther = after.engagement.sub_engagements.length !== before.engagement.sub_engagements.length;
-  return isOther || (before.stage.name === 'open' && after.stage.name === 'passed_on');
+function wasTransferred(before: Conversation, after: Conversation): boolean {
+  const isNewPart = after.engagement.sub_engagements.length !== before.engagement.sub_engagements.length;
+  return isNewPart || (before.stage.name === 'open' && after.stage.name === 'transferred');
 }
 
-function unlessRefused(error: unknown): null {
+function nullIfRefused(error: unknown): null {
   if (error instanceof ProblemError && [403, 404].includes(error.status)) return null;
   throw error;
 }

@@ -6,16 +6,16 @@ import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { useSound } from '../../live/sound.ts';
-import { useWaiting } from '../../shell/tab-title.ts';
+import { usePendingCount } from '../../shell/tab-title.ts';
 import { ChatList } from './chat-list.tsx';
 import { Chat } from './conversation/chat.tsx';
 import classes from './desk.module.css';
 import { FileTarget } from './composer/file-target.tsx';
 import { PresenceMenu } from './presence-menu.tsx';
-import { inOrder, unreadOf } from './conversation/reading.ts';
+import { sortedConversations, unreadOf } from './conversation/selectors.ts';
 import { Shortcuts, useDeskKeys } from './shortcuts.tsx';
 import { texts } from './texts.ts';
-import { useNews } from './use-news.ts';
+import { useAnnouncement } from './use-announcement.ts';
 import { useConversations, useDesk } from './use-desk.ts';
 import { VisitorPanel } from './visitor/visitor-panel.tsx';
 
@@ -25,11 +25,11 @@ export function DeskPage(): ReactElement {
   const [, params] = useRoute('/desk/:id');
   const [, go] = useLocation();
   const [keysShown, showKeys] = useState(false);
-  const chats = inOrder(state);
+  const chats = sortedConversations(state);
   const openId = params?.id ?? null;
   const open = openId === null ? undefined : state.byId.get(openId);
-  const news = useNews(state, openId);
-  useWaiting(
+  const announcement = useAnnouncement(state, openId);
+  usePendingCount(
     'messages',
     chats.reduce((sum, chat) => sum + unreadOf(chat), 0),
   );
@@ -48,7 +48,7 @@ export function DeskPage(): ReactElement {
         </PageTitle>
       </div>
       <VisuallyHidden role="log" aria-live="polite" aria-label={texts.announcements}>
-        {news}
+        {announcement}
       </VisuallyHidden>
       <ProblemNote error={desk.problem()} title={texts.couldNotLoadEverything} />
       <div className={classes['columns']}>

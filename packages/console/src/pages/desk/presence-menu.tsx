@@ -12,19 +12,19 @@ import { texts } from './texts.ts';
 export function PresenceMenu(): ReactElement {
   const { operator } = useMe();
   const { setPresence } = usePresence();
-  const taken = media.filter((medium) => operator.media.includes(medium));
+  const accepted = media.filter((medium) => operator.media.includes(medium));
   return (
     <Popover position="bottom-end" withArrow trapFocus shadow="md">
       <Popover.Target>
         <Button variant="default" size="xs" rightSection={<ChevronDownIcon aria-hidden />}>
-          {taken.length === media.length ? texts.allMedia : taken.map((medium) => mediumName(medium)).join(', ')}
+          {accepted.length === media.length ? texts.allMedia : accepted.map((medium) => mediumName(medium)).join(', ')}
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
         <Stack gap="sm" w={240}>
           <Checkbox.Group
             label={texts.accept}
-            value={[...taken]}
+            value={[...accepted]}
             onChange={(value) => {
               if (value.length > 0) setPresence({ media: value });
             }}
@@ -35,7 +35,7 @@ export function PresenceMenu(): ReactElement {
                   key={medium}
                   value={medium}
                   label={mediumName(medium)}
-                  disabled={taken.length === 1 && taken[0] === medium}
+                  disabled={accepted.length === 1 && accepted[0] === medium}
                 />
               ))}
             </Stack>

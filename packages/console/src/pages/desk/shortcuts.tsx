@@ -1,7 +1,7 @@
 import { Kbd, Modal, Table } from '@mantine/core';
 import { useEffect, useEffectEvent, type ReactElement } from 'react';
 import type { Conversation } from './conversation/conversation.ts';
-import { beside } from './conversation/reading.ts';
+import { adjacentId } from './conversation/selectors.ts';
 import { texts } from './texts.ts';
 
 const shortcuts = [
@@ -44,9 +44,9 @@ export function useAltKey(code: string, press: () => void): void {
 }
 
 function useKeyDown(press: (event: KeyboardEvent) => void): void {
-  const told = useEffectEvent(press);
+  const onKeyDown = useEffectEvent(press);
   useEffect(() => {
-    const listener = (event: KeyboardEvent): void => told(event);
+    const listener = (event: KeyboardEvent): void => onKeyDown(event);
     addEventListener('keydown', listener);
     return () => removeEventListener('keydown', listener);
   }, []);
@@ -61,7 +61,7 @@ interface DeskKeys {
 
 export function useDeskKeys({ chats, openId, go, showKeys }: DeskKeys): void {
   const move = (by: 1 | -1): void => {
-    const next = beside(chats, openId, by);
+    const next = adjacentId(chats, openId, by);
     if (next !== null) go(next);
   };
   useAltKey('ArrowDown', () => move(1));

@@ -114,6 +114,7 @@ export const texts = {
   endConversation: 'End conversation',
 
   // conversation/file-links.tsx
+  deletedFile: '{name} (deleted)',
   couldNotDownloadFile: 'Could not download the file',
 
   // conversation/message.tsx
@@ -128,7 +129,7 @@ export const texts = {
   choices: 'Choices',
   chosen: 'Chosen',
   assistant: 'Assistant',
-  replyButton: 'Use reply',
+  insertReply: 'Use reply',
 
   // conversation/messages.tsx
   isTyping: '{name} is typing…',
@@ -153,7 +154,7 @@ export const texts = {
   // desk.ts
   cantReachServer: "Can't reach the server",
 
-  // in-words.ts
+  // labels.ts
   endedByVisitor: 'Ended by visitor',
   endedByYou: 'Ended by you',
   visitorDisconnected: 'Visitor disconnected',
@@ -242,7 +243,7 @@ export const texts = {
   visitorOnAnotherSite: 'The visitor is on another site. Their details are shown there.',
   previousConversations: 'Previous conversations',
 
-  // use-news.ts
+  // use-announcement.ts
   newFile: 'New message: a file',
   newMessage: (content: string) => `New message: ${content}`,
 };

@@ -3,7 +3,7 @@ import type { SchedulingPolicy } from '@usher/client/api-types';
 import { ProblemError } from '@usher/client/problem';
 import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
-import { DeleteButton } from '../../components/confirm-delete.tsx';
+import { DeleteButton } from '../../components/delete-button.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
 import { useQueues } from '../queues/use-queues.ts';
@@ -17,7 +17,7 @@ export function DeleteHours({ policy }: { readonly policy: SchedulingPolicy }): 
     onDone: () => navigate('/hours', { replace: true }),
   });
   const inUse = removal.error instanceof ProblemError && removal.error.code === 'policy_in_use' ? removal.error : null;
-  const users = inUse?.details.map(({ detail }) => detail.split(' ').at(-1) ?? '') ?? [];
+  const queueIds = inUse?.details.map(({ detail }) => detail.split(' ').at(-1) ?? '') ?? [];
   return (
     <DeleteButton
       what="hours"
@@ -31,7 +31,7 @@ export function DeleteHours({ policy }: { readonly policy: SchedulingPolicy }): 
         ) : (
           <Alert color="red" role="alert" title={texts.theseHoursInUse}>
             <ul>
-              {users.map((id) => (
+              {queueIds.map((id) => (
                 <li key={id}>
                   <Anchor component={Link} href={`/queues/${id}`} className="user-text">
                     {queues.get(id) ?? id}

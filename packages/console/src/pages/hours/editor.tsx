@@ -4,7 +4,7 @@ import type { SchedulingPolicy } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ConflictDialog } from '../../components/conflict.tsx';
-import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { notifySaved } from '../../components/notify-saved.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
@@ -37,18 +37,18 @@ export function NewHours(): ReactElement {
     current: { fields: start, etag: null },
     save: async (fields) => {
       const body = { site_id: siteId, ...bodyOf(fields) };
-      const made = await api.ask('POST /queues/scheduling_policies', { body });
+      const created = await api.ask('POST /queues/scheduling_policies', { body });
       void client.invalidateQueries({ queryKey: ['GET /queues/scheduling_policies'] });
       // Navigate after the form has released its unsaved changes.
-      setTimeout(() => navigate(`/hours/${made.data.id}`, { replace: true }));
-      return { fields, etag: made.etag };
+      setTimeout(() => navigate(`/hours/${created.data.id}`, { replace: true }));
+      return { fields, etag: created.etag };
     },
     readAgain: async () => ({ fields: start, etag: null }),
     onSaved: () => undefined,
   });
   return (
     <>
-      <Crumb />
+      <BackLink />
       <PageTitle title={texts.newHours} />
       {mine.length > 1 ? (
         <Select
@@ -75,7 +75,7 @@ export function HoursEditor({ id }: { readonly id: string }): ReactElement {
   if (read.data === undefined)
     return (
       <>
-        <Crumb />
+        <BackLink />
         {read.isError ? (
           <ProblemNote error={read.error} title={texts.couldNotLoadHours} />
         ) : (
@@ -111,7 +111,7 @@ function Loaded({ policy, etag }: { readonly policy: SchedulingPolicy; readonly 
   });
   return (
     <>
-      <Crumb />
+      <BackLink />
       <PageTitle title={policy.name}>
         <DeleteHours policy={policy} />
       </PageTitle>
@@ -135,7 +135,7 @@ function Loaded({ policy, etag }: { readonly policy: SchedulingPolicy; readonly 
   );
 }
 
-function Crumb(): ReactElement {
+function BackLink(): ReactElement {
   return (
     <Anchor component={Link} href="/hours" size="sm">
       {texts.allHours}
@@ -173,7 +173,7 @@ function HoursForm({
     <Grid gap="xl">
       <Grid.Col span={{ base: 12, lg: 7 }}>
         <Stack gap="lg">
-          {isAtFields(error) ? null : <ProblemNote error={error} title={texts.couldNotSave} />}
+          {hasOnlyFieldErrors(error) ? null : <ProblemNote error={error} title={texts.couldNotSave} />}
           <TextInput
             label={texts.name}
             required

@@ -3,12 +3,12 @@ import { Calendar } from '@mantine/dates';
 import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
-import { numbered } from '../../components/numbered.ts';
+import { withNumbers } from '../../components/with-numbers.ts';
 import { formatDate } from '../../components/time.ts';
 import {
   datesOf,
-  placesOf,
-  planInWords,
+  indexesOf,
+  describePlan,
   planOf,
   withPlan,
   type DayPlan,
@@ -27,13 +27,13 @@ interface Props {
 
 const exceptionDate = (date: string): string => formatDate(date, 'dayOfYear');
 
-const usualTimes: Times = { opens_at: '10:00', closes_at: '14:00' };
+const defaultTimes: Times = { opens_at: '10:00', closes_at: '14:00' };
 
 /** Dates that differ from the week, on a calendar and as a list. */
 export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactElement {
   const [date, setDate] = useState<string | null>(null);
   const dates = datesOf(exceptions);
-  const own = fault('/exceptions');
+  const listError = fault('/exceptions');
   return (
     <Paper withBorder p="md" component="section" aria-label={texts.exceptions}>
       <Title order={2} size="h4" mb="xs">
@@ -47,7 +47,7 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
           getDayProps={(day) => ({
             selected: day === date,
             onClick: () => setDate(day),
-            'aria-label': `${exceptionDate(day)}: ${planInWords(planOf(exceptions, day))}`,
+            'aria-label': `${exceptionDate(day)}: ${describePlan(planOf(exceptions, day))}`,
           })}
           renderDay={(day) => (
             <span className={dates.includes(day) ? classes['marked'] : undefined}>{Number(day.slice(8))}</span>
@@ -61,13 +61,13 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
           <DayEditor
             date={date}
             plan={planOf(exceptions, date)}
-            fault={placesOf(exceptions, date)
+            fault={indexesOf(exceptions, date)
               .map((at) => fault(`/exceptions/${at}`))
               .find((found) => found !== undefined)}
             onChange={(plan) => onChange(withPlan(exceptions, date, plan))}
           />
         )}
-        {own === undefined ? null : <Input.Error>{texts.exceptionError(own)}</Input.Error>}
+        {listError === undefined ? null : <Input.Error>{texts.exceptionError(listError)}</Input.Error>}
         {dates.length === 0 ? null : (
           <Stack gap={2} component="ul" className={classes['bare']} aria-label={texts.allExceptions}>
             {dates.map((each) => (
@@ -76,7 +76,7 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
                   {exceptionDate(each)}
                 </Button>
                 <Text size="sm" className="tabular" flex={1}>
-                  {planInWords(planOf(exceptions, each))}
+                  {describePlan(planOf(exceptions, each))}
                 </Text>
                 <ActionIcon
                   variant="default"
@@ -116,14 +116,14 @@ function DayEditor({ date, plan, fault, onChange }: DayProps): ReactElement {
         size="xs"
         aria-label={texts.hoursOn(exceptionDate(date))}
         value={kind}
-        onChange={(next) => onChange(next === 'hours' ? [usualTimes] : next === 'closed' ? 'closed' : 'usual')}
+        onChange={(next) => onChange(next === 'hours' ? [defaultTimes] : next === 'closed' ? 'closed' : 'usual')}
         data={[
           { value: 'usual', label: texts.regularHours },
           { value: 'closed', label: texts.closed },
           { value: 'hours', label: texts.customHours },
         ]}
       />
-      {numbered(times).map(({ number, index, element: each }) => (
+      {withNumbers(times).map(({ number, index, element: each }) => (
         <Group key={number} gap={6}>
           <TimeInput
             label={texts.opensThatDay(index + 1)}
@@ -155,7 +155,7 @@ function DayEditor({ date, plan, fault, onChange }: DayProps): ReactElement {
             size="compact-xs"
             variant="default"
             leftSection={<PlusIcon />}
-            onClick={() => onChange([...times, usualTimes])}
+            onClick={() => onChange([...times, defaultTimes])}
           >
             {texts.addHoursThatDay}
           </Button>

@@ -40,13 +40,13 @@ export function datesOf(exceptions: readonly Exception[]): string[] {
   return [...new Set(exceptions.map(({ date }) => date))].toSorted();
 }
 
-export function planInWords(plan: DayPlan): string {
+export function describePlan(plan: DayPlan): string {
   if (plan === 'usual') return texts.regularHoursValue;
   if (plan === 'closed') return texts.closedAllDay;
   return plan.map(({ opens_at, closes_at }) => `${opens_at}–${closes_at}`).join(', ');
 }
 
 /** The indexes of a date's entries in the list: the server reports errors by index. */
-export function placesOf(exceptions: readonly Exception[], date: string): number[] {
+export function indexesOf(exceptions: readonly Exception[], date: string): number[] {
   return exceptions.flatMap((each, index) => (each.date === date ? [index] : []));
 }

@@ -8,7 +8,7 @@ import { useMe } from '../../data/use-me.ts';
 import { usePolicies, useQueues } from '../queues/use-queues.ts';
 import { datesOf } from './exceptions.ts';
 import { texts } from './texts.ts';
-import { weekInWords } from './week.ts';
+import { describeWeek } from './week.ts';
 
 export function HoursList(): ReactElement {
   const me = useMe();
@@ -17,7 +17,7 @@ export function HoursList(): ReactElement {
   const siteNames = new Map(me.sites.map(({ id, name }) => [id, name]));
   const all = policies.data?.data.scheduling_policies ?? [];
   const rows = all.filter(({ site_id }) => me.siteIds.includes(site_id));
-  const users = (id: string): number => queues.filter((queue) => queue.scheduling_policy_id === id).length;
+  const queueCount = (id: string): number => queues.filter((queue) => queue.scheduling_policy_id === id).length;
   return (
     <>
       <PageTitle title={texts.hours}>
@@ -83,15 +83,15 @@ export function HoursList(): ReactElement {
                 ) : null}
                 <Table.Td visibleFrom="sm">{policy.timezone}</Table.Td>
                 <Table.Td>
-                  <Text size="sm" lineClamp={2} title={weekInWords(policy.business_hours)}>
-                    {weekInWords(policy.business_hours)}
+                  <Text size="sm" lineClamp={2} title={describeWeek(policy.business_hours)}>
+                    {describeWeek(policy.business_hours)}
                   </Text>
                 </Table.Td>
                 <Table.Td visibleFrom="md" ta="right" className="tabular">
                   {datesOf(policy.exceptions).length}
                 </Table.Td>
                 <Table.Td visibleFrom="sm" ta="right" className="tabular">
-                  {users(policy.id)}
+                  {queueCount(policy.id)}
                 </Table.Td>
               </Table.Tr>
             ))}

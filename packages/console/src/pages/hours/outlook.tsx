@@ -2,11 +2,11 @@ import { Badge, Button, Group, Paper, Text, Title } from '@mantine/core';
 import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import type { HoursOutlook } from '@usher/client/api-types';
 import { useEffect, type ReactElement } from 'react';
-import { isAtFields } from '../../components/faults.ts';
+import { hasOnlyFieldErrors } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
-import { useNow } from '../../components/since.tsx';
+import { useNow } from '../../components/elapsed-time.tsx';
 import { zoneNote } from '../../components/time.ts';
-import { inUnits } from '../../components/duration.ts';
+import { formatDuration } from '../../components/duration.ts';
 import { Strip } from './strip-view.tsx';
 import { zoneFormat } from './strip.ts';
 import { texts } from './texts.ts';
@@ -27,7 +27,7 @@ export function Outlook({ preview, timezone, from, onFrom }: Props): ReactElemen
   const shift = (days: number): void =>
     onFrom(new Date((from === null ? Date.now() : Date.parse(from)) + days * dayMs).toISOString());
   const change = data?.next_clock_change_at ?? null;
-  const inStrip = data !== undefined && data.clock_changes.length > 0;
+  const isChangeShown = data !== undefined && data.clock_changes.length > 0;
   return (
     <Paper withBorder p="md" component="section" aria-label={texts.next14Days}>
       <Group justify="space-between" mb="xs">
@@ -47,7 +47,7 @@ export function Outlook({ preview, timezone, from, onFrom }: Props): ReactElemen
         </Group>
       </Group>
       {preview.isError ? (
-        isAtFields(preview.error) ? (
+        hasOnlyFieldErrors(preview.error) ? (
           <Text size="sm" mb="xs">
             {texts.fixErrorsToSeePreview}
           </Text>
@@ -59,7 +59,7 @@ export function Outlook({ preview, timezone, from, onFrom }: Props): ReactElemen
         <div style={{ opacity: preview.isError ? 0.4 : 1 }}>
           <Now outlook={data} timezone={timezone} />
           <Strip outlook={data} timezone={timezone} />
-          {change === null || inStrip ? null : (
+          {change === null || isChangeShown ? null : (
             <Group gap="xs" mt="xs">
               <Text size="xs">
                 {texts.dstChangeOn(zoneFormat(timezone, { dateStyle: 'medium' }).format(new Date(change)))}
@@ -109,7 +109,7 @@ function Now({ outlook, timezone }: { readonly outlook: HoursOutlook; readonly t
             : texts.noScheduledOpening
           : (open ? texts.closesAt : texts.opensAt)(
               `${format.format(at)}${zoneNote(timezone)}`,
-              inUnits(Math.max(60, Math.ceil((at - now) / 60_000) * 60)),
+              formatDuration(Math.max(60, Math.ceil((at - now) / 60_000) * 60)),
             )}
       </Text>
     </Group>

@@ -3,7 +3,7 @@ import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
 import { weekdays, minutesOfDay, spanOf } from '@usher/contract/opening-times';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
-import { numbered } from '../../components/numbered.ts';
+import { withNumbers } from '../../components/with-numbers.ts';
 import classes from './hours.module.css';
 import { texts } from './texts.ts';
 import { TimeInput } from './time-input.tsx';
@@ -22,7 +22,7 @@ export function RowList({ rows, fault, onChange }: Props): ReactElement {
   return (
     <Fieldset legend={texts.timeRanges}>
       <Stack gap="sm">
-        {numbered(rows).map(({ number, index, element: row }) => (
+        {withNumbers(rows).map(({ number, index, element: row }) => (
           <ListedRow
             key={number}
             number={number}

@@ -1,7 +1,7 @@
 import type { HoursOutlook } from '@usher/client/api-types';
 import { Fragment, type ReactElement } from 'react';
 import { Text, VisuallyHidden } from '@mantine/core';
-import { useNow } from '../../components/since.tsx';
+import { useNow } from '../../components/elapsed-time.tsx';
 import { formatDate } from '../../components/time.ts';
 import classes from './hours.module.css';
 import { describeChange, stripOf, zoneFormat, type StripDay } from './strip.ts';
@@ -20,7 +20,7 @@ export function Strip({
   const now = useNow();
   const time = zoneFormat(timezone, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   const days = stripOf(outlook);
-  const usual = days.find(({ hours }) => hours === 24)?.length ?? 1;
+  const dayLength = days.find(({ hours }) => hours === 24)?.length ?? 1;
   return (
     <dl className={classes['strip']} aria-label={texts.days}>
       {days.map((day) => {
@@ -29,13 +29,13 @@ export function Strip({
           <Fragment key={day.date}>
             <dt data-today={isToday || undefined}>{formatDate(day.date, 'day')}</dt>
             <dd>
-              <VisuallyHidden>{inWords(day, time)}</VisuallyHidden>
+              <VisuallyHidden>{describeDay(day, time)}</VisuallyHidden>
               <div
                 className={classes['day']}
                 style={{ width: percent(day.length) }}
                 aria-hidden
                 data-testid="day"
-                title={inWords(day, time)}
+                title={describeDay(day, time)}
               >
                 {day.pieces.map(({ from, to }) => (
                   <span
@@ -44,8 +44,8 @@ export function Strip({
                     style={{ left: percent(from / day.length), width: percent((to - from) / day.length) }}
                   />
                 ))}
-                {day.changes.map(({ at, place }) => (
-                  <span key={at} className={classes['change']} style={{ left: percent(place / day.length) }} />
+                {day.changes.map(({ at, position }) => (
+                  <span key={at} className={classes['change']} style={{ left: percent(position / day.length) }} />
                 ))}
                 {isToday ? (
                   <span
@@ -64,7 +64,7 @@ export function Strip({
         );
       })}
       <dt aria-hidden />
-      <dd aria-hidden className={classes['scale']} style={{ width: percent(usual) }}>
+      <dd aria-hidden className={classes['scale']} style={{ width: percent(dayLength) }}>
         {['00', '06', '12', '18', '24'].map((hour) => (
           <span key={hour}>{hour}</span>
         ))}
@@ -74,9 +74,10 @@ export function Strip({
 }
 
 /** The content of the row for screen readers. */
-function inWords(day: StripDay, time: Intl.DateTimeFormat): string {
+function describeDay(day: StripDay, time: Intl.DateTimeFormat): string {
   const clock = (at: number): string => (at === day.endsAt ? '24:00' : time.format(at));
   const open = day.pieces.map(({ opensAt, closesAt }) => `${clock(opensAt)}–${clock(closesAt)}`).join(', ');
   const changes = day.changes.map((change) => `. ${describeChange(change)}`).join('');
-  return `${formatDate(day.date, 'day')}: ${open === '' ? 'closed' : texts.openDuring(open)}; ${day.hours} hours${changes}`;
+  const date = formatDate(day.date, 'day');
+  return (open === '' ? texts.dayClosed(date, day.hours) : texts.dayOpen(date, open, day.hours)) + changes;
 }

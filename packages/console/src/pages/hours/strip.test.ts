@@ -33,15 +33,15 @@ function seen(start: string) {
   });
 }
 
-test('a day of 25 hours is the longest, and has the change of the clock where it happens', () => {
+test('a day of 25 hours is the longest, and its DST change is at the right position', () => {
   const [saturday, sunday, monday] = seen('2027-10-30T12:00:00Z');
   assert.deepEqual([saturday?.hours, sunday?.hours, monday?.hours], [24, 25, 24]);
   assert.deepEqual([saturday?.length, sunday?.length], [24 / 25, 1]);
   assert.deepEqual(
-    sunday?.changes.map(({ place, bySec }) => [place, bySec]),
+    sunday?.changes.map(({ position, bySec }) => [position, bySec]),
     [[4 / 25, -3_600]],
   );
-  // The night of the change is six hours long on Sunday, not five.
+  // Because of the DST change, the overnight hours last six hours on Sunday instead of five.
   assert.deepEqual(
     sunday?.pieces.map(({ from, to }) => [from, to]),
     [[0, 6 / 25]],
@@ -52,17 +52,17 @@ test('a day of 25 hours is the longest, and has the change of the clock where it
   );
 });
 
-test('a day of 23 hours is shorter than the others', () => {
+test('a day of 23 hours is shorter than other days', () => {
   const [, sunday] = seen('2027-03-27T12:00:00Z');
   assert.deepEqual([sunday?.hours, sunday?.length], [23, 23 / 24]);
 });
 
-test('a DST change says which hours are missing or double, and a zone nobody knows does no harm', () => {
-  const said = (start: string): string[] => seen(start).flatMap(({ changes }) => changes.map(describeChange));
-  assert.deepEqual(said('2027-10-30T12:00:00Z'), [
+test('a DST change says which hours are skipped or repeated, and an unknown time zone is tolerated', () => {
+  const descriptions = (start: string): string[] => seen(start).flatMap(({ changes }) => changes.map(describeChange));
+  assert.deepEqual(descriptions('2027-10-30T12:00:00Z'), [
     'DST change: clocks go back 1 h at 04:00, so 03:00–04:00 occurs twice',
   ]);
-  assert.deepEqual(said('2027-03-27T12:00:00Z'), [
+  assert.deepEqual(descriptions('2027-03-27T12:00:00Z'), [
     'DST change: clocks go forward 1 h at 03:00, so 03:00–04:00 is skipped',
   ]);
   assert.match(zoneFormat('Mars/Olympus', { hour: '2-digit' }).format(0), /UTC/);

@@ -1,6 +1,6 @@
 import type { HoursOutlook } from '@usher/client/api-types';
 import { minutesOfDay } from '@usher/contract/opening-times';
-import { inUnits } from '../../components/duration.ts';
+import { formatDuration } from '../../components/duration.ts';
 import { texts } from './texts.ts';
 import { timeOf } from './week.ts';
 
@@ -28,7 +28,7 @@ export interface StripDay {
   /** The length relative to the longest day, which is 1. */
   readonly length: number;
   readonly pieces: readonly Piece[];
-  readonly changes: readonly (ClockChange & { readonly place: number })[];
+  readonly changes: readonly (ClockChange & { readonly position: number })[];
 }
 
 const hourMs = 3_600_000;
@@ -43,7 +43,7 @@ export function stripOf({ days, intervals, clock_changes }: HoursOutlook): Strip
   const longest = Math.max(24 * hourMs, ...spans.map(({ startsAt, endsAt }) => endsAt - startsAt));
   const open = intervals.map((each) => ({ opensAt: Date.parse(each.opens_at), closesAt: Date.parse(each.closes_at) }));
   return spans.map(({ date, startsAt, endsAt }) => {
-    const place = (at: number): number => (at - startsAt) / longest;
+    const position = (at: number): number => (at - startsAt) / longest;
     return {
       date,
       startsAt,
@@ -53,15 +53,15 @@ export function stripOf({ days, intervals, clock_changes }: HoursOutlook): Strip
       pieces: open
         .filter(({ opensAt, closesAt }) => opensAt < endsAt && closesAt > startsAt)
         .map(({ opensAt, closesAt }) => ({
-          from: place(Math.max(opensAt, startsAt)),
-          to: place(Math.min(closesAt, endsAt)),
+          from: position(Math.max(opensAt, startsAt)),
+          to: position(Math.min(closesAt, endsAt)),
           opensAt: Math.max(opensAt, startsAt),
           closesAt: Math.min(closesAt, endsAt),
         })),
       changes: clock_changes
         .map(({ at, offset_before_sec, offset_after_sec }) => ({
           at: Date.parse(at),
-          place: place(Date.parse(at)),
+          position: position(Date.parse(at)),
           bySec: offset_after_sec - offset_before_sec,
           offsetBeforeSec: offset_before_sec,
         }))
@@ -75,9 +75,9 @@ export function stripOf({ days, intervals, clock_changes }: HoursOutlook): Strip
  * skipped`: what the clock on the wall does, and which hours of the day are double or missing.
  */
 export function describeChange({ at, bySec, offsetBeforeSec }: ClockChange): string {
-  const wall = (offsetSec: number): string => timeOf(Math.floor((at / 1_000 + offsetSec) / 60) % minutesOfDay);
-  const [before, after] = [wall(offsetBeforeSec), wall(offsetBeforeSec + bySec)];
-  const by = inUnits(Math.abs(bySec));
+  const wallClock = (offsetSec: number): string => timeOf(Math.floor((at / 1_000 + offsetSec) / 60) % minutesOfDay);
+  const [before, after] = [wallClock(offsetBeforeSec), wallClock(offsetBeforeSec + bySec)];
+  const by = formatDuration(Math.abs(bySec));
   return bySec < 0 ? texts.clocksGoBack(by, before, after) : texts.clocksGoForward(by, before, after);
 }
 
@@ -87,7 +87,7 @@ export function zoneFormat(timezone: string, options: Intl.DateTimeFormatOptions
     return new Intl.DateTimeFormat(undefined, { ...options, timeZone: timezone });
   } catch {
     // `timeZoneName` cannot be combined with `dateStyle`.
-    const said = options.dateStyle === undefined ? ({ timeZoneName: 'short' } as const) : {};
-    return new Intl.DateTimeFormat(undefined, { ...options, ...said, timeZone: 'UTC' });
+    const zoneLabel = options.dateStyle === undefined ? ({ timeZoneName: 'short' } as const) : {};
+    return new Intl.DateTimeFormat(undefined, { ...options, ...zoneLabel, timeZone: 'UTC' });
   }
 }

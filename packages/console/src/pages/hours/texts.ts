@@ -1,3 +1,5 @@
+import { plural } from '../../components/plural.ts';
+
 /** Every text of this page in English. A translation is another file of the same shape. */
 export const texts = {
   // delete-hours.tsx
@@ -43,6 +45,7 @@ export const texts = {
   closedAllDay: 'closed all day',
 
   // field-views.ts
+  noValue: 'nothing',
   timeZone: 'Time zone',
   week: 'Week',
 
@@ -82,7 +85,10 @@ export const texts = {
 
   // strip-view.tsx
   days: 'Days',
-  openDuring: (times: string) => `open ${times}`,
+  dayOpen: (day: string, times: string, hours: number) =>
+    plural(hours, { one: `${day}: open ${times}; ${hours} hour`, other: `${day}: open ${times}; ${hours} hours` }),
+  dayClosed: (day: string, hours: number) =>
+    plural(hours, { one: `${day}: closed; ${hours} hour`, other: `${day}: closed; ${hours} hours` }),
 
   // strip.ts
   clocksGoBack: (by: string, before: string, after: string) =>

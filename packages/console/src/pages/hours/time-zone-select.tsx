@@ -4,7 +4,7 @@ import { texts } from './texts.ts';
 import { isFound, offsetOf, zoneNames } from './zones.ts';
 
 /** The number of options shown; searching finds the rest. */
-const mostShown = 60;
+const maxShown = 60;
 
 interface Props {
   readonly value: string;
@@ -18,8 +18,8 @@ export function TimeZoneSelect({ value, fault, onChange }: Props): ReactElement 
   const names = useMemo(() => zoneNames(value), [value]);
   const [now] = useState(() => Date.now());
   const typed = search.trim();
-  const isKnown = typed === '' || typed === value || names.some((name) => isFound(name, typed));
-  const data = isKnown ? names : [...names, typed];
+  const isListed = typed === '' || typed === value || names.some((name) => isFound(name, typed));
+  const data = isListed ? names : [...names, typed];
   return (
     <Select
       label={texts.timeZone}
@@ -27,7 +27,7 @@ export function TimeZoneSelect({ value, fault, onChange }: Props): ReactElement 
       required
       searchable
       allowDeselect={false}
-      limit={mostShown}
+      limit={maxShown}
       value={value}
       searchValue={search}
       onSearchChange={setSearch}
@@ -36,8 +36,8 @@ export function TimeZoneSelect({ value, fault, onChange }: Props): ReactElement 
         if (zone !== null) onChange(zone);
       }}
       data={data}
-      filter={({ options, search: wanted, limit }) =>
-        options.filter((option) => 'value' in option && isFound(option.value, wanted)).slice(0, limit)
+      filter={({ options, search: query, limit }) =>
+        options.filter((option) => 'value' in option && isFound(option.value, query)).slice(0, limit)
       }
       renderOption={({ option }) =>
         names.includes(option.value)

@@ -6,15 +6,15 @@ import { texts } from './texts.ts';
 import {
   blocksOf,
   dayNames,
-  drawn,
-  inWords,
-  lengthened,
-  moved,
-  place,
-  resized,
+  drawSpan,
+  describeSpan,
+  lengthenSpan,
+  moveSpan,
+  placeSpan,
+  resizeSpan,
   segmentsOf,
   stepMinutes,
-  without,
+  removeBlock,
   type Block,
   type Row,
   type DaySpan,
@@ -40,14 +40,14 @@ interface Props {
 
 /** The week as a grid: drag on empty space to add a block, its middle to move it, an edge to resize it. */
 export function WeekGrid({ rows, onChange }: Props): ReactElement {
-  const ground = useRef<HTMLDivElement>(null);
+  const grid = useRef<HTMLDivElement>(null);
   const [gesture, setGesture] = useState<Gesture | null>(null);
   const [chosen, choose] = useState<Pick<Block, 'row' | 'day'> | null>(null);
   const blocks = blocksOf(rows);
   const selected = blocks.find(({ row, day }) => row === chosen?.row && day === chosen.day) ?? null;
 
   const pointOf = ({ clientX, clientY }: PointerEvent): Point => {
-    const box = ground.current?.getBoundingClientRect() ?? new DOMRect(0, 0, 1, 1);
+    const box = grid.current?.getBoundingClientRect() ?? new DOMRect(0, 0, 1, 1);
     const day = Math.floor(((clientX - box.left) / box.width) * 7);
     const steps = Math.round((((clientY - box.top) / box.height) * minutesOfDay) / stepMinutes);
     return {
@@ -59,7 +59,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
     // A finger scrolls; touch users edit the list.
     if (event.button !== 0 || event.pointerType === 'touch') return;
     event.stopPropagation();
-    ground.current?.setPointerCapture(event.pointerId);
+    grid.current?.setPointerCapture(event.pointerId);
     choose(block);
     setGesture({ kind, start: pointOf(event), block, span: null });
   };
@@ -71,18 +71,18 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
     if (gesture.span === null && at.day === start.day && at.minute === start.minute) return;
     const span =
       block === null
-        ? drawn(start, at)
+        ? drawSpan(start, at)
         : kind === 'move'
-          ? moved(block, at.day - start.day, at.minute - start.minute)
-          : resized(block, kind === 'opens' ? 'opens' : 'closes', at);
+          ? moveSpan(block, at.day - start.day, at.minute - start.minute)
+          : resizeSpan(block, kind === 'opens' ? 'opens' : 'closes', at);
     setGesture({ ...gesture, span });
   };
   const end = (): void => {
     if (gesture !== null && gesture.span !== null) put(gesture.span, gesture.block ?? undefined);
     setGesture(null);
   };
-  const put = (span: DaySpan, instead?: Block): void => {
-    const next = place(rows, span, instead);
+  const put = (span: DaySpan, replaced?: Block): void => {
+    const next = placeSpan(rows, span, replaced);
     onChange(next);
     choose(
       blocksOf(next).find(
@@ -91,7 +91,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
     );
   };
   const remove = (block: Block): void => {
-    onChange(without(rows, block));
+    onChange(removeBlock(rows, block));
     choose(null);
   };
   const shown = gesture?.span ?? null;
@@ -100,7 +100,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
       <section className={classes['week']} aria-label={texts.week}>
         <Axis />
         <div
-          ref={ground}
+          ref={grid}
           className={classes['ground']}
           data-testid="week-ground"
           onPointerDown={(event) => begin(event, 'draw', null)}
@@ -124,7 +124,7 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
       </section>
       <Group gap="xs" mt={6} mih={30}>
         <Text size="xs" c="dimmed" aria-live="polite">
-          {selected === null ? texts.weekGridHelp : inWords(selected)}
+          {selected === null ? texts.weekGridHelp : describeSpan(selected)}
         </Text>
         {selected === null ? null : (
           <Button size="compact-xs" variant="default" onClick={() => remove(selected)}>
@@ -136,15 +136,17 @@ export function WeekGrid({ rows, onChange }: Props): ReactElement {
   );
 }
 
-type Put = (span: DaySpan, instead?: Block) => void;
+type Put = (span: DaySpan, replaced?: Block) => void;
 
 function onKey(event: KeyboardEvent, block: Block, put: Put, remove: (block: Block) => void): void {
   const { key, shiftKey } = event;
   if (key === 'Delete' || key === 'Backspace') remove(block);
-  else if (key === 'ArrowUp') put(shiftKey ? lengthened(block, -stepMinutes) : moved(block, 0, -stepMinutes), block);
-  else if (key === 'ArrowDown') put(shiftKey ? lengthened(block, stepMinutes) : moved(block, 0, stepMinutes), block);
-  else if (key === 'ArrowLeft') put(moved(block, -1, 0), block);
-  else if (key === 'ArrowRight') put(moved(block, 1, 0), block);
+  else if (key === 'ArrowUp')
+    put(shiftKey ? lengthenSpan(block, -stepMinutes) : moveSpan(block, 0, -stepMinutes), block);
+  else if (key === 'ArrowDown')
+    put(shiftKey ? lengthenSpan(block, stepMinutes) : moveSpan(block, 0, stepMinutes), block);
+  else if (key === 'ArrowLeft') put(moveSpan(block, -1, 0), block);
+  else if (key === 'ArrowRight') put(moveSpan(block, 1, 0), block);
   else return;
   event.preventDefault();
 }
@@ -189,13 +191,13 @@ function BlockView({ block, isFaint, isChosen, onChoose, onBegin, onKey }: Block
           className={classes['block']}
           data-faint={isFaint || undefined}
           data-chosen={isChosen || undefined}
-          style={placed(day, from, to)}
+          style={boxStyle(day, from, to)}
           onPointerDown={(event) => onBegin(event, 'move', block)}
           {...(index === 0
             ? {
                 role: 'button',
                 tabIndex: 0,
-                'aria-label': inWords(block),
+                'aria-label': describeSpan(block),
                 'aria-pressed': isChosen,
                 onFocus: onChoose,
                 onKeyDown: onKey,
@@ -205,7 +207,7 @@ function BlockView({ block, isFaint, isChosen, onChoose, onBegin, onKey }: Block
           {index === 0 ? (
             <span className={classes['top']} onPointerDown={(event) => onBegin(event, 'opens', block)} />
           ) : null}
-          <span className={classes['times']}>{inWords(block).split(' ')[1]}</span>
+          <span className={classes['times']}>{describeSpan(block).split(' ')[1]}</span>
           {index === segments.length - 1 ? (
             <span className={classes['bottom']} onPointerDown={(event) => onBegin(event, 'closes', block)} />
           ) : null}
@@ -219,15 +221,15 @@ function Ghost({ span }: { readonly span: DaySpan }): ReactElement {
   return (
     <>
       {segmentsOf(span).map(({ day, from, to }, index) => (
-        <div key={day} className={classes['ghost']} style={placed(day, from, to)} aria-hidden>
-          {index === 0 ? <span className={classes['times']}>{inWords(span).split(' ')[1]}</span> : null}
+        <div key={day} className={classes['ghost']} style={boxStyle(day, from, to)} aria-hidden>
+          {index === 0 ? <span className={classes['times']}>{describeSpan(span).split(' ')[1]}</span> : null}
         </div>
       ))}
     </>
   );
 }
 
-function placed(day: number, from: number, to: number): Record<string, string> {
+function boxStyle(day: number, from: number, to: number): Record<string, string> {
   return {
     left: `calc(${(day / 7) * 100}% + 2px)`,
     top: `${(from / minutesOfDay) * 100}%`,

@@ -4,23 +4,23 @@ import { minutesOf, weekdays } from '@usher/contract/opening-times';
 import fc from 'fast-check';
 import {
   blocksOf,
-  drawn,
-  inWords,
-  lengthened,
-  moved,
+  drawSpan,
+  describeSpan,
+  lengthenSpan,
+  moveSpan,
   normalizeTime,
-  place,
-  resized,
+  placeSpan,
+  resizeSpan,
   segmentsOf,
   timeOf,
-  weekInWords,
-  without,
+  describeWeek,
+  removeBlock,
   type Row,
 } from './week.ts';
 
 const office: Row = { opens_at: '09:00', closes_at: '17:00', days_of_week: ['mon', 'tue', 'wed', 'thu', 'fri'] };
 
-test('times are read as one means them, and nothing else is', () => {
+test('typed times are normalized, and other texts are left unchanged', () => {
   assert.deepEqual(['9', '9:5', '930', '9.30', '24:00', '0', ' 17:45 '].map(normalizeTime), [
     '09:00',
     '09:05',
@@ -36,7 +36,7 @@ test('times are read as one means them, and nothing else is', () => {
   assert.equal(timeOf(1_440), '24:00');
 });
 
-test('a night is drawn on two weekdays, that of Sunday on Monday', () => {
+test('overnight hours are drawn on two days, those of Sunday also on Monday', () => {
   assert.deepEqual(segmentsOf({ day: 6, opens: 1_320, closes: 1_560 }), [
     { day: 6, from: 1_320, to: 1_440 },
     { day: 0, from: 0, to: 120 },
@@ -48,41 +48,41 @@ test('a night is drawn on two weekdays, that of Sunday on Monday', () => {
   ]);
 });
 
-test('drawing goes up or down, and over midnight into the next day', () => {
+test('hours can be drawn up, down, and over midnight into the next day', () => {
   const monday = (minute: number) => ({ day: 0, minute });
-  assert.deepEqual(drawn(monday(540), monday(1_020)), { day: 0, opens: 540, closes: 1_020 });
-  assert.deepEqual(drawn(monday(1_020), monday(540)), { day: 0, opens: 540, closes: 1_020 });
-  assert.deepEqual(drawn(monday(1_320), { day: 1, minute: 120 }), { day: 0, opens: 1_320, closes: 1_560 });
-  assert.deepEqual(drawn({ day: 6, minute: 1_320 }, { day: 0, minute: 0 }), { day: 6, opens: 1_320, closes: 1_440 });
-  // A hand that strays sideways means the day it began on.
-  assert.deepEqual(drawn(monday(540), { day: 1, minute: 1_020 }), { day: 0, opens: 540, closes: 1_020 });
-  assert.deepEqual(drawn(monday(1_440), monday(1_440)), { day: 0, opens: 1_425, closes: 1_440 });
+  assert.deepEqual(drawSpan(monday(540), monday(1_020)), { day: 0, opens: 540, closes: 1_020 });
+  assert.deepEqual(drawSpan(monday(1_020), monday(540)), { day: 0, opens: 540, closes: 1_020 });
+  assert.deepEqual(drawSpan(monday(1_320), { day: 1, minute: 120 }), { day: 0, opens: 1_320, closes: 1_560 });
+  assert.deepEqual(drawSpan({ day: 6, minute: 1_320 }, { day: 0, minute: 0 }), { day: 6, opens: 1_320, closes: 1_440 });
+  // A sideways movement is ignored.
+  assert.deepEqual(drawSpan(monday(540), { day: 1, minute: 1_020 }), { day: 0, opens: 540, closes: 1_020 });
+  assert.deepEqual(drawSpan(monday(1_440), monday(1_440)), { day: 0, opens: 1_425, closes: 1_440 });
 });
 
-test('one day of a row is moved without the others, and joins a row of the same times', () => {
+test('one day of a row can be moved alone, and joins a row with the same times', () => {
   const block = blocksOf([office]).find(({ day }) => day === 4);
   assert.ok(block !== undefined);
-  const later = place([office], moved(block, 0, 60), block);
+  const later = placeSpan([office], moveSpan(block, 0, 60), block);
   assert.deepEqual(later, [
     { ...office, days_of_week: ['mon', 'tue', 'wed', 'thu'] },
     { opens_at: '10:00', closes_at: '18:00', days_of_week: ['fri'] },
   ]);
   const friday = blocksOf(later).find(({ day }) => day === 4);
   assert.ok(friday !== undefined);
-  assert.deepEqual(place(later, moved(friday, 0, -60), friday), [office]);
-  assert.deepEqual(place([office], { day: 5, opens: 540, closes: 1_020 })[0]?.days_of_week, [
+  assert.deepEqual(placeSpan(later, moveSpan(friday, 0, -60), friday), [office]);
+  assert.deepEqual(placeSpan([office], { day: 5, opens: 540, closes: 1_020 })[0]?.days_of_week, [
     ...office.days_of_week,
     'sat',
   ]);
 });
 
-test('what overlaps or touches on its day becomes one', () => {
-  const rows = place([office], { day: 0, opens: 1_020, closes: 1_080 });
+test('ranges that overlap or touch on the same day are merged', () => {
+  const rows = placeSpan([office], { day: 0, opens: 1_020, closes: 1_080 });
   assert.deepEqual(rows, [
     { ...office, days_of_week: ['tue', 'wed', 'thu', 'fri'] },
     { opens_at: '09:00', closes_at: '18:00', days_of_week: ['mon'] },
   ]);
-  const bridged = place(
+  const bridged = placeSpan(
     [
       { opens_at: '08:00', closes_at: '10:00', days_of_week: ['sun'] },
       { opens_at: '12:00', closes_at: '02:00', days_of_week: ['sun'] },
@@ -90,33 +90,33 @@ test('what overlaps or touches on its day becomes one', () => {
     { day: 6, opens: 600, closes: 720 },
   );
   assert.deepEqual(bridged, [{ opens_at: '08:00', closes_at: '02:00', days_of_week: ['sun'] }]);
-  assert.deepEqual(without([{ ...office, days_of_week: ['mon'] }], { row: 0, day: 0 }), []);
+  assert.deepEqual(removeBlock([{ ...office, days_of_week: ['mon'] }], { row: 0, day: 0 }), []);
 });
 
-test('an end is moved over midnight and back, and never before its beginning', () => {
+test('an end can be moved over midnight and back, but not before the start', () => {
   const block = { day: 0, opens: 1_200, closes: 1_380 };
-  assert.equal(resized(block, 'closes', { day: 1, minute: 60 }).closes, 1_500);
-  assert.equal(resized(block, 'closes', { day: 0, minute: 600 }).closes, 1_215);
-  assert.equal(resized(block, 'opens', { day: 0, minute: 1_439 }).opens, 1_365);
-  assert.equal(resized({ day: 0, opens: 600, closes: 1_500 }, 'opens', { day: 0, minute: 0 }).opens, 75);
-  assert.equal(lengthened(block, 15).closes, 1_395);
-  assert.equal(lengthened({ day: 0, opens: 0, closes: 1_440 }, 15).closes, 1_440);
-  assert.equal(lengthened({ day: 0, opens: 0, closes: 15 }, -15).closes, 15);
+  assert.equal(resizeSpan(block, 'closes', { day: 1, minute: 60 }).closes, 1_500);
+  assert.equal(resizeSpan(block, 'closes', { day: 0, minute: 600 }).closes, 1_215);
+  assert.equal(resizeSpan(block, 'opens', { day: 0, minute: 1_439 }).opens, 1_365);
+  assert.equal(resizeSpan({ day: 0, opens: 600, closes: 1_500 }, 'opens', { day: 0, minute: 0 }).opens, 75);
+  assert.equal(lengthenSpan(block, 15).closes, 1_395);
+  assert.equal(lengthenSpan({ day: 0, opens: 0, closes: 1_440 }, 15).closes, 1_440);
+  assert.equal(lengthenSpan({ day: 0, opens: 0, closes: 15 }, -15).closes, 15);
 });
 
-test('whatever is drawn, moved and resized can be said in rows, and means the same there', () => {
+test('rows express every range that was drawn, moved or resized, without a change of its meaning', () => {
   const point = fc.record({ day: fc.nat(6), minute: fc.nat(96).map((step) => step * 15) });
   fc.assert(
     fc.property(point, point, point, (start, to, then) => {
-      const first = drawn(start, to);
+      const first = drawSpan(start, to);
       for (const span of [
         first,
-        moved(first, then.day, then.minute - 720),
-        resized(first, 'closes', then),
-        resized(first, 'opens', then),
-        lengthened(first, then.minute - 720),
+        moveSpan(first, then.day, then.minute - 720),
+        resizeSpan(first, 'closes', then),
+        resizeSpan(first, 'opens', then),
+        lengthenSpan(first, then.minute - 720),
       ]) {
-        const [block, ...others] = blocksOf(place([], span));
+        const [block, ...others] = blocksOf(placeSpan([], span));
         assert.deepEqual(others, []);
         assert.deepEqual({ day: block?.day, opens: block?.opens, closes: block?.closes }, { ...span });
       }
@@ -139,7 +139,7 @@ test('whatever is drawn, moved and resized can be said in rows, and means the sa
   );
 });
 
-test('placing never loses an open minute', () => {
+test('placing a range never loses an open minute', () => {
   const span = fc.tuple(fc.nat(6), fc.nat(95), fc.integer({ min: 1, max: 95 })).map(([day, from, length]) => ({
     day,
     opens: from * 15,
@@ -154,22 +154,22 @@ test('placing never loses an open minute', () => {
   fc.assert(
     fc.property(fc.array(span, { maxLength: 6 }), (spans) => {
       let rows: Row[] = [];
-      const wanted = new Set<number>();
+      const expected = new Set<number>();
       for (const each of spans) {
-        rows = place(rows, each);
-        for (let at = each.opens; at < each.closes; at += 15) wanted.add((each.day * 1_440 + at) % (7 * 1_440));
+        rows = placeSpan(rows, each);
+        for (let at = each.opens; at < each.closes; at += 15) expected.add((each.day * 1_440 + at) % (7 * 1_440));
       }
-      assert.deepEqual(openSteps(rows), wanted);
+      assert.deepEqual(openSteps(rows), expected);
       assert.ok(rows.every((row) => row.days_of_week.every((day) => (weekdays as readonly string[]).includes(day))));
     }),
   );
 });
 
-test('weeks and blocks are told in words', () => {
+test('weeks and blocks are described as text', () => {
   assert.equal(
-    weekInWords([office, { opens_at: '10:00', closes_at: '14:00', days_of_week: ['sat', 'mon'] }]),
+    describeWeek([office, { opens_at: '10:00', closes_at: '14:00', days_of_week: ['sat', 'mon'] }]),
     'Mon–Fri 09:00–17:00, Mon, Sat 10:00–14:00',
   );
-  assert.equal(weekInWords([{ ...office, days_of_week: ['sat', 'sun'] }]), 'Sat, Sun 09:00–17:00');
-  assert.equal(inWords({ day: 4, opens: 1_320, closes: 1_560 }), 'Fri 22:00–02:00 (next day)');
+  assert.equal(describeWeek([{ ...office, days_of_week: ['sat', 'sun'] }]), 'Sat, Sun 09:00–17:00');
+  assert.equal(describeSpan({ day: 4, opens: 1_320, closes: 1_560 }), 'Fri 22:00–02:00 (next day)');
 });

@@ -29,8 +29,8 @@ export interface Segment {
 }
 
 export function timeOf(minutes: number): string {
-  const two = (value: number): string => String(value).padStart(2, '0');
-  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+  const pad = (value: number): string => String(value).padStart(2, '0');
+  return `${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;
 }
 
 /** Normalizes `9`, `9:5`, `930` and `9.30`; invalid times are returned unchanged. */
@@ -64,7 +64,7 @@ export function segmentsOf({ day, opens, closes }: DaySpan): Segment[] {
 }
 
 /** Whether one row can express the range: a whole day only from midnight to midnight. */
-function isSayable({ opens, closes }: Span): boolean {
+function isExpressible({ opens, closes }: Span): boolean {
   const length = closes - opens;
   return opens < minutesOfDay && length > 0 && (length < minutesOfDay || (length === minutesOfDay && opens === 0));
 }
@@ -74,11 +74,11 @@ function timesOf({ opens, closes }: Span): OpeningTimes {
 }
 
 /** Removes a row from one of its days; a row without days is removed. */
-export function without(rows: readonly Row[], { row: index, day }: Pick<Block, 'row' | 'day'>): Row[] {
+export function removeBlock(rows: readonly Row[], { row: index, day }: Pick<Block, 'row' | 'day'>): Row[] {
   return rows.flatMap((row, at) => {
     if (at !== index) return [row];
-    const left = row.days_of_week.filter((name) => name !== weekdays[day]);
-    return left.length === 0 ? [] : [{ ...row, days_of_week: left }];
+    const days = row.days_of_week.filter((name) => name !== weekdays[day]);
+    return days.length === 0 ? [] : [{ ...row, days_of_week: days }];
   });
 }
 
@@ -86,25 +86,34 @@ export function without(rows: readonly Row[], { row: index, day }: Pick<Block, '
  * Puts a range on the grid, in place of a block or as a new one. It is merged with ranges that it overlaps or touches on its day,
  * and joins a row of the same times, so that the list stays short.
  */
-export function place(rows: readonly Row[], span: DaySpan, instead?: Block): Row[] {
-  let rest = instead === undefined ? [...rows] : without(rows, instead);
-  let whole = span;
+export function placeSpan(rows: readonly Row[], span: DaySpan, replaced?: Block): Row[] {
+  let rest = replaced === undefined ? [...rows] : removeBlock(rows, replaced);
+  let merged = span;
   const union = (block: DaySpan): DaySpan => ({
     day: span.day,
-    opens: Math.min(block.opens, whole.opens),
-    closes: Math.max(block.closes, whole.closes),
+    opens: Math.min(block.opens, merged.opens),
+    closes: Math.max(block.closes, merged.closes),
   });
-  const meets = (block: DaySpan): boolean =>
-    block.day === span.day && block.opens <= whole.closes && block.closes >= whole.opens && isSayable(union(block));
-  for (let met = blocksOf(rest).find(meets); met !== undefined; met = blocksOf(rest).find(meets)) {
-    whole = union(met);
-    rest = without(rest, met);
+  const overlaps = (block: DaySpan): boolean =>
+    block.day === span.day &&
+    block.opens <= merged.closes &&
+    block.closes >= merged.opens &&
+    isExpressible(union(block));
+  for (
+    let overlapping = blocksOf(rest).find(overlaps);
+    overlapping !== undefined;
+    overlapping = blocksOf(rest).find(overlaps)
+  ) {
+    merged = union(overlapping);
+    rest = removeBlock(rest, overlapping);
   }
-  const times = timesOf(whole);
-  const own = weekdays[span.day] ?? 'mon';
-  const same = rest.findIndex((row) => row.opens_at === times.opens_at && row.closes_at === times.closes_at);
-  if (same === -1) return [...rest, { ...times, days_of_week: [own] }];
-  return rest.map((row, at) => (at === same ? { ...row, days_of_week: inWeekOrder([...row.days_of_week, own]) } : row));
+  const times = timesOf(merged);
+  const dayName = weekdays[span.day] ?? 'mon';
+  const sameTimesIndex = rest.findIndex((row) => row.opens_at === times.opens_at && row.closes_at === times.closes_at);
+  if (sameTimesIndex === -1) return [...rest, { ...times, days_of_week: [dayName] }];
+  return rest.map((row, at) =>
+    at === sameTimesIndex ? { ...row, days_of_week: inWeekOrder([...row.days_of_week, dayName]) } : row,
+  );
 }
 
 export function inWeekOrder(names: readonly string[]): string[] {
@@ -120,7 +129,7 @@ interface Point {
  * The range drawn from one point to another. Into the next day, above the start, it is overnight; any other sideways movement is
  * ignored.
  */
-export function drawn(start: Point, to: Point): DaySpan {
+export function drawSpan(start: Point, to: Point): DaySpan {
   // At the very end of a day there is no room for a step.
   const from = Math.min(start.minute, minutesOfDay - stepMinutes);
   const isOvernight = to.day === (start.day + 1) % 7 && to.minute < from;
@@ -130,15 +139,15 @@ export function drawn(start: Point, to: Point): DaySpan {
 }
 
 /** Moves a range by whole days and minutes; it keeps opening within a day. */
-export function moved<Moved extends DaySpan>(span: Moved, byDays: number, byMinutes: number): DaySpan {
+export function moveSpan<Moved extends DaySpan>(span: Moved, byDays: number, byMinutes: number): DaySpan {
   const length = span.closes - span.opens;
   const opens = Math.min(Math.max(span.opens + byMinutes, 0), minutesOfDay - stepMinutes);
   const next = { day: (((span.day + byDays) % 7) + 7) % 7, opens, closes: opens + length };
-  return isSayable(next) ? next : { ...next, closes: opens + minutesOfDay - stepMinutes };
+  return isExpressible(next) ? next : { ...next, closes: opens + minutesOfDay - stepMinutes };
 }
 
 /** Moves the end or the start of a range; a range is never shorter than a step. */
-export function resized<Sized extends DaySpan>(span: Sized, edge: 'opens' | 'closes', to: Point): DaySpan {
+export function resizeSpan<Sized extends DaySpan>(span: Sized, edge: 'opens' | 'closes', to: Point): DaySpan {
   const { day, opens, closes } = span;
   if (edge === 'opens') {
     const earliest = Math.max(0, closes - minutesOfDay + (closes === minutesOfDay ? 0 : stepMinutes));
@@ -150,13 +159,13 @@ export function resized<Sized extends DaySpan>(span: Sized, edge: 'opens' | 'clo
 }
 
 /** Moves the end, for the arrow keys. */
-export function lengthened<Sized extends DaySpan>(span: Sized, byMinutes: number): DaySpan {
+export function lengthenSpan<Sized extends DaySpan>(span: Sized, byMinutes: number): DaySpan {
   const next = { day: span.day, opens: span.opens, closes: span.closes + byMinutes };
-  return isSayable(next) ? next : { day: span.day, opens: span.opens, closes: span.closes };
+  return isExpressible(next) ? next : { day: span.day, opens: span.opens, closes: span.closes };
 }
 
 /** `Mon 22:00–02:00 (next day)`. */
-export function inWords(span: DaySpan): string {
+export function describeSpan(span: DaySpan): string {
   const { opens_at, closes_at } = timesOf(span);
   const name = dayNames[span.day] ?? '';
   return span.closes > minutesOfDay
@@ -165,20 +174,20 @@ export function inWords(span: DaySpan): string {
 }
 
 /** `Mon–Fri 09:00–17:00, Sat 10:00–14:00`. */
-export function weekInWords(rows: readonly Row[]): string {
-  return rows.map((row) => `${daysInWords(row.days_of_week)} ${row.opens_at}–${row.closes_at}`).join(', ');
+export function describeWeek(rows: readonly Row[]): string {
+  return rows.map((row) => `${describeDays(row.days_of_week)} ${row.opens_at}–${row.closes_at}`).join(', ');
 }
 
-function daysInWords(names: readonly string[]): string {
+function describeDays(names: readonly string[]): string {
   const on = weekdays.map((day) => names.includes(day));
-  const parts: string[] = [];
+  const ranges: string[] = [];
   for (let at = 0; at < 7; at += 1) {
     if (on[at] !== true) continue;
     let end = at;
     while (on[end + 1] === true) end += 1;
     const [first, last] = [dayNames[at] ?? '', dayNames[end] ?? ''];
-    parts.push(end === at ? first : end === at + 1 ? `${first}, ${last}` : `${first}–${last}`);
+    ranges.push(end === at ? first : end === at + 1 ? `${first}, ${last}` : `${first}–${last}`);
     at = end;
   }
-  return parts.join(', ');
+  return ranges.join(', ');
 }

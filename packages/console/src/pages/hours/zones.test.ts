@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { canonicalTimeZone } from '../../../../server/src/schedules/time-zones.ts';
 import { isFound, offsetOf, zoneNames } from './zones.ts';
 
-test('every name offered is one the server takes', () => {
+test('the server accepts every time zone that is offered', () => {
   const names = zoneNames();
   assert.ok(names.length > 300);
   assert.deepEqual(
@@ -13,7 +13,7 @@ test('every name offered is one the server takes', () => {
   assert.ok(zoneNames('US/Eastern', '').includes('US/Eastern'));
 });
 
-test('zones are found as one writes them, with how far ahead they are', () => {
+test('a search finds time zones in natural spelling, and each has its UTC offset', () => {
   assert.ok(isFound('America/New_York', ' new york'));
   assert.ok(isFound('Europe/Tallinn', 'europe/tal'));
   assert.ok(!isFound('Europe/Tallinn', 'riga'));

@@ -14,8 +14,10 @@ export function isFound(name: string, search: string): boolean {
 /** `GMT+2`: the UTC offset at an instant; empty for a zone that the browser does not know. */
 export function offsetOf(name: string, at: number): string {
   try {
-    const parts = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'shortOffset' }).formatToParts(at);
-    return parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    const formatParts = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'shortOffset' }).formatToParts(
+      at,
+    );
+    return formatParts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
   } catch {
     return '';
   }

@@ -4,10 +4,10 @@ import type { AccessToken, NewAccessToken, Operator } from '@usher/client/api-ty
 import { maxNameLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { RichText } from '../../components/rich-text.tsx';
-import { At } from '../../components/at.tsx';
-import { AskFirst } from '../../components/ask-first.tsx';
+import { Timestamp } from '../../components/timestamp.tsx';
+import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Copyable } from '../../components/copyable.tsx';
-import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
 import { texts } from './texts.ts';
@@ -24,7 +24,7 @@ const lifetimes = [
 /** Long-lived tokens, for programs that cannot obtain tokens with an API key. */
 export function AccessTokens({ person }: { readonly person: Operator }): ReactElement {
   const path = { operator_id: person.id };
-  const [made, setMade] = useState<NewAccessToken | null>(null);
+  const [created, setCreated] = useState<NewAccessToken | null>(null);
   const [opened, { open, close }] = useDisclosure();
   const read = useRead('GET /operators/{operator_id}/access_tokens', { path });
   const tokens = read.data?.data.access_tokens;
@@ -51,21 +51,21 @@ export function AccessTokens({ person }: { readonly person: Operator }): ReactEl
           <NewTokenForm
             operatorId={person.id}
             onDone={(token) => {
-              setMade(token);
+              setCreated(token);
               close();
             }}
           />
         ) : null}
       </Modal>
-      {made === null ? null : (
+      {created === null ? null : (
         <Alert
           color="blue"
           title={texts.saveTokenNow}
           withCloseButton
           closeButtonLabel={texts.close}
-          onClose={() => setMade(null)}
+          onClose={() => setCreated(null)}
         >
-          <Copyable label={texts.tokenNamed(made.name)} description={texts.shownOnlyOnce} value={made.token} />
+          <Copyable label={texts.tokenNamed(created.name)} description={texts.shownOnlyOnce} value={created.token} />
         </Alert>
       )}
       <ProblemNote error={read.error} />
@@ -83,7 +83,7 @@ export function AccessTokens({ person }: { readonly person: Operator }): ReactEl
                 key={token.id}
                 operatorId={person.id}
                 token={token}
-                onDeleted={() => setMade((shown) => (shown?.id === token.id ? null : shown))}
+                onDeleted={() => setCreated((shown) => (shown?.id === token.id ? null : shown))}
               />
             ))}
           </Table.Tbody>
@@ -109,23 +109,23 @@ function TokenRow({ operatorId, token, onDeleted }: RowProps): ReactElement {
           {name}
         </Text>
         <Text size="xs" c="dimmed">
-          <RichText text={texts.createdAt} values={{ time: <At at={createdAt} /> }} />
+          <RichText text={texts.createdAt} values={{ time: <Timestamp at={createdAt} /> }} />
           {' · '}
           {expiresAt === null ? (
             texts.doesNotExpire
           ) : (
-            <RichText text={texts.expiresAt} values={{ time: <At at={expiresAt} /> }} />
+            <RichText text={texts.expiresAt} values={{ time: <Timestamp at={expiresAt} /> }} />
           )}
           {' · '}
           {lastUsedAt === null ? (
             texts.neverUsed
           ) : (
-            <RichText text={texts.lastUsedAt} values={{ time: <At at={lastUsedAt} /> }} />
+            <RichText text={texts.lastUsedAt} values={{ time: <Timestamp at={lastUsedAt} /> }} />
           )}
         </Text>
       </Table.Td>
       <Table.Td ta="right">
-        <AskFirst
+        <ConfirmButton
           label={texts.delete}
           name={texts.deleteToken(name)}
           size="xs"
@@ -133,7 +133,7 @@ function TokenRow({ operatorId, token, onDeleted }: RowProps): ReactElement {
           busy={remove.isPending}
           error={remove.error}
           onClose={() => remove.reset()}
-          onYes={(done) =>
+          onConfirm={(done) =>
             remove.mutate(
               { path: { operator_id: operatorId, access_token_id: id } },
               {
@@ -146,7 +146,7 @@ function TokenRow({ operatorId, token, onDeleted }: RowProps): ReactElement {
           }
         >
           <Text size="sm">{texts.programsLoseAccess(name)}</Text>
-        </AskFirst>
+        </ConfirmButton>
       </Table.Td>
     </Table.Tr>
   );
@@ -154,7 +154,7 @@ function TokenRow({ operatorId, token, onDeleted }: RowProps): ReactElement {
 
 interface FormProps {
   readonly operatorId: string;
-  readonly onDone: (made: NewAccessToken) => void;
+  readonly onDone: (created: NewAccessToken) => void;
 }
 
 function NewTokenForm({ operatorId, onDone }: FormProps): ReactElement {
@@ -193,7 +193,7 @@ function NewTokenForm({ operatorId, onDone }: FormProps): ReactElement {
           allowDeselect={false}
           error={faults('/expires_at')}
         />
-        {isAtFields(create.error) ? null : <ProblemNote error={create.error} />}
+        {hasOnlyFieldErrors(create.error) ? null : <ProblemNote error={create.error} />}
         <Group justify="flex-end">
           <Button type="submit" disabled={name.trim() === ''} loading={create.isPending}>
             {texts.create}

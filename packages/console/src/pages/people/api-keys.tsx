@@ -2,8 +2,8 @@ import { Alert, Button, Code, Group, Loader, Stack, Table, Text, Title } from '@
 import type { NewApiKey, Operator } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
 import { RichText } from '../../components/rich-text.tsx';
-import { At } from '../../components/at.tsx';
-import { AskFirst } from '../../components/ask-first.tsx';
+import { Timestamp } from '../../components/timestamp.tsx';
+import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Copyable } from '../../components/copyable.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
@@ -14,9 +14,12 @@ const refresh = ['GET /operators/{operator_id}/api_keys'] as const;
 /** API keys for programs: a key has the permissions of the operator. */
 export function ApiKeys({ person }: { readonly person: Operator }): ReactElement {
   const path = { operator_id: person.id };
-  const [made, setMade] = useState<NewApiKey | null>(null);
+  const [created, setCreated] = useState<NewApiKey | null>(null);
   const read = useRead('GET /operators/{operator_id}/api_keys', { path });
-  const create = useChange('POST /operators/{operator_id}/api_keys', { refresh, onDone: ({ data }) => setMade(data) });
+  const create = useChange('POST /operators/{operator_id}/api_keys', {
+    refresh,
+    onDone: ({ data }) => setCreated(data),
+  });
   const remove = useChange('DELETE /operators/{operator_id}/api_keys/{key_id}', { refresh });
   return (
     <Stack gap="sm" component="section" aria-labelledby="keys">
@@ -31,17 +34,17 @@ export function ApiKeys({ person }: { readonly person: Operator }): ReactElement
       <Text size="sm" c="dimmed">
         {texts.apiKeysHelp}
       </Text>
-      {made === null ? null : (
+      {created === null ? null : (
         <Alert
           color="blue"
           title={texts.saveKeyNow}
           withCloseButton
           closeButtonLabel={texts.close}
-          onClose={() => setMade(null)}
+          onClose={() => setCreated(null)}
         >
           <Stack gap="xs">
-            <Copyable label={texts.keyId} value={made.id} />
-            <Copyable label={texts.keySecret} description={texts.shownOnlyOnce} value={made.secret} />
+            <Copyable label={texts.keyId} value={created.id} />
+            <Copyable label={texts.keySecret} description={texts.shownOnlyOnce} value={created.secret} />
           </Stack>
         </Alert>
       )}
@@ -60,26 +63,25 @@ export function ApiKeys({ person }: { readonly person: Operator }): ReactElement
                 <Table.Td>
                   <Code>{id}</Code>
                   <Text size="xs" c="dimmed">
-                    <RichText text={texts.createdAt} values={{ time: <At at={created_at} /> }} />
+                    <RichText text={texts.createdAt} values={{ time: <Timestamp at={created_at} /> }} />
                   </Text>
                 </Table.Td>
                 <Table.Td ta="right">
-                  <AskFirst
+                  <ConfirmButton
                     label={texts.delete}
                     name={texts.deleteKey(id)}
                     size="xs"
                     question={texts.confirmDeleteKey}
-                    keep={texts.cancel}
                     busy={remove.isPending}
                     error={remove.error}
                     onClose={() => remove.reset()}
-                    onYes={(done) =>
+                    onConfirm={(done) =>
                       remove.mutate(
                         { path: { ...path, key_id: id } },
                         {
                           onSuccess: () => {
                             done();
-                            setMade((shown) => (shown?.id === id ? null : shown));
+                            setCreated((shown) => (shown?.id === id ? null : shown));
                           },
                         },
                       )
@@ -87,7 +89,7 @@ export function ApiKeys({ person }: { readonly person: Operator }): ReactElement
                   >
                     <Code>{id}</Code>
                     <Text size="sm">{texts.deleteKeyHelp}</Text>
-                  </AskFirst>
+                  </ConfirmButton>
                 </Table.Td>
               </Table.Tr>
             ))}

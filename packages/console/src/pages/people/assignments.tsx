@@ -18,8 +18,8 @@ interface Props {
 export function Assignments({ assignments, onChange, faults, readOnly }: Props): ReactElement {
   const me = useMe();
   const sites = byId(me.sites);
-  const taken = new Set(assignments.map(({ site_id }) => site_id));
-  const free = me.sites.filter(({ id }) => !taken.has(id) && me.can('super_manager', id));
+  const assigned = new Set(assignments.map(({ site_id }) => site_id));
+  const assignable = me.sites.filter(({ id }) => !assigned.has(id) && me.can('super_manager', id));
   return (
     <Stack gap="sm">
       {assignments.map((assignment, index) => (
@@ -38,14 +38,14 @@ export function Assignments({ assignments, onChange, faults, readOnly }: Props):
           {texts.noSites}
         </Text>
       ) : null}
-      {readOnly || free.length === 0 ? null : (
+      {readOnly || assignable.length === 0 ? null : (
         <Select
           label={texts.addToSite}
           placeholder={texts.selectSite}
           searchable
           maw={320}
           value={null}
-          data={free.map(({ id, name }) => ({ value: id, label: name }))}
+          data={assignable.map(({ id, name }) => ({ value: id, label: name }))}
           onChange={(id) => {
             if (id !== null) onChange([...assignments, { site_id: id, role: 'operator', team_ids: [] }]);
           }}

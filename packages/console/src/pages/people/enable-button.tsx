@@ -2,8 +2,8 @@ import { Button, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { Operator } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
-import { AskFirst } from '../../components/ask-first.tsx';
-import { inWords } from '../../components/in-words.ts';
+import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { describeError } from '../../components/describe-error.ts';
 import { useChange } from '../../data/use-api.ts';
 import { texts } from './texts.ts';
 
@@ -25,7 +25,7 @@ export function EnableButton({ person, etag }: Props): ReactElement {
         onClick={() =>
           change.mutate(
             { path, body: { enabled: true }, ifMatch: etag },
-            { onError: (error) => notifications.show({ color: 'red', message: inWords(error) }) },
+            { onError: (error) => notifications.show({ color: 'red', message: describeError(error) }) },
           )
         }
       >
@@ -33,16 +33,16 @@ export function EnableButton({ person, etag }: Props): ReactElement {
       </Button>
     );
   return (
-    <AskFirst
+    <ConfirmButton
       label={texts.disable}
       question={texts.confirmDisable}
       busy={change.isPending}
       error={change.error}
       onClose={() => change.reset()}
-      onYes={(done) => change.mutate({ path, body: { enabled: false } }, { onSuccess: done })}
+      onConfirm={(done) => change.mutate({ path, body: { enabled: false } }, { onSuccess: done })}
     >
       <Text className="user-text">{person.name}</Text>
       <Text size="sm">{texts.disableHelp}</Text>
-    </AskFirst>
+    </ConfirmButton>
   );
 }

@@ -10,18 +10,18 @@ import { useMe } from '../../data/use-me.ts';
 import { Availability } from './availability.tsx';
 import classes from './people.module.css';
 import { PeopleTabs } from './people-tabs.tsx';
-import { assignmentWords, choosePeople, shows, signInWords, type Shown } from './person.ts';
+import { describeAssignment, filterPeople, visibilities, describeSignIn, type Visibility } from './person.ts';
 import { texts } from './texts.ts';
 import { byId, usePeople, useTeams } from './use-people.ts';
 
-const shownNames: Readonly<Record<Shown, string>> = {
+const visibilityNames: Readonly<Record<Visibility, string>> = {
   enabled: texts.enabled,
   available: texts.availableNow,
   disabled: texts.disabled,
   all: texts.all,
 };
 /** Rows shown at first and added on demand. */
-const rowsAtOnce = 100;
+const pageSize = 100;
 
 export function PeopleList(): ReactElement {
   const me = useMe();
@@ -29,11 +29,11 @@ export function PeopleList(): ReactElement {
   const teams = useTeams();
   const [text, setText] = useState('');
   const [teamId, setTeam] = useState<string | null>(null);
-  const [show, setShow] = useState<Shown>('enabled');
-  const looked = useDeferredValue(text);
-  const teamsHere = (teams.data ?? []).filter(({ site_id }) => me.siteIds.includes(site_id));
-  const chosenTeam = teamsHere.some(({ id }) => id === teamId) ? teamId : null;
-  const found = choosePeople(people.data ?? [], { text: looked, siteIds: me.siteIds, teamId: chosenTeam, show });
+  const [show, setShow] = useState<Visibility>('enabled');
+  const deferredText = useDeferredValue(text);
+  const siteTeams = (teams.data ?? []).filter(({ site_id }) => me.siteIds.includes(site_id));
+  const chosenTeam = siteTeams.some(({ id }) => id === teamId) ? teamId : null;
+  const found = filterPeople(people.data ?? [], { text: deferredText, siteIds: me.siteIds, teamId: chosenTeam, show });
   return (
     <>
       <PageTitle title={texts.people}>
@@ -57,7 +57,7 @@ export function PeopleList(): ReactElement {
         <Select
           aria-label={texts.team}
           placeholder={texts.allTeams}
-          data={teamsHere.map(({ id, name }) => ({ value: id, label: name }))}
+          data={siteTeams.map(({ id, name }) => ({ value: id, label: name }))}
           value={chosenTeam}
           onChange={setTeam}
           clearable
@@ -67,7 +67,7 @@ export function PeopleList(): ReactElement {
         />
         <Select
           aria-label={texts.show}
-          data={shows.map((value) => ({ value, label: shownNames[value] }))}
+          data={visibilities.map((value) => ({ value, label: visibilityNames[value] }))}
           value={show}
           onChange={(value) => setShow(value ?? 'enabled')}
           allowDeselect={false}
@@ -83,9 +83,11 @@ export function PeopleList(): ReactElement {
           <Loading />
         )
       ) : found.length === 0 ? (
-        <Nobody
+        <NoPeople
           isEmpty={people.data.length === 0}
-          isHere={choosePeople(people.data, { text: '', siteIds: me.siteIds, teamId: null, show: 'all' }).length > 0}
+          hasPeopleOnSite={
+            filterPeople(people.data, { text: '', siteIds: me.siteIds, teamId: null, show: 'all' }).length > 0
+          }
           clear={() => {
             setText('');
             setTeam(null);
@@ -99,22 +101,22 @@ export function PeopleList(): ReactElement {
   );
 }
 
-interface NobodyProps {
+interface NoPeopleProps {
   readonly isEmpty: boolean;
   /** Whether the chosen site has any operators, before filters. */
-  readonly isHere: boolean;
+  readonly hasPeopleOnSite: boolean;
   readonly clear: () => void;
 }
 
-function Nobody({ isEmpty, isHere, clear }: NobodyProps): ReactElement {
+function NoPeople({ isEmpty, hasPeopleOnSite, clear }: NoPeopleProps): ReactElement {
   if (isEmpty) return <Empty>{texts.noPeopleYet}</Empty>;
-  if (!isHere) return <NoneOnSite what="people" />;
+  if (!hasPeopleOnSite) return <NoneOnSite what="people" />;
   return <NoMatch clear={clear}>{texts.noMatchingPeople}</NoMatch>;
 }
 
 function Rows({ people }: { readonly people: readonly Operator[] }): ReactElement {
   const me = useMe();
-  const [most, setMost] = useState(rowsAtOnce);
+  const [maxShown, setMaxShown] = useState(pageSize);
   const sites = byId(me.sites);
   const teams = byId(useTeams().data ?? []);
   return (
@@ -129,7 +131,7 @@ function Rows({ people }: { readonly people: readonly Operator[] }): ReactElemen
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {people.slice(0, most).map((person) => (
+          {people.slice(0, maxShown).map((person) => (
             <Table.Tr key={person.id}>
               <Table.Td>
                 <Anchor component={Link} href={`/people/${person.id}`} className="user-text" fw={600}>
@@ -149,21 +151,21 @@ function Rows({ people }: { readonly people: readonly Operator[] }): ReactElemen
                     size="sm"
                     className="user-text"
                     lineClamp={2}
-                    title={assignmentWords(each, sites, teams)}
+                    title={describeAssignment(each, sites, teams)}
                   >
-                    {assignmentWords(each, sites, teams)}
+                    {describeAssignment(each, sites, teams)}
                   </Text>
                 ))}
               </Table.Td>
               <Table.Td>
-                <Text size="sm">{signInWords(person.sign_in)}</Text>
+                <Text size="sm">{describeSignIn(person.sign_in)}</Text>
               </Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
       </Table>
-      {people.length > most ? (
-        <Button variant="default" mt="sm" onClick={() => setMost(most + rowsAtOnce)}>
+      {people.length > maxShown ? (
+        <Button variant="default" mt="sm" onClick={() => setMaxShown(maxShown + pageSize)}>
           {texts.showMore}
         </Button>
       ) : null}

@@ -2,7 +2,7 @@ import { Anchor, Button, Group } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
-import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useEditing } from '../../components/use-editing.ts';
@@ -24,11 +24,11 @@ export function NewPerson(): ReactElement {
   const editing = useEditing<PersonDraft>({
     current: { fields: empty, etag: null },
     save: async (fields) => {
-      const made = await api.ask('POST /operators', { body: fields });
+      const created = await api.ask('POST /operators', { body: fields });
       void client.invalidateQueries({ queryKey: ['GET /operators'] });
       // Navigate after the form has released its unsaved changes.
-      setTimeout(() => navigate(`/people/${made.data.id}`, { replace: true }));
-      return { fields, etag: made.etag };
+      setTimeout(() => navigate(`/people/${created.data.id}`, { replace: true }));
+      return { fields, etag: created.etag };
     },
     readAgain: async () => ({ fields: empty, etag: null }),
     onSaved: () => undefined,
@@ -52,7 +52,7 @@ export function NewPerson(): ReactElement {
           {texts.create}
         </Button>
       </Group>
-      {isAtFields(error) || faults('/email') !== undefined ? null : <ProblemNote error={error} />}
+      {hasOnlyFieldErrors(error) || faults('/email') !== undefined ? null : <ProblemNote error={error} />}
     </form>
   );
 }

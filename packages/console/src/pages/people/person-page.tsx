@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { ConflictDialog } from '../../components/conflict.tsx';
-import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { notifySaved } from '../../components/notify-saved.ts';
 import { PictureField } from '../../components/picture-field.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
@@ -13,24 +13,24 @@ import { Loading } from '../../components/states.tsx';
 import { useEditing, type Version } from '../../components/use-editing.ts';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
-import { useLive } from '../../live/use-live.ts';
+import { useFeedItems } from '../../live/use-live-feed.ts';
 import { useSession } from '../../session/use-session.ts';
 import { AccessTokens } from './access-tokens.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { Availability } from './availability.tsx';
 import { EnableButton } from './enable-button.tsx';
-import { assignmentWords, draftOf, type PersonDraft } from './person.ts';
+import { describeAssignment, draftOf, type PersonDraft } from './person.ts';
 import { PersonForm } from './person-form.tsx';
 import { SignIn } from './sign-in.tsx';
 import { texts } from './texts.ts';
 import { byId, mayChange, useTeams } from './use-people.ts';
 
-const readAgainMs = 10_000;
+const pollMs = 10_000;
 
 export function PersonPage({ id }: { readonly id: string }): ReactElement {
   const client = useQueryClient();
-  const read = useRead('GET /operators/{operator_id}', { path: { operator_id: id } }, { refetchInterval: readAgainMs });
-  useLive(['operator.state'], ({ data }) => {
+  const read = useRead('GET /operators/{operator_id}', { path: { operator_id: id } }, { refetchInterval: pollMs });
+  useFeedItems(['operator.state'], ({ data }) => {
     if ((data as Operator).id === id) void client.invalidateQueries({ queryKey: ['GET /operators/{operator_id}'] });
   });
   return (
@@ -53,23 +53,23 @@ export function PersonPage({ id }: { readonly id: string }): ReactElement {
 
 function Loaded({ person, etag }: { readonly person: Operator; readonly etag: string | null }): ReactElement {
   const me = useMe();
-  const mine = mayChange(me, person);
+  const canChange = mayChange(me, person);
   return (
     <>
       <PageTitle title={person.name}>
         <Availability person={person} />
-        {mine ? <EnableButton person={person} etag={etag} /> : null}
+        {canChange ? <EnableButton person={person} etag={etag} /> : null}
       </PageTitle>
-      {mine ? null : (
+      {canChange ? null : (
         <Alert color="gray" mb="md">
           {texts.onlySuperManagers}
         </Alert>
       )}
       <Grid gap="xl">
         <Grid.Col span={{ base: 12, md: 7 }}>
-          <Details person={person} etag={etag} readOnly={!mine} />
+          <Details person={person} etag={etag} readOnly={!canChange} />
         </Grid.Col>
-        {mine || person.id === me.operator.id ? (
+        {canChange || person.id === me.operator.id ? (
           <Grid.Col span={{ base: 12, md: 5 }}>
             <Stack gap="xl">
               <PictureField operator={person} />
@@ -128,7 +128,7 @@ function Details({ person, etag, readOnly }: DetailsProps): ReactElement {
       }}
     >
       <PersonForm draft={editing.draft} set={editing.set} faults={faults} readOnly={readOnly} />
-      {isAtFields(error) || faults('/email') !== undefined ? null : <ProblemNote error={error} />}
+      {hasOnlyFieldErrors(error) || faults('/email') !== undefined ? null : <ProblemNote error={error} />}
       {readOnly ? null : (
         <Group mt="md" gap="xs">
           <Button type="submit" disabled={!editing.isChanged} loading={editing.saving}>
@@ -153,7 +153,7 @@ function Details({ person, etag, readOnly }: DetailsProps): ReactElement {
             max_engagement_count: { label: texts.maxConcurrentChats, show: String },
             assignments: {
               label: texts.rolesAndTeams,
-              show: (all) => all.map((each) => assignmentWords(each, sites, teams)).join('; ') || 'none',
+              show: (all) => all.map((each) => describeAssignment(each, sites, teams)).join('; ') || texts.noneValue,
             },
           }}
           saving={editing.saving}

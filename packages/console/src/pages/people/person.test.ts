@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Operator, Site, Team } from '@usher/client/api-types';
-import { assignmentWords, choosePeople, draftOf, newDraft, signInWords, type PeopleFilter } from './person.ts';
+import { describeAssignment, filterPeople, draftOf, newDraft, describeSignIn, type PeopleFilter } from './person.ts';
 
 const person = (name: string, fields: Partial<Operator> = {}): Operator => ({
   id: name,
@@ -32,15 +32,15 @@ const people = [
 ];
 const all: PeopleFilter = { text: '', siteIds: ['shop', 'bank'], teamId: null, show: 'all' };
 const names = (filter: Partial<PeopleFilter>): string[] =>
-  choosePeople(people, { ...all, ...filter }).map(({ name }) => name);
+  filterPeople(people, { ...all, ...filter }).map(({ name }) => name);
 
-test('people are listed by name, and found by parts of name and address', () => {
+test('people are sorted by name and found by parts of name or e-mail address', () => {
   assert.deepEqual(names({}), ['Adam', 'Bob', 'Zoe']);
   assert.deepEqual(names({ text: 'SHOP zo' }), ['Zoe']);
   assert.deepEqual(names({ text: 'zo bank' }), []);
 });
 
-test('by site, team and state', () => {
+test('people are filtered by site, team and state', () => {
   assert.deepEqual(names({ siteIds: ['bank'] }), ['Adam']);
   assert.deepEqual(names({ teamId: 'sales' }), ['Bob', 'Zoe']);
   assert.deepEqual(names({ show: 'enabled' }), ['Adam', 'Zoe']);
@@ -48,31 +48,34 @@ test('by site, team and state', () => {
   assert.deepEqual(names({ show: 'disabled' }), ['Bob']);
 });
 
-test('a team of another site does not count on the one that is looked at', () => {
+test('a team of another site does not match on the chosen site', () => {
   assert.deepEqual(names({ siteIds: ['bank'], teamId: 'sales' }), []);
 });
 
-test('a display name that is the name is left empty in the form, so that it follows the name', () => {
+test('a display name that equals the name is empty in the form, so that it follows the name', () => {
   assert.equal(draftOf(person('Zoe')).display_name, '');
   assert.equal(draftOf(person('Zoe', { display_name: 'Zoe of Sales' })).display_name, 'Zoe of Sales');
 });
 
-test('how somebody signs in', () => {
-  assert.equal(signInWords({ password: false, invited_until: null }), 'Not invited');
-  assert.equal(signInWords({ password: false, invited_until: '2027-01-01T00:00:00Z' }), 'Invited');
-  assert.equal(signInWords({ password: true, invited_until: null }), 'Password');
-  assert.equal(signInWords({ password: true, invited_until: '2027-01-01T00:00:00Z' }), 'Password (invitation pending)');
+test('the sign-in column shows password and invitation', () => {
+  assert.equal(describeSignIn({ password: false, invited_until: null }), 'Not invited');
+  assert.equal(describeSignIn({ password: false, invited_until: '2027-01-01T00:00:00Z' }), 'Invited');
+  assert.equal(describeSignIn({ password: true, invited_until: null }), 'Password');
+  assert.equal(
+    describeSignIn({ password: true, invited_until: '2027-01-01T00:00:00Z' }),
+    'Password (invitation pending)',
+  );
 });
 
-test('what is not known of an assignment is not made up', () => {
+test('an assignment with an unknown site or team is described without their names', () => {
   const sites = new Map([['shop', { name: 'Shop' } as Site]]);
   const teams = new Map([['sales', { name: 'Sales' } as Team]]);
   assert.equal(
-    assignmentWords({ site_id: 'shop', role: 'super_manager', team_ids: ['sales', 'gone'] }, sites, teams),
+    describeAssignment({ site_id: 'shop', role: 'super_manager', team_ids: ['sales', 'gone'] }, sites, teams),
     'Super manager at Shop (Sales, another team)',
   );
   assert.equal(
-    assignmentWords({ site_id: 'x', role: 'manager', team_ids: [] }, sites, teams),
+    describeAssignment({ site_id: 'x', role: 'manager', team_ids: [] }, sites, teams),
     'Manager at another site',
   );
   assert.deepEqual(newDraft(null).assignments, []);

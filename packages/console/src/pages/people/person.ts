@@ -40,27 +40,27 @@ export function newDraft(siteId: string | null): PersonDraft {
 }
 
 /** How the operator signs in. */
-export function signInWords({ password, invited_until }: Operator['sign_in']): string {
+export function describeSignIn({ password, invited_until }: Operator['sign_in']): string {
   if (password && invited_until !== null) return texts.passwordInvitationPending;
   if (password) return texts.password;
   return invited_until === null ? texts.notInvited : texts.invited;
 }
 
-export const shows = ['enabled', 'available', 'disabled', 'all'] as const;
-export type Shown = (typeof shows)[number];
+export const visibilities = ['enabled', 'available', 'disabled', 'all'] as const;
+export type Visibility = (typeof visibilities)[number];
 
 export interface PeopleFilter {
   readonly text: string;
   readonly siteIds: readonly string[];
   readonly teamId: string | null;
-  readonly show: Shown;
+  readonly show: Visibility;
 }
 
 /** Filters operators and sorts them by name. */
-export function choosePeople(people: readonly Operator[], filter: PeopleFilter): Operator[] {
-  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+export function filterPeople(people: readonly Operator[], filter: PeopleFilter): Operator[] {
+  const searchWords = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   const sites = new Set(filter.siteIds);
-  const isShown: Readonly<Record<Shown, (person: Operator) => boolean>> = {
+  const isShown: Readonly<Record<Visibility, (person: Operator) => boolean>> = {
     enabled: ({ enabled }) => enabled,
     available: ({ available }) => available,
     disabled: ({ enabled }) => !enabled,
@@ -71,7 +71,7 @@ export function choosePeople(people: readonly Operator[], filter: PeopleFilter):
       const text = `${person.name} ${person.email}`.toLowerCase();
       return (
         isShown[filter.show](person) &&
-        words.every((word) => text.includes(word)) &&
+        searchWords.every((word) => text.includes(word)) &&
         person.assignments.some(
           ({ site_id, team_ids }) => sites.has(site_id) && (filter.teamId === null || team_ids.includes(filter.teamId)),
         )
@@ -81,7 +81,7 @@ export function choosePeople(people: readonly Operator[], filter: PeopleFilter):
 }
 
 /** `Manager at Shop (Sales, Support)`, as far as the reader knows the site. */
-export function assignmentWords(
+export function describeAssignment(
   { site_id, role, team_ids }: Assignment,
   sites: ReadonlyMap<string, Site>,
   teams: ReadonlyMap<string, Team>,

@@ -5,7 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { maxDescriptionLength, maxNameLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { ConflictDialog } from '../../components/conflict.tsx';
-import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { Loading } from '../../components/states.tsx';
 import { useEditing, type Editing, type Version } from '../../components/use-editing.ts';
@@ -45,8 +45,8 @@ function NewTeamForm({ onDone }: { readonly onDone: () => void }): ReactElement 
   const editing = useEditing<TeamDraft>({
     current: { fields: empty, etag: null },
     save: async (fields) => {
-      const made = await api.ask('POST /teams', { body: { site_id: siteId, ...bodyOf(fields) } });
-      return { fields: draftOf(made.data), etag: made.etag };
+      const created = await api.ask('POST /teams', { body: { site_id: siteId, ...bodyOf(fields) } });
+      return { fields: draftOf(created.data), etag: created.etag };
     },
     readAgain: async () => ({ fields: empty, etag: null }),
     onSaved: () => {
@@ -78,13 +78,13 @@ export function EditTeam({ team }: { readonly team: Team }): ReactElement {
         {texts.edit}
       </Button>
       <Modal opened={opened} onClose={close} title={texts.editTeam} closeButtonProps={closeButtonProps}>
-        {opened ? <ReadTeam id={team.id} onDone={close} /> : null}
+        {opened ? <TeamLoader id={team.id} onDone={close} /> : null}
       </Modal>
     </>
   );
 }
 
-function ReadTeam({ id, onDone }: { readonly id: string; readonly onDone: () => void }): ReactElement {
+function TeamLoader({ id, onDone }: { readonly id: string; readonly onDone: () => void }): ReactElement {
   const read = useRead('GET /teams/{team_id}', { path: { team_id: id } });
   if (read.data !== undefined) return <EditTeamForm team={read.data.data} etag={read.data.etag} onDone={onDone} />;
   return read.isError ? <ProblemNote error={read.error} /> : <Loading />;
@@ -128,7 +128,7 @@ function EditTeamForm({ team, etag, onDone }: EditProps): ReactElement {
           theirs={editing.theirs.fields}
           views={{
             name: { label: texts.name, show: (name) => name },
-            description: { label: texts.description, show: (text) => (text === '' ? 'none' : text) },
+            description: { label: texts.description, show: (text) => (text === '' ? texts.noneValue : text) },
           }}
           saving={editing.saving}
           error={editing.error}
@@ -176,7 +176,7 @@ function TeamForm({ editing, label, children = null }: FormProps): ReactElement 
           onChange={(event) => editing.set({ description: event.currentTarget.value })}
           error={faults('/description')}
         />
-        {isAtFields(error) ? null : <ProblemNote error={error} />}
+        {hasOnlyFieldErrors(error) ? null : <ProblemNote error={error} />}
         <Group justify="flex-end">
           <Button type="submit" loading={editing.saving} disabled={!editing.isChanged}>
             {label}

@@ -2,7 +2,7 @@ import { Anchor, Group, Table, Text, VisuallyHidden } from '@mantine/core';
 import type { Operator, Team } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
-import { AskFirst } from '../../components/ask-first.tsx';
+import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { Empty, Loading, NoneOnSite } from '../../components/states.tsx';
@@ -15,7 +15,7 @@ import { texts } from './texts.ts';
 import { byId, usePeople, useTeams } from './use-people.ts';
 
 /** Members listed by name; the rest is counted. */
-const namedMembers = 12;
+const maxNamedMembers = 12;
 
 export function TeamsPage(): ReactElement {
   const me = useMe();
@@ -100,14 +100,14 @@ function TeamRow({ team, site, members }: RowProps): ReactElement {
           </Text>
         ) : (
           <Group gap={8}>
-            {members.slice(0, namedMembers).map(({ id, name }) => (
+            {members.slice(0, maxNamedMembers).map(({ id, name }) => (
               <Anchor key={id} component={Link} href={`/people/${id}`} size="sm" className="user-text">
                 {name}
               </Anchor>
             ))}
-            {members.length > namedMembers ? (
+            {members.length > maxNamedMembers ? (
               <Text size="sm" c="dimmed">
-                {texts.andMore(members.length - namedMembers)}
+                {texts.andMore(members.length - maxNamedMembers)}
               </Text>
             ) : null}
           </Group>
@@ -130,19 +130,18 @@ function DeleteTeam({ team, members }: { readonly team: Team; readonly members: 
     refresh: ['GET /teams', 'GET /operators', 'GET /operators/{operator_id}'],
   });
   return (
-    <AskFirst
+    <ConfirmButton
       label={texts.delete}
       name={texts.deleteTeamNamed(team.name)}
       size="xs"
       question={texts.confirmDeleteTeam}
-      keep={texts.cancel}
       busy={remove.isPending}
       error={remove.error}
       onClose={() => remove.reset()}
-      onYes={(done) => remove.mutate({ path: { team_id: team.id } }, { onSuccess: done })}
+      onConfirm={(done) => remove.mutate({ path: { team_id: team.id } }, { onSuccess: done })}
     >
       <Text className="user-text">{team.name}</Text>
       <Text size="sm">{members === 0 ? texts.deleteEmptyTeam : texts.deleteTeamWithMembers(members)}</Text>
-    </AskFirst>
+    </ConfirmButton>
   );
 }

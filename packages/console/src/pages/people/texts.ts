@@ -54,6 +54,7 @@ export const texts = {
   teams: 'Teams',
   noTeamsOnSite: 'No teams on this site',
   none: 'None',
+  noneValue: 'none',
   removeFrom: (name: string) => `Remove ${name}`,
   remove: 'Remove',
 

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Fieldset, Group, Stack, Table, Text, TextInput } fr
 import { Cross2Icon } from '@radix-ui/react-icons';
 import { maxPageSize } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
-import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
 import { texts } from './texts.ts';
@@ -15,15 +15,15 @@ export function Channels({ queue }: { readonly queue: Queue }): ReactElement {
   const digital = useRead('GET /digital_channels', { query });
   const dropPhone = useChange('DELETE /phone_channels/{channel_id}', { refresh: ['GET /phone_channels'] });
   const dropDigital = useChange('DELETE /digital_channels/{channel_id}', { refresh: ['GET /digital_channels'] });
-  const isOurs = ({ queue_id }: { readonly queue_id: string }): boolean => queue_id === queue.id;
+  const isOfQueue = ({ queue_id }: { readonly queue_id: string }): boolean => queue_id === queue.id;
   const rows = [
-    ...(phones.data?.data.phone_channels ?? []).filter(isOurs).map(({ id, number }) => ({
+    ...(phones.data?.data.phone_channels ?? []).filter(isOfQueue).map(({ id, number }) => ({
       id,
-      kind: 'phone',
+      kind: texts.phone,
       address: number,
       remove: () => dropPhone.mutate({ path: { channel_id: id } }),
     })),
-    ...(digital.data?.data.digital_channels ?? []).filter(isOurs).map(({ id, kind, address }) => ({
+    ...(digital.data?.data.digital_channels ?? []).filter(isOfQueue).map(({ id, kind, address }) => ({
       id,
       kind,
       address,
@@ -86,19 +86,19 @@ function AddPhone({ queue }: { readonly queue: Queue }): ReactElement {
             {texts.addNumber}
           </Button>
         </Group>
-        {isAtFields(add.error) ? null : <ProblemNote error={add.error} />}
+        {hasOnlyFieldErrors(add.error) ? null : <ProblemNote error={add.error} />}
       </form>
     </Fieldset>
   );
 }
 
-const nothing = { kind: '', address: '' };
+const emptyInput = { kind: '', address: '' };
 
 function AddDigital({ queue }: { readonly queue: Queue }): ReactElement {
-  const [given, setGiven] = useState(nothing);
+  const [input, setInput] = useState(emptyInput);
   const add = useChange('POST /digital_channels', {
     refresh: ['GET /digital_channels'],
-    onDone: () => setGiven(nothing),
+    onDone: () => setInput(emptyInput),
   });
   const fault = faultsOf(add.error);
   return (
@@ -106,29 +106,29 @@ function AddDigital({ queue }: { readonly queue: Queue }): ReactElement {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          add.mutate({ body: { site_id: queue.site_id, queue_id: queue.id, ...given } });
+          add.mutate({ body: { site_id: queue.site_id, queue_id: queue.id, ...input } });
         }}
       >
         <Group align="flex-start">
           <TextInput
             label={texts.type}
             placeholder={texts.channelTypeExample}
-            value={given.kind}
+            value={input.kind}
             error={fault('/kind')}
-            onChange={(event) => setGiven({ ...given, kind: event.currentTarget.value })}
+            onChange={(event) => setInput({ ...input, kind: event.currentTarget.value })}
           />
           <TextInput
             label={texts.address}
             flex={1}
-            value={given.address}
+            value={input.address}
             error={fault('/address')}
-            onChange={(event) => setGiven({ ...given, address: event.currentTarget.value })}
+            onChange={(event) => setInput({ ...input, address: event.currentTarget.value })}
           />
-          <Button type="submit" mt={25} loading={add.isPending} disabled={given.kind === '' || given.address === ''}>
+          <Button type="submit" mt={25} loading={add.isPending} disabled={input.kind === '' || input.address === ''}>
             {texts.addChannel}
           </Button>
         </Group>
-        {isAtFields(add.error) ? null : <ProblemNote error={add.error} />}
+        {hasOnlyFieldErrors(add.error) ? null : <ProblemNote error={add.error} />}
       </form>
     </Fieldset>
   );

@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core';
 import { ProblemError } from '@usher/client/problem';
 import type { ReactElement } from 'react';
 import { useLocation } from 'wouter';
-import { DeleteButton } from '../../components/confirm-delete.tsx';
+import { DeleteButton } from '../../components/delete-button.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
 import { texts } from './texts.ts';
@@ -16,8 +16,8 @@ export function DeleteQueue({ queue }: { readonly queue: Queue }): ReactElement 
     onDone: () => navigate('/queues', { replace: true }),
   });
   const inUse = removal.error instanceof ProblemError && removal.error.code === 'queue_in_use' ? removal.error : null;
-  const named = (text: string): string =>
-    queues.reduce((words, { id, name }) => words.replaceAll(id, `“${name}”`), text);
+  const withQueueNames = (text: string): string =>
+    queues.reduce((replaced, { id, name }) => replaced.replaceAll(id, `“${name}”`), text);
   return (
     <DeleteButton
       what="queue"
@@ -33,7 +33,7 @@ export function DeleteQueue({ queue }: { readonly queue: Queue }): ReactElement 
             <ul>
               {inUse.details.map(({ detail }) => (
                 <li key={detail} className="user-text">
-                  {texts.queueIs(named(detail))}
+                  {texts.queueIs(withQueueNames(detail))}
                 </li>
               ))}
             </ul>

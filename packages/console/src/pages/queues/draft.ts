@@ -21,9 +21,9 @@ type QueueBody = Operations['PUT /queues/{queue_id}']['body'];
 /** The body of the request that saves the queue. */
 export function bodyOf(draft: QueueDraft): QueueBody {
   const values: Readonly<Record<string, unknown>> = draft;
-  const parts = Object.values(forEachField((field, name) => field.write(values[name])));
-  const routing_policy = Object.assign({}, ...parts.map((part) => part.routing_policy));
-  return Object.assign({}, ...parts, { routing_policy });
+  const bodies = Object.values(forEachField((field, name) => field.write(values[name])));
+  const routing_policy = Object.assign({}, ...bodies.map((body) => body.routing_policy));
+  return Object.assign({}, ...bodies, { routing_policy });
 }
 
 /** How the fields are shown when two versions are compared. */

@@ -4,7 +4,7 @@ import { welcomeFaults } from '@usher/contract/response-card';
 import { useState, type ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ConflictDialog } from '../../components/conflict.tsx';
-import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { notifySaved } from '../../components/notify-saved.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
@@ -18,7 +18,7 @@ import { Channels } from './channels.tsx';
 import { DeleteQueue } from './delete-queue.tsx';
 import { bodyOf, draftOf, newDraft, type QueueDraft } from './draft.ts';
 import { Effect } from './effect.tsx';
-import { circleOf } from './fallbacks.ts';
+import { fallbackLoop } from './fallbacks.ts';
 import { useFieldViews } from './field-views.tsx';
 import { CapacityFields, NameFields } from './fields-basic.tsx';
 import { LinkFields, RoutingFields, ServiceFields } from './fields-routing.tsx';
@@ -37,9 +37,9 @@ export function NewQueue(): ReactElement {
   const editing = useEditing<QueueDraft>({
     current: { fields: newDraft, etag: null },
     save: async (fields) => {
-      const made = await api.ask('POST /queues', { body: { site_id: siteId, ...bodyOf(fields) } });
-      navigateSoon(made.data.id);
-      return { fields, etag: made.etag };
+      const created = await api.ask('POST /queues', { body: { site_id: siteId, ...bodyOf(fields) } });
+      navigateSoon(created.data.id);
+      return { fields, etag: created.etag };
     },
     readAgain: async () => ({ fields: newDraft, etag: null }),
     onSaved: () => undefined,
@@ -52,7 +52,7 @@ export function NewQueue(): ReactElement {
   };
   return (
     <>
-      <Crumb />
+      <BackLink />
       <PageTitle title={texts.newQueue} />
       {mine.length > 1 ? (
         <Select
@@ -77,7 +77,7 @@ export function QueueEditor({ id }: { readonly id: string }): ReactElement {
   if (read.data === undefined)
     return (
       <>
-        <Crumb />
+        <BackLink />
         {read.isError ? (
           <ProblemNote error={read.error} title={texts.couldNotLoadQueue} />
         ) : (
@@ -113,11 +113,11 @@ function Loaded({ queue, etag }: { readonly queue: Queue; readonly etag: string 
   });
   const mayEdit = me.can('super_manager', queue.site_id);
   const queues = new Map((useQueues().data?.data.queues ?? []).map((each) => [each.id, each]));
-  const circle = circleOf(queue.id, editing.draft.fallback_queue_id, queues);
+  const loop = fallbackLoop(queue.id, editing.draft.fallback_queue_id, queues);
   const views = useFieldViews();
   return (
     <>
-      <Crumb />
+      <BackLink />
       <PageTitle title={queue.name}>{mayEdit ? <DeleteQueue queue={queue} /> : null}</PageTitle>
       {mayEdit ? null : (
         <Alert color="gray" mb="md">
@@ -132,7 +132,7 @@ function Loaded({ queue, etag }: { readonly queue: Queue; readonly etag: string 
         </Tabs.List>
         <Tabs.Panel value="settings">
           <QueueForm editing={editing} siteId={queue.site_id} queue={queue} />
-          {mayEdit ? <SaveBar editing={editing} label={texts.save} blocked={circle !== null} /> : null}
+          {mayEdit ? <SaveBar editing={editing} label={texts.save} blocked={loop !== null} /> : null}
         </Tabs.Panel>
         {mayEdit ? (
           <>
@@ -163,7 +163,7 @@ function Loaded({ queue, etag }: { readonly queue: Queue; readonly etag: string 
   );
 }
 
-function Crumb(): ReactElement {
+function BackLink(): ReactElement {
   return (
     <Anchor component={Link} href="/queues" size="sm">
       {texts.allQueues}
@@ -203,7 +203,7 @@ function QueueForm({ editing, siteId, queue }: FormProps): ReactElement {
       <Grid.Col span={{ base: 12, md: 7 }}>
         <fieldset disabled={!mayEdit} className={classes['plain']}>
           <Stack gap="lg">
-            {isAtFields(error) ? null : <ProblemNote error={error} title={texts.couldNotSave} />}
+            {hasOnlyFieldErrors(error) ? null : <ProblemNote error={error} title={texts.couldNotSave} />}
             <NameFields {...fields} />
             <CapacityFields {...fields} />
             <RoutingFields {...fields} />

@@ -3,11 +3,11 @@ import { useThrottledCallback } from '@mantine/hooks';
 import type { QueuePreview } from '@usher/client/api-types';
 import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { Fragment, type ReactElement, type ReactNode } from 'react';
-import { isAtFields } from '../../components/faults.ts';
+import { hasOnlyFieldErrors } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { describeQueue, isOpen, statusNames } from '../../components/queue-status.ts';
 import { formatTime } from '../../components/time.ts';
-import { useLive } from '../../live/use-live.ts';
+import { useFeedItems } from '../../live/use-live-feed.ts';
 import type { QueueDraft } from './draft.ts';
 import { StatusBadge } from './status-badge.tsx';
 import { texts } from './texts.ts';
@@ -15,7 +15,7 @@ import type { Queue } from './use-queues.ts';
 import classes from './queues.module.css';
 
 /** Throttle: the preview is refreshed at most this often. */
-const lookEveryMs = 2_000;
+const refreshMs = 2_000;
 
 interface Props {
   readonly preview: UseQueryResult<QueuePreview>;
@@ -27,11 +27,11 @@ interface Props {
 /** The state the queue would have now if it were saved. */
 export function Effect({ preview, draft, queue, isChanged }: Props): ReactElement {
   const client = useQueryClient();
-  const look = useThrottledCallback(() => {
+  const refresh = useThrottledCallback(() => {
     void client.invalidateQueries({ queryKey: ['POST /queues/preview'] });
     if (queue !== null) void client.invalidateQueries({ queryKey: ['GET /queues/{queue_id}', { queue_id: queue.id }] });
-  }, lookEveryMs);
-  useLive(['queue.state', 'operator.state'], look);
+  }, refreshMs);
+  useFeedItems(['queue.state', 'operator.state'], refresh);
   const { data } = preview;
   return (
     <Paper withBorder p="md" className={classes['effect']} component="section" aria-label={texts.effect}>
@@ -39,10 +39,10 @@ export function Effect({ preview, draft, queue, isChanged }: Props): ReactElemen
         {isChanged ? texts.preview : texts.now}
       </Title>
       {data === undefined ? (
-        <Plain queue={queue} error={preview.error} />
+        <CurrentStatus queue={queue} error={preview.error} />
       ) : (
         <Stack gap="sm" opacity={preview.isError ? 0.5 : 1} aria-live="polite">
-          {preview.isError && !isAtFields(preview.error) ? <ProblemNote error={preview.error} /> : null}
+          {preview.isError && !hasOnlyFieldErrors(preview.error) ? <ProblemNote error={preview.error} /> : null}
           <Fact name={texts.status}>
             <StatusBadge queue={data} />
             <Text size="sm" mt={4} className="user-text">
@@ -51,7 +51,7 @@ export function Effect({ preview, draft, queue, isChanged }: Props): ReactElemen
           </Fact>
           <Fact name={texts.capacity}>
             <Text size="sm" className="tabular">
-              {capacityWords(draft, data)}
+              {describeCapacity(draft, data)}
             </Text>
           </Fact>
           <Fact name={texts.operatorsOnline}>
@@ -60,7 +60,7 @@ export function Effect({ preview, draft, queue, isChanged }: Props): ReactElemen
             </Text>
           </Fact>
           <Fact name={texts.hours}>
-            <Text size="sm">{hoursWords(draft, data)}</Text>
+            <Text size="sm">{describeHours(draft, data)}</Text>
           </Fact>
           <Fact name={texts.availableChannels}>
             <Text size="sm">
@@ -79,9 +79,9 @@ export function Effect({ preview, draft, queue, isChanged }: Props): ReactElemen
 }
 
 /** For readers who cannot change the queue, and until the first preview arrives. */
-function Plain({ queue, error }: { readonly queue: Queue | null; readonly error: unknown }): ReactElement {
+function CurrentStatus({ queue, error }: { readonly queue: Queue | null; readonly error: unknown }): ReactElement {
   if (queue === null)
-    return isAtFields(error) ? (
+    return hasOnlyFieldErrors(error) ? (
       <Text size="sm">{texts.completeToPreview}</Text>
     ) : error === null ? (
       <Text size="sm">{texts.loadingProgress}</Text>
@@ -109,24 +109,24 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
-function capacityWords(
+function describeCapacity(
   { capacity_policy: { type, multiplier } }: QueueDraft,
   { capacity, staff }: QueuePreview,
 ): string {
   return type === 'fixed' ? texts.visitors(capacity) : texts.visitorsByStaff(multiplier, staff, capacity);
 }
 
-function hoursWords({ scheduling_policy_id }: QueueDraft, { within_hours, hours_change_at }: QueuePreview): string {
+function describeHours({ scheduling_policy_id }: QueueDraft, { within_hours, hours_change_at }: QueuePreview): string {
   if (scheduling_policy_id === null) return texts.alwaysOpen;
-  const words = hours_change_at === null ? undefined : formatTime(hours_change_at, 'soon');
-  if (words === undefined) return within_hours ? texts.openNoScheduledClose : texts.closedNoScheduledOpening;
-  return within_hours ? texts.openUntil(words) : texts.closedUntil(words);
+  const time = hours_change_at === null ? undefined : formatTime(hours_change_at, 'soon');
+  if (time === undefined) return within_hours ? texts.openNoScheduledClose : texts.closedNoScheduledOpening;
+  return within_hours ? texts.openUntil(time) : texts.closedUntil(time);
 }
 
 /** The chain of fallbacks, starting with this queue. */
 function Chain({ name, data }: { readonly name: string; readonly data: QueuePreview }): ReactElement {
   if (data.fallback_path.length === 0) return <Text size="sm">{texts.noFallback}</Text>;
-  const circle = data.violations.some(({ attribute }) => attribute === '/fallback_queue_id');
+  const loop = data.violations.some(({ attribute }) => attribute === '/fallback_queue_id');
   return (
     <Group gap={6} component="ol" className={classes['chain']} aria-label={texts.fallbackChain}>
       <li>
@@ -142,7 +142,7 @@ function Chain({ name, data }: { readonly name: string; readonly data: QueuePrev
           <li>
             <Badge
               variant={isOpen(link) ? 'light' : 'default'}
-              color={circle ? 'red' : 'green'}
+              color={loop ? 'red' : 'green'}
               tt="none"
               maw={220}
               title={link.name ?? texts.queueOnAnotherSite}

@@ -3,7 +3,7 @@ import type { Queue } from '@usher/client/api-types';
 type Link = Pick<Queue, 'id' | 'fallback_queue_id'>;
 
 /** Follows the fallbacks from the first queue; ends with a queue that occurs a second time. */
-export function pathFrom(first: string | null, queues: ReadonlyMap<string, Link>, itself?: string): string[] {
+export function fallbackPath(first: string | null, queues: ReadonlyMap<string, Link>, itself?: string): string[] {
   const path: string[] = [];
   const seen = new Set(itself === undefined ? [] : [itself]);
   for (let id = first; id !== null; id = queues.get(id)?.fallback_queue_id ?? null) {
@@ -15,7 +15,11 @@ export function pathFrom(first: string | null, queues: ReadonlyMap<string, Link>
 }
 
 /** The loop that this fallback would create, from the queue back to itself; `null` if there is none. */
-export function circleOf(itself: string, fallback: string | null, queues: ReadonlyMap<string, Link>): string[] | null {
-  const path = pathFrom(fallback, queues, itself);
+export function fallbackLoop(
+  itself: string,
+  fallback: string | null,
+  queues: ReadonlyMap<string, Link>,
+): string[] | null {
+  const path = fallbackPath(fallback, queues, itself);
   return path.at(-1) === itself ? [itself, ...path] : null;
 }

@@ -2,25 +2,25 @@ import { Fieldset, Group, NumberInput, SegmentedControl, Stack, Text, Textarea, 
 import type { ReactElement } from 'react';
 import {
   field,
-  ifTyped,
+  omitEmpty,
   plainField,
   textField,
-  textOrNothing,
-  typedNumber,
+  textOrNone,
+  parseNumber,
   type FieldsProps,
-  type Typed,
+  type NumberDraft,
 } from './fields.ts';
 import { texts } from './texts.ts';
 
 /** Both numbers are kept while the type changes; only the one of the type is sent. */
 interface CapacityDraft {
   readonly type: 'fixed' | 'variable';
-  readonly capacity: Typed;
-  readonly multiplier: Typed;
+  readonly capacity: NumberDraft;
+  readonly multiplier: NumberDraft;
 }
 
 export const basicFields = {
-  name: plainField('name', { label: texts.name, initial: '', show: textOrNothing }),
+  name: plainField('name', { label: texts.name, initial: '', show: textOrNone }),
   description: textField('description', texts.description),
   capacity_policy: field<CapacityDraft>({
     label: texts.capacity,
@@ -33,7 +33,7 @@ export const basicFields = {
     write: ({ type, capacity, multiplier }) => ({
       capacity_policy: {
         type,
-        ...(type === 'fixed' ? ifTyped('capacity', capacity) : ifTyped('multiplier', multiplier)),
+        ...(type === 'fixed' ? omitEmpty('capacity', capacity) : omitEmpty('multiplier', multiplier)),
       },
     }),
     show: ({ type, capacity, multiplier }) => (type === 'fixed' ? `${capacity}` : texts.perOperator(multiplier)),
@@ -93,7 +93,7 @@ export function CapacityFields({ draft, set, fault }: Props): ReactElement {
             clampBehavior="none"
             value={policy.capacity}
             error={fault('/capacity_policy')}
-            onChange={(value) => change({ capacity: typedNumber(value) })}
+            onChange={(value) => change({ capacity: parseNumber(value) })}
           />
         ) : (
           <NumberInput
@@ -105,7 +105,7 @@ export function CapacityFields({ draft, set, fault }: Props): ReactElement {
             clampBehavior="none"
             value={policy.multiplier}
             error={fault('/capacity_policy')}
-            onChange={(value) => change({ multiplier: typedNumber(value) })}
+            onChange={(value) => change({ multiplier: parseNumber(value) })}
           />
         )}
       </Group>

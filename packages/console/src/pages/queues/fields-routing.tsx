@@ -16,9 +16,9 @@ import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
-import { circleOf } from './fallbacks.ts';
-import { field, ifTyped, plainField, typedNumber, type FieldsProps, type Typed } from './fields.ts';
-import { inUnits } from '../../components/duration.ts';
+import { fallbackLoop } from './fallbacks.ts';
+import { field, omitEmpty, plainField, parseNumber, type FieldsProps, type NumberDraft } from './fields.ts';
+import { formatDuration } from '../../components/duration.ts';
 import { mediumName } from '../../components/medium.ts';
 import { texts } from './texts.ts';
 import { usePolicies, useQueues } from './use-queues.ts';
@@ -36,7 +36,7 @@ export const routingFields = {
     initial: [],
     read: ({ routing_policy }) => (routing_policy.team_ids ?? []).toSorted(),
     write: (team_ids) => ({ routing_policy: team_ids.length === 0 ? {} : { team_ids } }),
-    show: (ids, names) => (ids.length === 0 ? 'everybody' : ids.map((id) => names.get(id) ?? id).join(', ')),
+    show: (ids, names) => (ids.length === 0 ? texts.allTeams : ids.map((id) => names.get(id) ?? id).join(', ')),
   }),
 };
 
@@ -79,8 +79,8 @@ export function RoutingFields({ draft, set, fault, siteId }: FieldsProps<typeof 
 }
 
 /** The initial value when affinity is turned on. */
-const usualAffinitySec = 3_600;
-const atMost = texts.daysAtMost(maxAffinitySec / 86_400);
+const defaultAffinitySec = 3_600;
+const maxAffinityDays = maxAffinitySec / 86_400;
 
 export const serviceFields = {
   when_unstaffed: plainField('when_unstaffed', {
@@ -91,15 +91,15 @@ export const serviceFields = {
   operator_ranking_enabled: plainField('operator_ranking_enabled', {
     label: texts.routeByPriority,
     initial: false,
-    show: (value) => (value ? 'yes' : 'no'),
+    show: (value) => (value ? texts.yes : texts.no),
   }),
   /** Seconds; `null` for no affinity. */
-  operator_affinity: field<Typed | null>({
+  operator_affinity: field<NumberDraft | null>({
     label: texts.preferLastOperator,
     initial: null,
     read: ({ operator_affinity }) => operator_affinity?.time_window_sec ?? null,
-    write: (value) => ({ operator_affinity: value === null ? null : ifTyped('time_window_sec', value) }),
-    show: (value) => (value === null || value === '' ? 'no' : inUnits(value)),
+    write: (value) => ({ operator_affinity: value === null ? null : omitEmpty('time_window_sec', value) }),
+    show: (value) => (value === null || value === '' ? texts.no : formatDuration(value)),
   }),
 };
 
@@ -126,18 +126,22 @@ export function ServiceFields({ draft, set, fault }: FieldsProps<typeof serviceF
         <Switch
           label={texts.preferLastOperator}
           checked={affinity !== null}
-          onChange={(event) => set({ operator_affinity: event.currentTarget.checked ? usualAffinitySec : null })}
+          onChange={(event) => set({ operator_affinity: event.currentTarget.checked ? defaultAffinitySec : null })}
         />
         {affinity === null ? null : (
           <NumberInput
             label={texts.waitForThemSeconds}
-            description={affinity === '' ? atMost : `${inUnits(affinity)}; ${atMost}`}
+            description={
+              affinity === ''
+                ? texts.daysAtMost(maxAffinityDays)
+                : texts.durationAtMost(formatDuration(affinity), maxAffinityDays)
+            }
             allowDecimal={false}
             clampBehavior="none"
             maw={260}
             value={affinity}
             error={fault('/operator_affinity')}
-            onChange={(value) => set({ operator_affinity: typedNumber(value) })}
+            onChange={(value) => set({ operator_affinity: parseNumber(value) })}
           />
         )}
       </Stack>
@@ -154,7 +158,7 @@ export const linkFields = {
   fallback_queue_id: plainField('fallback_queue_id', {
     label: texts.fallbackQueue,
     initial: null,
-    show: (id, names) => (id === null ? 'none' : (names.get(id) ?? id)),
+    show: (id, names) => (id === null ? texts.noneValue : (names.get(id) ?? id)),
   }),
 };
 
@@ -163,11 +167,11 @@ export function LinkFields({ draft, set, fault, siteId, queueId }: FieldsProps<t
   const policies = usePolicies().data?.data.scheduling_policies ?? [];
   const queues = useQueues().data?.data.queues ?? [];
   const byId = new Map(queues.map((queue) => [queue.id, queue]));
-  const circle = queueId === null ? null : circleOf(queueId, draft.fallback_queue_id, byId);
+  const loop = queueId === null ? null : fallbackLoop(queueId, draft.fallback_queue_id, byId);
   const siteNames = new Map(me.sites.map(({ id, name }) => [id, name]));
   const fallbacks = queues.filter(({ id, site_id }) => id !== queueId && me.can('super_manager', site_id));
-  const named = new Set(fallbacks.map(({ id }) => id));
-  const kept = draft.fallback_queue_id;
+  const selectable = new Set(fallbacks.map(({ id }) => id));
+  const chosenId = draft.fallback_queue_id;
   return (
     <Fieldset legend={texts.hoursAndOverflow}>
       <Stack>
@@ -199,17 +203,17 @@ export function LinkFields({ draft, set, fault, siteId, queueId }: FieldsProps<t
           placeholder={texts.none}
           searchable
           clearable
-          value={kept}
+          value={chosenId}
           error={
-            circle === null
+            loop === null
               ? fault('/fallback_queue_id')
-              : texts.fallbackLoop(circle.map((id) => byId.get(id)?.name ?? '…').join(' → '))
+              : texts.fallbackLoop(loop.map((id) => byId.get(id)?.name ?? '…').join(' → '))
           }
           onChange={(fallback_queue_id) => set({ fallback_queue_id })}
           data={[
-            ...(kept === null || named.has(kept)
+            ...(chosenId === null || selectable.has(chosenId)
               ? []
-              : [{ value: kept, label: byId.get(kept)?.name ?? texts.onAnotherSite }]),
+              : [{ value: chosenId, label: byId.get(chosenId)?.name ?? texts.onAnotherSite }]),
             ...fallbacks.map(({ id, name, site_id }) => ({
               value: id,
               label: site_id === siteId ? name : `${name} (${siteNames.get(site_id) ?? ''})`,

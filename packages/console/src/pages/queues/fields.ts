@@ -1,5 +1,6 @@
 import type { Operations, Queue } from '@usher/client/api-types';
 import type { Faults } from '../../components/faults.ts';
+import { texts } from './texts.ts';
 
 type QueueBody = Operations['PUT /queues/{queue_id}']['body'];
 
@@ -38,12 +39,12 @@ export function textField(name: NullableText<keyof Queue & keyof QueueBody>, lab
     initial: '',
     read: (queue) => queue[name] ?? '',
     write: (text) => ({ [name]: text === '' ? null : text }),
-    show: textOrNothing,
+    show: textOrNone,
   };
 }
 
-export function textOrNothing(text: string): string {
-  return text === '' ? 'nothing' : text;
+export function textOrNone(text: string): string {
+  return text === '' ? texts.noValue : text;
 }
 
 export type DraftOf<Fields> = {
@@ -61,15 +62,15 @@ export interface FieldsProps<Fields> {
 }
 
 /** A number input: empty or a number. */
-export type Typed = number | '';
+export type NumberDraft = number | '';
 
 /** The value of a number input: text while it is not a number. */
-export function typedNumber(value: number | string): Typed {
+export function parseNumber(value: number | string): NumberDraft {
   if (typeof value === 'number') return value;
   return value === '' || Number.isNaN(Number(value)) ? '' : Number(value);
 }
 
 /** Omits an empty number from the request, so that the server reports it as missing. */
-export function ifTyped<Name extends string>(name: Name, value: Typed): { [Key in Name]?: number } {
+export function omitEmpty<Name extends string>(name: Name, value: NumberDraft): { [Key in Name]?: number } {
   return (value === '' ? {} : { [name]: value }) as { [Key in Name]?: number };
 }

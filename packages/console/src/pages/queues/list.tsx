@@ -4,32 +4,31 @@ import { useDeferredValue, useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
-import { describeQueue, waitingIn } from '../../components/queue-status.ts';
+import { describeQueue, waitingCount } from '../../components/queue-status.ts';
 import { NoMatch, NoneOnSite } from '../../components/states.tsx';
 import { useMe } from '../../data/use-me.ts';
-import { onwardFrom } from './onward.ts';
+import { overflowQueueName } from './overflow-queue-name.ts';
 import { StatusBadge } from './status-badge.tsx';
 import { texts } from './texts.ts';
 import { usePolicies, useQueues, type Queue } from './use-queues.ts';
 
 /** Nobody reads more rows than this: searching is quicker. */
-const mostRows = 200;
+const maxRows = 200;
 
 export function QueueList(): ReactElement {
   const me = useMe();
   const queues = useQueues();
   const [search, setSearch] = useState('');
-  const wanted = useDeferredValue(search.trim().toLowerCase());
+  const text = useDeferredValue(search.trim().toLowerCase());
   const all = queues.data?.data.queues ?? [];
-  const here = all.filter(({ site_id }) => me.siteIds.includes(site_id));
-  const found = here.filter(
-    ({ name, description }) =>
-      name.toLowerCase().includes(wanted) || (description ?? '').toLowerCase().includes(wanted),
+  const siteQueues = all.filter(({ site_id }) => me.siteIds.includes(site_id));
+  const found = siteQueues.filter(
+    ({ name, description }) => name.toLowerCase().includes(text) || (description ?? '').toLowerCase().includes(text),
   );
   return (
     <>
       <PageTitle title={texts.queues}>
-        {here.length === 0 ? null : (
+        {siteQueues.length === 0 ? null : (
           <TextInput
             aria-label={texts.searchQueues}
             placeholder={texts.search}
@@ -50,23 +49,23 @@ export function QueueList(): ReactElement {
         <Center mih="30vh">
           <Loader aria-label={texts.loading} />
         </Center>
-      ) : here.length === 0 && all.length > 0 ? (
+      ) : siteQueues.length === 0 && all.length > 0 ? (
         <NoneOnSite what="queues" />
       ) : found.length === 0 ? (
-        <Nothing isFiltered={here.length > 0} clear={() => setSearch('')} />
+        <NoQueues isFiltered={siteQueues.length > 0} clear={() => setSearch('')} />
       ) : (
-        <QueueTable queues={found.slice(0, mostRows)} all={all} />
+        <QueueTable queues={found.slice(0, maxRows)} all={all} />
       )}
-      {found.length > mostRows ? (
+      {found.length > maxRows ? (
         <Text c="dimmed" size="sm" mt="sm">
-          {texts.moreQueues(found.length - mostRows)}
+          {texts.moreQueues(found.length - maxRows)}
         </Text>
       ) : null}
     </>
   );
 }
 
-function Nothing({ isFiltered, clear }: { readonly isFiltered: boolean; readonly clear: () => void }): ReactElement {
+function NoQueues({ isFiltered, clear }: { readonly isFiltered: boolean; readonly clear: () => void }): ReactElement {
   if (isFiltered) return <NoMatch clear={clear}>{texts.noMatchingQueues}</NoMatch>;
   return (
     <Paper p="xl" withBorder>
@@ -147,11 +146,11 @@ function QueueTable({
             <Table.Td>
               <StatusBadge queue={queue} />
               <Text size="xs" c="dimmed" mt={2}>
-                {describeQueue(queue, onwardFrom(queue, byId))}
+                {describeQueue(queue, overflowQueueName(queue, byId))}
               </Text>
             </Table.Td>
             <Table.Td visibleFrom="sm" ta="right" className="tabular">
-              {waitingIn(queue)} / {queue.capacity}
+              {waitingCount(queue)} / {queue.capacity}
             </Table.Td>
             <Table.Td visibleFrom="md">
               <CutText text={hoursOf(queue)} />

@@ -19,11 +19,11 @@ import type { Ranking } from '@usher/client/api-types';
 import { maxPageSize } from '@usher/contract/limits';
 import { lastRank } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
-import { useUnsaved } from '../../components/leaving.ts';
+import { useUnsavedChanges } from '../../components/unsaved-changes.ts';
 import { ProblemNote } from '../../components/problem.tsx';
-import { same } from '../../components/versions.ts';
+import { isEqual } from '../../components/versions.ts';
 import { useChange, useRead } from '../../data/use-api.ts';
-import { added, inOrder, moveTo, rankChanges, withRank } from './ranks.ts';
+import { appendRank, sortByRank, moveRank, rankChanges, withRank } from './ranks.ts';
 import { texts } from './texts.ts';
 import type { Queue } from './use-queues.ts';
 import classes from './queues.module.css';
@@ -43,7 +43,7 @@ export function RankingTab({ queue }: { readonly queue: Queue }): ReactElement {
       </Center>
     );
   const names = new Map(operators.data.data.operators.map(({ id, name }) => [id, name]));
-  return <Ranks queue={queue} saved={inOrder(ranks.data.data.operators)} names={names} />;
+  return <Ranks queue={queue} saved={sortByRank(ranks.data.data.operators)} names={names} />;
 }
 
 interface RanksProps {
@@ -54,18 +54,18 @@ interface RanksProps {
 
 function Ranks({ queue, saved, names }: RanksProps): ReactElement {
   // Operators who left the site keep a rank that cannot be changed.
-  const mine = saved.filter(({ id }) => names.has(id));
-  const gone = saved.length - mine.length;
+  const current = saved.filter(({ id }) => names.has(id));
+  const gone = saved.length - current.length;
   const [draft, setDraft] = useState<readonly Ranking[] | null>(null);
   const [search, setSearch] = useState('');
-  const list = draft ?? mine;
-  const isChanged = !same(list, mine);
-  useUnsaved(isChanged);
+  const list = draft ?? current;
+  const isChanged = !isEqual(list, current);
+  useUnsavedChanges(isChanged);
   const save = useChange('PATCH /queues/{queue_id}/rankings', {
     refresh: ['GET /queues/{queue_id}/rankings'],
   });
   const submit = async (): Promise<void> => {
-    await save.mutateAsync({ path: { queue_id: queue.id }, body: { operators: rankChanges(mine, list) } });
+    await save.mutateAsync({ path: { queue_id: queue.id }, body: { operators: rankChanges(current, list) } });
     setDraft(null);
   };
   const unranked = [...names].filter(([id]) => list.every((each) => each.id !== id));
@@ -85,7 +85,7 @@ function Ranks({ queue, saved, names }: RanksProps): ReactElement {
         searchValue={search}
         onSearchChange={setSearch}
         onChange={(id) => {
-          if (id !== null) setDraft(added(list, id));
+          if (id !== null) setDraft(appendRank(list, id));
           setSearch('');
         }}
         data={unranked.map(([id, name]) => ({ value: id, label: name }))}
@@ -120,10 +120,10 @@ function RankList({ list, names, onChange }: ListProps): ReactElement {
     useSensor(PointerSensor),
     useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
   );
-  const nameOf = (id: string | number): string => names.get(String(id)) ?? 'somebody';
-  const placeOf = (id: string | number | undefined): number => list.findIndex((each) => each.id === id);
+  const nameOf = (id: string | number): string => names.get(String(id)) ?? texts.unknownOperator;
+  const indexOf = (id: string | number | undefined): number => list.findIndex((each) => each.id === id);
   const onDragEnd = ({ active, over }: DragEndEvent): void => {
-    if (over !== null && over.id !== active.id) onChange(moveTo(list, placeOf(active.id), placeOf(over.id)));
+    if (over !== null && over.id !== active.id) onChange(moveRank(list, indexOf(active.id), indexOf(over.id)));
   };
   if (list.length === 0) return <Text size="sm">{texts.noOperatorsRankedYet}</Text>;
   return (
@@ -135,8 +135,8 @@ function RankList({ list, names, onChange }: ListProps): ReactElement {
         announcements: {
           onDragStart: ({ active }) => texts.pickedUp(nameOf(active.id)),
           onDragOver: ({ active, over }) =>
-            over === null ? undefined : texts.movedOver(nameOf(active.id), placeOf(over.id) + 1, list.length),
-          onDragEnd: ({ active, over }) => texts.dropped(nameOf(active.id), placeOf(over?.id) + 1),
+            over === null ? undefined : texts.movedOver(nameOf(active.id), indexOf(over.id) + 1, list.length),
+          onDragEnd: ({ active, over }) => texts.dropped(nameOf(active.id), indexOf(over?.id) + 1),
           onDragCancel: ({ active }) => texts.moveCancelled(nameOf(active.id)),
         },
       }}

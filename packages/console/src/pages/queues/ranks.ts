@@ -2,7 +2,7 @@ import type { Ranking } from '@usher/client/api-types';
 import { lastRank } from '@usher/contract/limits';
 
 /** Sorted by rank; operators of the same rank keep their order. */
-export function inOrder(ranks: readonly Ranking[]): Ranking[] {
+export function sortByRank(ranks: readonly Ranking[]): Ranking[] {
   return ranks.toSorted((a, b) => a.rank - b.rank);
 }
 
@@ -10,27 +10,27 @@ export function inOrder(ranks: readonly Ranking[]): Ranking[] {
  * Moves an operator and gives them a rank of their own between their neighbours. Where there is no room the following ranks
  * increase; ranks beyond the last one become the last one.
  */
-export function moveTo(ranks: readonly Ranking[], from: number, to: number): Ranking[] {
+export function moveRank(ranks: readonly Ranking[], from: number, to: number): Ranking[] {
   const moved = ranks[from];
   if (moved === undefined || from === to) return [...ranks];
   const others = ranks.filter((_, index) => index !== from);
   const before = others.slice(0, to);
-  const behind = others.slice(to);
+  const following = others.slice(to);
   const rank = Math.min((before.at(-1)?.rank ?? 0) + 1, lastRank);
-  const shift = Math.max(0, rank + 1 - (behind[0]?.rank ?? Infinity));
+  const shift = Math.max(0, rank + 1 - (following[0]?.rank ?? Infinity));
   return [
     ...before,
     { ...moved, rank },
-    ...behind.map((each) => ({ ...each, rank: Math.min(each.rank + shift, lastRank) })),
+    ...following.map((each) => ({ ...each, rank: Math.min(each.rank + shift, lastRank) })),
   ];
 }
 
 export function withRank(ranks: readonly Ranking[], id: string, rank: number): Ranking[] {
-  return inOrder([...ranks.filter((each) => each.id !== id), { id, rank }]);
+  return sortByRank([...ranks.filter((each) => each.id !== id), { id, rank }]);
 }
 
 /** Adds an operator at the end. */
-export function added(ranks: readonly Ranking[], id: string): Ranking[] {
+export function appendRank(ranks: readonly Ranking[], id: string): Ranking[] {
   return [...ranks, { id, rank: Math.min((ranks.at(-1)?.rank ?? 0) + 1, lastRank) }];
 }
 
@@ -39,10 +39,10 @@ export function rankChanges(
   before: readonly Ranking[],
   after: readonly Ranking[],
 ): { readonly id: string; readonly rank: number | null }[] {
-  const old = new Map(before.map(({ id, rank }) => [id, rank]));
-  const now = new Set(after.map(({ id }) => id));
+  const ranksBefore = new Map(before.map(({ id, rank }) => [id, rank]));
+  const idsAfter = new Set(after.map(({ id }) => id));
   return [
-    ...after.filter(({ id, rank }) => old.get(id) !== rank),
-    ...before.filter(({ id }) => !now.has(id)).map(({ id }) => ({ id, rank: null })),
+    ...after.filter(({ id, rank }) => ranksBefore.get(id) !== rank),
+    ...before.filter(({ id }) => !idsAfter.has(id)).map(({ id }) => ({ id, rank: null })),
   ];
 }

@@ -6,6 +6,7 @@ export const texts = {
   noChannels: 'No channels connected. Add a phone number or a messaging address for visitors to contact.',
   channels: 'Channels',
   remove: (address: string) => `Remove ${address}`,
+  phone: 'phone',
   addPhoneNumber: 'Add a phone number',
   number: 'Number',
   addNumber: 'Add number',
@@ -67,6 +68,8 @@ export const texts = {
   queueOnAnotherSite: 'Queue on another site',
   onAnotherSite: 'On another site',
 
+  // fields.ts
+  noValue: 'nothing',
   // fields-basic.tsx
   name: 'Name',
   description: 'Description',
@@ -86,6 +89,12 @@ export const texts = {
   teamsHelp: 'Limit to these teams. Empty = all teams',
   noMatchingTeams: 'No matching teams',
   daysAtMost: (days: number) => plural(days, { one: `At most ${days} day`, other: `At most ${days} days` }),
+  durationAtMost: (duration: string, days: number) =>
+    plural(days, { one: `${duration}; at most ${days} day`, other: `${duration}; at most ${days} days` }),
+  allTeams: 'all teams',
+  yes: 'yes',
+  no: 'no',
+  noneValue: 'none',
   whenNoOperatorsOnline: 'When no operators are online',
   keepAcceptingVisitorsValue: 'keep accepting visitors',
   closeQueueValue: 'close the queue',
@@ -137,6 +146,7 @@ export const texts = {
   savePriorities: 'Save priorities',
   discard: 'Discard',
   noOperatorsRankedYet: 'No operators ranked yet',
+  unknownOperator: 'an operator',
   pickedUp: (name: string) => `Picked up ${name}.`,
   movedOver: (name: string, position: number, total: number) => `${name} is at position ${position} of ${total}.`,
   dropped: (name: string, position: number) => `${name} was dropped at position ${position}.`,

@@ -3,10 +3,10 @@ import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import type { Answered } from '@usher/client/api';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
-import { useLive } from '../../live/use-live.ts';
+import { useFeedItems } from '../../live/use-live-feed.ts';
 
 /** Queues that others renamed or added appear with the next refetch. */
-const lookEveryMs = 10_000;
+const pollMs = 10_000;
 const list = 'GET /queues';
 
 interface QueueState extends Partial<Queue> {
@@ -20,17 +20,17 @@ export function useQueues(): UseQueryResult<Answered<typeof list>> {
   const client = useQueryClient();
   const siteIds = me.sites.map(({ id }) => id);
   const request = { query: { site_ids: siteIds } };
-  useLive(['queue.state'], ({ data }) => {
+  useFeedItems(['queue.state'], ({ data }) => {
     const state = data as QueueState;
     client.setQueriesData<Answered<typeof list>>({ queryKey: [list] }, (before) => withState(before, state));
-    const known = client.getQueriesData<Answered<typeof list>>({ queryKey: [list] });
-    const isKnown = known.some(([, read]) => read?.data.queues.some(({ id }) => id === state.id) === true);
-    if (!isKnown && state.deleted !== true) void client.invalidateQueries({ queryKey: [list] });
+    const cached = client.getQueriesData<Answered<typeof list>>({ queryKey: [list] });
+    const isCached = cached.some(([, read]) => read?.data.queues.some(({ id }) => id === state.id) === true);
+    if (!isCached && state.deleted !== true) void client.invalidateQueries({ queryKey: [list] });
   });
   return useRead(list, request, {
     enabled: siteIds.length > 0,
     keep: true,
-    refetchInterval: lookEveryMs,
+    refetchInterval: pollMs,
     refetchOnMount: 'always',
   });
 }
@@ -51,7 +51,7 @@ export function usePolicies(): UseQueryResult<Answered<'GET /queues/scheduling_p
   return useRead(
     'GET /queues/scheduling_policies',
     { query: { site_ids: siteIds } },
-    { enabled: siteIds.length > 0, keep: true, refetchInterval: lookEveryMs, refetchOnMount: 'always' },
+    { enabled: siteIds.length > 0, keep: true, refetchInterval: pollMs, refetchOnMount: 'always' },
   );
 }
 

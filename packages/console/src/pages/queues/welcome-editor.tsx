@@ -14,7 +14,7 @@ import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
 import { bytesOf } from '@usher/contract/bytes';
 import { maxWelcomeBytes, welcomeFaults } from '@usher/contract/response-card';
 import { useState, type ReactElement } from 'react';
-import { numbered } from '../../components/numbered.ts';
+import { withNumbers } from '../../components/with-numbers.ts';
 import { cardIn, textOf, type Card } from './card.ts';
 import { textField } from './fields.ts';
 import { texts } from './texts.ts';
@@ -115,7 +115,7 @@ function CardFields({
         value={card.image_url}
         onChange={(event) => onChange({ ...card, image_url: event.currentTarget.value })}
       />
-      {numbered(options).map(({ number, index, element: option }) => (
+      {withNumbers(options).map(({ number, index, element: option }) => (
         <Group key={number} gap="xs" align="flex-end" wrap="nowrap">
           <TextInput
             label={texts.option(index + 1)}

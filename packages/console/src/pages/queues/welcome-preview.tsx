@@ -1,6 +1,6 @@
 import { Group, Stack, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { numbered } from '../../components/numbered.ts';
+import { withNumbers } from '../../components/with-numbers.ts';
 import { cardIn } from './card.ts';
 import classes from './queues.module.css';
 import { texts } from './texts.ts';
@@ -25,7 +25,7 @@ export function WelcomePreview({ text }: { readonly text: string }): ReactElemen
         </Text>
         {options.length === 0 ? null : (
           <Group gap="xs">
-            {numbered(options).map(({ number, element: { text: label } }) => (
+            {withNumbers(options).map(({ number, element: { text: label } }) => (
               <Text key={number} size="sm" component="span" className={`${classes['option']} user-text`}>
                 {label === '' ? '…' : label}
               </Text>

@@ -2,12 +2,12 @@ import { Alert, Anchor, Button, Card, Code, Group, Loader, Stack, Text } from '@
 import type { NewApplicationToken } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
 import { RichText } from '../../components/rich-text.tsx';
-import { At } from '../../components/at.tsx';
-import { AskFirst } from '../../components/ask-first.tsx';
+import { Timestamp } from '../../components/timestamp.tsx';
+import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Copyable } from '../../components/copyable.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
-import { demoOf, snippetOf } from './snippet.ts';
+import { demoUrl, embedCode } from './snippet.ts';
 import { texts } from './texts.ts';
 
 const refresh = ['GET /sites/{site_id}/application_tokens'] as const;
@@ -21,11 +21,11 @@ const meanings = {
 /** Application tokens. Publishable ones can be shown any time, with the embed code; a secret one only when it is created. */
 export function ApplicationTokens({ siteId }: { readonly siteId: string }): ReactElement {
   const path = { site_id: siteId };
-  const [made, setMade] = useState<NewApplicationToken | null>(null);
+  const [created, setCreated] = useState<NewApplicationToken | null>(null);
   const read = useRead('GET /sites/{site_id}/application_tokens', { path });
   const create = useChange('POST /sites/{site_id}/application_tokens', {
     refresh,
-    onDone: ({ data }) => setMade(data.kind === 'secret' ? data : null),
+    onDone: ({ data }) => setCreated(data.kind === 'secret' ? data : null),
   });
   const tokens = read.data?.data.application_tokens;
   return (
@@ -43,7 +43,7 @@ export function ApplicationTokens({ siteId }: { readonly siteId: string }): Reac
           </Button>
         ))}
       </Group>
-      {made === null ? null : <NewSecret key={made.id} made={made} onClose={() => setMade(null)} />}
+      {created === null ? null : <NewSecret key={created.id} created={created} onClose={() => setCreated(null)} />}
       <ProblemNote error={read.error ?? create.error} />
       {tokens === undefined ? (
         read.isError ? null : (
@@ -72,14 +72,14 @@ export function ApplicationTokens({ siteId }: { readonly siteId: string }): Reac
                   <Text size="xs" c="dimmed">
                     <RichText
                       text={texts.idCreatedAt}
-                      values={{ id: <Code>{token.id}</Code>, time: <At at={token.created_at} /> }}
+                      values={{ id: <Code>{token.id}</Code>, time: <Timestamp at={token.created_at} /> }}
                     />
                   </Text>
                 </div>
                 <DeleteToken
                   siteId={siteId}
                   id={token.id}
-                  onDone={() => setMade((shown) => (shown?.id === token.id ? null : shown))}
+                  onDone={() => setCreated((shown) => (shown?.id === token.id ? null : shown))}
                 />
               </Group>
               {token.kind === 'publishable' ? <Embedding siteId={siteId} token={token.token} /> : null}
@@ -101,18 +101,18 @@ function Embedding({ siteId, token }: { readonly siteId: string; readonly token:
   return (
     <>
       <Copyable label={texts.publishableToken} value={token} />
-      <Copyable long label={texts.embedCode} value={snippetOf(location.origin, siteId, token)} />
-      <Anchor href={demoOf(siteId, token)} target="_blank" rel="noopener" size="sm">
+      <Copyable long label={texts.embedCode} value={embedCode(location.origin, siteId, token)} />
+      <Anchor href={demoUrl(siteId, token)} target="_blank" rel="noopener" size="sm">
         {texts.tryItOnDemoPage}
       </Anchor>
     </>
   );
 }
 
-function NewSecret({ made, onClose }: { readonly made: NewApplicationToken; readonly onClose: () => void }) {
+function NewSecret({ created, onClose }: { readonly created: NewApplicationToken; readonly onClose: () => void }) {
   return (
     <Alert color="blue" title={texts.saveTokenNow} withCloseButton closeButtonLabel={texts.close} onClose={onClose}>
-      <Copyable label={texts.secretToken} description={texts.shownOnlyOnce} value={made.token} />
+      <Copyable label={texts.secretToken} description={texts.shownOnlyOnce} value={created.token} />
     </Alert>
   );
 }
@@ -126,7 +126,7 @@ interface DeleteProps {
 function DeleteToken({ siteId, id, onDone }: DeleteProps): ReactElement {
   const remove = useChange('DELETE /sites/{site_id}/application_tokens/{token_id}', { refresh, onDone });
   return (
-    <AskFirst
+    <ConfirmButton
       label={texts.delete}
       name={texts.deleteToken(id)}
       size="xs"
@@ -134,10 +134,10 @@ function DeleteToken({ siteId, id, onDone }: DeleteProps): ReactElement {
       busy={remove.isPending}
       error={remove.error}
       onClose={() => remove.reset()}
-      onYes={(done) => remove.mutate({ path: { site_id: siteId, token_id: id } }, { onSuccess: done })}
+      onConfirm={(done) => remove.mutate({ path: { site_id: siteId, token_id: id } }, { onSuccess: done })}
     >
       <Code>{id}</Code>
       <Text size="sm">{texts.deleteTokenHelp}</Text>
-    </AskFirst>
+    </ConfirmButton>
   );
 }

@@ -30,7 +30,7 @@ export function DeleteSite({ site }: { readonly site: Site }): ReactElement {
       notifySaved(texts.siteDeleted);
     },
   });
-  const leave = (): void => {
+  const dismiss = (): void => {
     close();
     setTyped('');
     setContents(null);
@@ -49,14 +49,14 @@ export function DeleteSite({ site }: { readonly site: Site }): ReactElement {
     );
   };
   const { error } = removal;
-  const isAsking = error instanceof ProblemError && error.code === 'site_not_empty';
-  const underWay = error instanceof ProblemError && error.code === 'site_busy' ? describeContents(error.details) : [];
+  const needsConfirmation = error instanceof ProblemError && error.code === 'site_not_empty';
+  const inProgress = error instanceof ProblemError && error.code === 'site_busy' ? describeContents(error.details) : [];
   return (
     <>
       <Button variant="default" onClick={open}>
         {texts.deleteSite}
       </Button>
-      <Modal opened={opened} onClose={leave} title={texts.confirmDeleteSite}>
+      <Modal opened={opened} onClose={dismiss} title={texts.confirmDeleteSite}>
         <form
           onSubmit={(event) => {
             event.preventDefault();
@@ -72,10 +72,10 @@ export function DeleteSite({ site }: { readonly site: Site }): ReactElement {
             ) : (
               <Contents contents={contents} typed={typed} onType={setTyped} />
             )}
-            {isAsking ? null : <ProblemNote error={error} title={texts.couldNotDeleteSite} />}
-            {underWay.length === 0 ? null : <Words label={texts.inProgress} words={underWay} />}
+            {needsConfirmation ? null : <ProblemNote error={error} title={texts.couldNotDeleteSite} />}
+            {inProgress.length === 0 ? null : <TextList label={texts.inProgress} items={inProgress} />}
             <Group justify="flex-end" gap="xs">
-              <Button variant="default" onClick={leave} data-autofocus>
+              <Button variant="default" onClick={dismiss} data-autofocus>
                 {texts.cancel}
               </Button>
               <Button
@@ -107,7 +107,7 @@ function Contents({ contents, typed, onType }: ContentsProps): ReactElement {
   return (
     <>
       <Text size="sm">{texts.alsoDeleted}</Text>
-      <Words label={texts.deletedWithSite} words={contents} />
+      <TextList label={texts.deletedWithSite} items={contents} />
       <Text size="sm" c="dimmed">
         {texts.keptAfterDeletion}
       </Text>
@@ -122,10 +122,10 @@ function Contents({ contents, typed, onType }: ContentsProps): ReactElement {
   );
 }
 
-function Words({ label, words }: { readonly label: string; readonly words: readonly string[] }): ReactElement {
+function TextList({ label, items }: { readonly label: string; readonly items: readonly string[] }): ReactElement {
   return (
     <List size="sm" aria-label={label}>
-      {words.map((each) => (
+      {items.map((each) => (
         <List.Item key={each}>{each}</List.Item>
       ))}
     </List>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isOrigin } from '@usher/contract/origin';
-import { faultsIn, inWordsOf, newDraft, originOf } from './draft.ts';
+import { findViolations, describeDuration, newDraft, originOf } from './draft.ts';
 
-test('an origin is what a browser sends, and nothing else', () => {
+test('only origins as browsers send them are accepted', () => {
   for (const good of ['https://shop.example', 'http://localhost:3000', 'http://[::1]:80'.replace(':80', '')])
     assert.ok(isOrigin(good), good);
   for (const bad of [
@@ -21,7 +21,7 @@ test('an origin is what a browser sends, and nothing else', () => {
     assert.ok(!isOrigin(bad), bad);
 });
 
-test('what is pasted becomes the origin that was meant, where there is one', () => {
+test('a pasted URL becomes its origin, if it has one', () => {
   assert.equal(originOf('https://Shop.example/cart?x=1#y'), 'https://shop.example');
   assert.equal(originOf(' shop.example/cart '), 'https://shop.example');
   assert.equal(originOf('https://shop.example:443'), 'https://shop.example');
@@ -29,18 +29,22 @@ test('what is pasted becomes the origin that was meant, where there is one', () 
   assert.equal(originOf('javascript:alert(1)'), 'javascript:alert(1)');
 });
 
-test('what the server would refuse is said before', () => {
-  assert.deepEqual(faultsIn(newDraft), []);
-  const faults = faultsIn({ ...newDraft, allowed_origins: ['*'], allowed_file_content_types: ['image/*', 'png'] });
+test('values that the server would refuse are reported before saving', () => {
+  assert.deepEqual(findViolations(newDraft), []);
+  const faults = findViolations({
+    ...newDraft,
+    allowed_origins: ['*'],
+    allowed_file_content_types: ['image/*', 'png'],
+  });
   assert.deepEqual(
     faults.map(({ attribute }) => attribute),
     ['/allowed_origins', '/allowed_file_content_types'],
   );
 });
 
-test('seconds in words', () => {
-  assert.equal(inWordsOf(14_400), '4 h');
-  assert.equal(inWordsOf(90), '1 min 30 s');
-  assert.equal(inWordsOf(0), '0 s');
-  assert.equal(inWordsOf(Number.NaN), '');
+test('seconds are described with all units', () => {
+  assert.equal(describeDuration(14_400), '4 h');
+  assert.equal(describeDuration(90), '1 min 30 s');
+  assert.equal(describeDuration(0), '0 s');
+  assert.equal(describeDuration(Number.NaN), '');
 });

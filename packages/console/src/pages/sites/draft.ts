@@ -46,7 +46,7 @@ export function originOf(text: string): string {
 const contentType = new RegExp(contentTypePattern);
 
 /** Errors that the server would report, shown while typing. */
-export function faultsIn(draft: SiteDraft): Violation[] {
+export function findViolations(draft: SiteDraft): Violation[] {
   const origins = draft.allowed_origins.filter((origin) => !isOrigin(origin));
   const types = draft.allowed_file_content_types.filter((type) => !contentType.test(type));
   return [
@@ -62,14 +62,14 @@ export function faultsIn(draft: SiteDraft): Violation[] {
 }
 
 /** `90` → `1 min 30 s`. */
-export function inWordsOf(seconds: number): string {
+export function describeDuration(seconds: number): string {
   if (!Number.isFinite(seconds)) return '';
-  const parts = [
-    [Math.floor(seconds / 86_400), 'd'],
-    [Math.floor((seconds % 86_400) / 3_600), 'h'],
-    [Math.floor((seconds % 3_600) / 60), 'min'],
-    [Math.floor(seconds % 60), 's'],
+  const amounts = [
+    [Math.floor(seconds / 86_400), texts.days],
+    [Math.floor((seconds % 86_400) / 3_600), texts.hours],
+    [Math.floor((seconds % 3_600) / 60), texts.minutes],
+    [Math.floor(seconds % 60), texts.seconds],
   ] as const;
-  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count} ${unit}`);
-  return said.length === 0 ? '0 s' : said.join(' ');
+  const nonZero = amounts.filter(([count]) => count > 0).map(([count, unit]) => unit(count));
+  return nonZero.length === 0 ? texts.zeroSeconds : nonZero.join(' ');
 }

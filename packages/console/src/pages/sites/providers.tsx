@@ -12,8 +12,8 @@ import {
 } from '@mantine/core';
 import { maxClientSecretLength, maxNameLength, maxRedirectUris, maxUrlLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
-import { AskFirst } from '../../components/ask-first.tsx';
-import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
 import { texts } from './texts.ts';
@@ -56,20 +56,19 @@ export function Providers({ siteId }: { readonly siteId: string }): ReactElement
                   </Text>
                 </Table.Td>
                 <Table.Td ta="right">
-                  <AskFirst
+                  <ConfirmButton
                     label={texts.delete}
                     name={texts.deleteProvider(name)}
                     size="xs"
                     question={texts.confirmDeleteProvider}
-                    keep={texts.cancel}
                     busy={remove.isPending}
                     error={remove.error}
                     onClose={() => remove.reset()}
-                    onYes={(done) => remove.mutate({ path: { ...path, provider_id: id } }, { onSuccess: done })}
+                    onConfirm={(done) => remove.mutate({ path: { ...path, provider_id: id } }, { onSuccess: done })}
                   >
                     <Text className="user-text">{name}</Text>
                     <Text size="sm">{texts.deleteProviderHelp}</Text>
-                  </AskFirst>
+                  </ConfirmButton>
                 </Table.Td>
               </Table.Tr>
             ))}
@@ -140,7 +139,7 @@ function NewProvider({ siteId }: { readonly siteId: string }): ReactElement {
             error={faults('/redirect_uris')}
             maxTags={maxRedirectUris}
           />
-          {isAtFields(create.error) ? null : <ProblemNote error={create.error} />}
+          {hasOnlyFieldErrors(create.error) ? null : <ProblemNote error={create.error} />}
           <Group>
             <Button type="submit" loading={create.isPending}>
               {texts.addProvider}

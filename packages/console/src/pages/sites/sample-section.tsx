@@ -1,13 +1,13 @@
 import { Anchor, Button, Group, Paper, Text, Title } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
-import { AskFirst } from '../../components/ask-first.tsx';
+import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { useSampleData } from '../../data/use-sample-data.ts';
 import { texts } from './texts.ts';
 
-const words = {
+const stateTexts = {
   none: texts.sampleDataHelp,
   running: texts.sampleDataRunning,
   stopped: texts.sampleDataPaused,
@@ -16,16 +16,16 @@ const words = {
 
 /** Creates, pauses and deletes the sample data. */
 export function SampleSection(): ReactElement | null {
-  const may = useMe().can('super_manager');
-  const { state, siteId, error, change } = useSampleData(may);
-  if (!may || (state === undefined && error === null)) return null;
+  const isSuperManager = useMe().can('super_manager');
+  const { state, siteId, error, change } = useSampleData(isSuperManager);
+  if (!isSuperManager || (state === undefined && error === null)) return null;
   return (
     <Paper withBorder p="md" mt="xl" component="section" aria-labelledby="sample-data">
       <Title order={2} size="h4" id="sample-data">
         {texts.sampleData}
       </Title>
       <Text size="sm" my="xs" component="output" display="block">
-        {state === undefined ? '' : words[state]}{' '}
+        {state === undefined ? '' : stateTexts[state]}{' '}
         {siteId === null || state === 'removing' ? null : (
           <Anchor component={Link} href={`/sites/${siteId}`}>
             {texts.openSampleSite}
@@ -48,17 +48,16 @@ export function SampleSection(): ReactElement | null {
             >
               {state === 'running' ? texts.pause : texts.resume}
             </Button>
-            <AskFirst
+            <ConfirmButton
               label={texts.deleteSampleData}
               question={texts.confirmDeleteSampleData}
-              keep={texts.cancel}
               busy={change.isPending}
               error={change.variables === 'remove' ? change.error : null}
               onClose={() => change.reset()}
-              onYes={(done) => change.mutate('remove', { onSuccess: done })}
+              onConfirm={(done) => change.mutate('remove', { onSuccess: done })}
             >
               <Text size="sm">{texts.deleteSampleDataHelp}</Text>
-            </AskFirst>
+            </ConfirmButton>
           </>
         ) : null}
       </Group>

@@ -15,7 +15,7 @@ import { maxNameLength, maxOfferTimeoutSec, maxPerAddress, maxTicketTimeoutSec }
 import { messageAudiences } from '@usher/contract/states';
 import type { ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
-import { inWordsOf, originOf, type SiteDraft } from './draft.ts';
+import { describeDuration, originOf, type SiteDraft } from './draft.ts';
 import { texts } from './texts.ts';
 import { TimeZone } from './time-zone.tsx';
 import { audienceNames } from './views.ts';
@@ -104,7 +104,7 @@ function TimeFields({ draft, set, faults, readOnly }: Props): ReactElement {
           <NumberInput
             key={field}
             label={label}
-            description={texts.describedDuration(description, inWordsOf(draft[field]))}
+            description={texts.describedDuration(description, describeDuration(draft[field]))}
             inputWrapperOrder={['label', 'input', 'description', 'error']}
             suffix={texts.secondsSuffix}
             min={1}
@@ -157,7 +157,7 @@ const limits = [
 
 /** Limits per IP address, so that one client cannot fill a queue. */
 function LimitFields({ draft, set, faults, readOnly }: Props): ReactElement {
-  const given = draft.visitor_limits;
+  const current = draft.visitor_limits;
   return (
     <Fieldset legend={texts.limitsPerIpAddress}>
       <Text size="sm" c="dimmed" mb="sm">
@@ -174,8 +174,8 @@ function LimitFields({ draft, set, faults, readOnly }: Props): ReactElement {
             max={maxPerAddress}
             clampBehavior="blur"
             allowDecimal={false}
-            value={given[field]}
-            onChange={(value) => set({ visitor_limits: { ...given, [field]: Number(value) } })}
+            value={current[field]}
+            onChange={(value) => set({ visitor_limits: { ...current, [field]: Number(value) } })}
             error={faults(`/visitor_limits/${field}`)}
             readOnly={readOnly}
           />
@@ -200,7 +200,7 @@ function ClientFields({ draft, set, faults, readOnly }: Props): ReactElement {
       <Select
         label={texts.messagesSentToAttachedWebhooks}
         description={texts.attachedWebhooksHelp}
-        data={messageAudiences.map((whose) => ({ value: whose, label: texts.messagesOf(audienceNames[whose]) }))}
+        data={messageAudiences.map((whose) => ({ value: whose, label: audienceNames[whose] }))}
         value={draft.attached_webhook_messages}
         onChange={(chosen) =>
           set({ attached_webhook_messages: messageAudiences.find((whose) => whose === chosen) ?? 'own' })

@@ -2,12 +2,12 @@ import { Button, Group, Loader, Stack, Table, Text, TextInput } from '@mantine/c
 import { maxDomainLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { RichText } from '../../components/rich-text.tsx';
-import { At } from '../../components/at.tsx';
-import { AskFirst } from '../../components/ask-first.tsx';
-import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { Timestamp } from '../../components/timestamp.tsx';
+import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
-import { useEvery } from '../../data/use-every.ts';
+import { useAllPages } from '../../data/use-all-pages.ts';
 import { texts } from './texts.ts';
 
 const refresh = ['GET /sip_domains'] as const;
@@ -15,7 +15,7 @@ const refresh = ['GET /sip_domains'] as const;
 /** Host names of the site for SIP calls. */
 export function SipDomains({ siteId }: { readonly siteId: string }): ReactElement {
   const [domain, setDomain] = useState('');
-  const read = useEvery('GET /sip_domains', { query: { site_ids: [siteId] } }, ({ sip_domains }) => sip_domains);
+  const read = useAllPages('GET /sip_domains', { query: { site_ids: [siteId] } }, ({ sip_domains }) => sip_domains);
   const create = useChange('POST /sip_domains', { refresh, onDone: () => setDomain('') });
   const remove = useChange('DELETE /sip_domains/{sip_domain_id}', { refresh });
   return (
@@ -45,7 +45,7 @@ export function SipDomains({ siteId }: { readonly siteId: string }): ReactElemen
           </Button>
         </Group>
       </form>
-      {isAtFields(create.error) ? null : <ProblemNote error={create.error} />}
+      {hasOnlyFieldErrors(create.error) ? null : <ProblemNote error={create.error} />}
       <ProblemNote error={read.error} />
       {read.data === undefined ? (
         read.isError ? null : (
@@ -63,24 +63,23 @@ export function SipDomains({ siteId }: { readonly siteId: string }): ReactElemen
                 <Table.Td>
                   {name}
                   <Text size="xs" c="dimmed">
-                    <RichText text={texts.addedAt} values={{ time: <At at={created_at} /> }} />
+                    <RichText text={texts.addedAt} values={{ time: <Timestamp at={created_at} /> }} />
                   </Text>
                 </Table.Td>
                 <Table.Td ta="right">
-                  <AskFirst
+                  <ConfirmButton
                     label={texts.delete}
                     name={texts.deleteNamed(name)}
                     size="xs"
                     question={texts.confirmDeleteSipDomain}
-                    keep={texts.cancel}
                     busy={remove.isPending}
                     error={remove.error}
                     onClose={() => remove.reset()}
-                    onYes={(done) => remove.mutate({ path: { sip_domain_id: id } }, { onSuccess: done })}
+                    onConfirm={(done) => remove.mutate({ path: { sip_domain_id: id } }, { onSuccess: done })}
                   >
                     <Text>{name}</Text>
                     <Text size="sm">{texts.deleteSipDomainHelp}</Text>
-                  </AskFirst>
+                  </ConfirmButton>
                 </Table.Td>
               </Table.Tr>
             ))}

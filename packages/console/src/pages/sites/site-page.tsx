@@ -20,16 +20,16 @@ const tabs = {
   providers: texts.visitorSignIn,
   sip: texts.sipDomains,
 };
-const readAgainMs = 10_000;
+const pollMs = 10_000;
 
 export function SitePage({ id }: { readonly id: string }): ReactElement {
   const me = useMe();
   const [path, navigate] = useLocation();
   const [search] = useSearchParams();
-  const read = useRead('GET /sites/{site_id}', { path: { site_id: id } }, { refetchInterval: readAgainMs });
-  const mine = me.can('super_manager', id);
-  const asked = search.get('tab') ?? 'settings';
-  const shown = mine && asked in tabs ? asked : 'settings';
+  const read = useRead('GET /sites/{site_id}', { path: { site_id: id } }, { refetchInterval: pollMs });
+  const canChange = me.can('super_manager', id);
+  const requestedTab = search.get('tab') ?? 'settings';
+  const shownTab = canChange && requestedTab in tabs ? requestedTab : 'settings';
   const site = read.data?.data;
   return (
     <>
@@ -44,24 +44,24 @@ export function SitePage({ id }: { readonly id: string }): ReactElement {
         )
       ) : (
         <>
-          <PageTitle title={site.name}>{mine ? <DeleteSite site={site} /> : null}</PageTitle>
+          <PageTitle title={site.name}>{canChange ? <DeleteSite site={site} /> : null}</PageTitle>
           <Group gap="xs" mb="md">
             <Text size="sm" c="dimmed">
               {texts.siteId}
             </Text>
             <CopyId id={site.id} of={texts.thisSite} />
           </Group>
-          {mine ? null : (
+          {canChange ? null : (
             <Alert color="gray" mb="md">
               {texts.onlySuperManagers}
             </Alert>
           )}
           <Tabs
-            value={shown}
+            value={shownTab}
             onChange={(tab) => navigate(tab === 'settings' ? path : `${path}?tab=${tab}`, { replace: true })}
             keepMounted
           >
-            {mine ? (
+            {canChange ? (
               <Tabs.List mb="md" aria-label={texts.siteSections}>
                 {Object.entries(tabs).map(([value, label]) => (
                   <Tabs.Tab key={value} value={value}>
@@ -71,11 +71,11 @@ export function SitePage({ id }: { readonly id: string }): ReactElement {
               </Tabs.List>
             ) : null}
             <Tabs.Panel value="settings">
-              <SiteSettings site={site} etag={read.data?.etag ?? null} readOnly={!mine} />
+              <SiteSettings site={site} etag={read.data?.etag ?? null} readOnly={!canChange} />
             </Tabs.Panel>
-            <Tabs.Panel value="tokens">{shown === 'tokens' ? <ApplicationTokens siteId={id} /> : null}</Tabs.Panel>
-            <Tabs.Panel value="providers">{shown === 'providers' ? <Providers siteId={id} /> : null}</Tabs.Panel>
-            <Tabs.Panel value="sip">{shown === 'sip' ? <SipDomains siteId={id} /> : null}</Tabs.Panel>
+            <Tabs.Panel value="tokens">{shownTab === 'tokens' ? <ApplicationTokens siteId={id} /> : null}</Tabs.Panel>
+            <Tabs.Panel value="providers">{shownTab === 'providers' ? <Providers siteId={id} /> : null}</Tabs.Panel>
+            <Tabs.Panel value="sip">{shownTab === 'sip' ? <SipDomains siteId={id} /> : null}</Tabs.Panel>
           </Tabs>
         </>
       )}

@@ -3,12 +3,12 @@ import type { Site } from '@usher/client/api-types';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { ConflictDialog } from '../../components/conflict.tsx';
-import { faultsOf, isAtFields } from '../../components/faults.ts';
+import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { notifySaved } from '../../components/notify-saved.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useEditing, type Version } from '../../components/use-editing.ts';
 import { useSession } from '../../session/use-session.ts';
-import { draftOf, faultsIn, type SiteDraft } from './draft.ts';
+import { draftOf, findViolations, type SiteDraft } from './draft.ts';
 import { SiteForm } from './settings-form.tsx';
 import { texts } from './texts.ts';
 import { siteViews } from './views.ts';
@@ -40,20 +40,20 @@ export function SiteSettings({ site, etag, readOnly }: Props): ReactElement {
     },
   });
   const { draft, error } = editing;
-  const wrong = faultsIn(draft);
+  const violations = findViolations(draft);
   return (
     <form
       aria-label={texts.settings}
       onSubmit={(event) => {
         event.preventDefault();
-        if (wrong.length === 0) editing.submit();
+        if (violations.length === 0) editing.submit();
       }}
     >
-      <SiteForm draft={draft} set={editing.set} faults={faultsOf(wrong, error)} readOnly={readOnly} />
-      {isAtFields(error) ? null : <ProblemNote error={error} />}
+      <SiteForm draft={draft} set={editing.set} faults={faultsOf(violations, error)} readOnly={readOnly} />
+      {hasOnlyFieldErrors(error) ? null : <ProblemNote error={error} />}
       {readOnly ? null : (
         <Group mt="md" gap="xs">
-          <Button type="submit" disabled={!editing.isChanged || wrong.length > 0} loading={editing.saving}>
+          <Button type="submit" disabled={!editing.isChanged || violations.length > 0} loading={editing.saving}>
             {texts.save}
           </Button>
           <Button variant="default" disabled={!editing.isChanged} onClick={editing.discard}>

@@ -47,6 +47,11 @@ export const texts = {
     `“${origin}” is not an origin. Use a form like https://www.example.com, without a path.`,
   notAContentType: (type: string) => `“${type}” is not a content type. Use a form like image/png or image/*.`,
 
+  zeroSeconds: '0 s',
+  days: (count: number) => `${count} d`,
+  hours: (count: number) => `${count} h`,
+  minutes: (count: number) => `${count} min`,
+  seconds: (count: number) => `${count} s`,
   // list.tsx
   sites: 'Sites',
   addSite: 'Add site',
@@ -134,7 +139,6 @@ export const texts = {
   compatibility: 'Compatibility',
   messagesSentToAttachedWebhooks: 'Messages sent to attached webhooks',
   attachedWebhooksHelp: "Bots and messenger bridges that attach a webhook to a ticket need the other side's messages.",
-  messagesOf: (audience: string) => `Messages ${audience}`,
   ignoreUnknown: 'Ignore unknown fields and query parameters',
   ignoreUnknownHelp: 'For clients that send extra fields. When off, such requests are rejected, which catches typos.',
   files: 'Files',
@@ -154,47 +158,51 @@ export const texts = {
   deleteSipDomainHelp: 'Subscribed webhooks are notified.',
 
   // site-contents.ts
+  moreThan: (count: number) => `more than ${count}`,
+  /** `count` chooses the plural form, and `amount` is shown: `3`, `more than 10000`. */
   contents: {
-    operators: (count: number) =>
+    operators: (count: number, amount: string) =>
       plural(count, {
-        one: `${count} other operator loses their role here`,
-        other: `${count} other operators lose their role here`,
+        one: `${amount} other operator loses their role here`,
+        other: `${amount} other operators lose their role here`,
       }),
-    teams: (count: number) => plural(count, { one: `${count} team`, other: `${count} teams` }),
-    queues: (count: number) => plural(count, { one: `${count} queue`, other: `${count} queues` }),
-    fallbacks: (count: number) =>
+    teams: (count: number, amount: string) => plural(count, { one: `${amount} team`, other: `${amount} teams` }),
+    queues: (count: number, amount: string) => plural(count, { one: `${amount} queue`, other: `${amount} queues` }),
+    fallbacks: (count: number, amount: string) =>
       plural(count, {
-        one: `${count} queue of another site that overflows to a queue here`,
-        other: `${count} queues of other sites that overflow to a queue here`,
+        one: `${amount} queue of another site that overflows to a queue here`,
+        other: `${amount} queues of other sites that overflow to a queue here`,
       }),
-    scheduling_policies: (count: number) =>
-      plural(count, { one: `${count} set of hours`, other: `${count} sets of hours` }),
-    phone_channels: (count: number) =>
-      plural(count, { one: `${count} phone channel`, other: `${count} phone channels` }),
-    digital_channels: (count: number) =>
-      plural(count, { one: `${count} messaging channel`, other: `${count} messaging channels` }),
-    application_tokens: (count: number) =>
-      plural(count, { one: `${count} application token`, other: `${count} application tokens` }),
-    identity_providers: (count: number) =>
-      plural(count, { one: `${count} identity provider`, other: `${count} identity providers` }),
-    sip_domains: (count: number) => plural(count, { one: `${count} SIP domain`, other: `${count} SIP domains` }),
-    webhooks: (count: number) =>
+    scheduling_policies: (count: number, amount: string) =>
+      plural(count, { one: `${amount} set of hours`, other: `${amount} sets of hours` }),
+    phone_channels: (count: number, amount: string) =>
+      plural(count, { one: `${amount} phone channel`, other: `${amount} phone channels` }),
+    digital_channels: (count: number, amount: string) =>
+      plural(count, { one: `${amount} messaging channel`, other: `${amount} messaging channels` }),
+    application_tokens: (count: number, amount: string) =>
+      plural(count, { one: `${amount} application token`, other: `${amount} application tokens` }),
+    identity_providers: (count: number, amount: string) =>
+      plural(count, { one: `${amount} identity provider`, other: `${amount} identity providers` }),
+    sip_domains: (count: number, amount: string) =>
+      plural(count, { one: `${amount} SIP domain`, other: `${amount} SIP domains` }),
+    webhooks: (count: number, amount: string) =>
       plural(count, {
-        one: `${count} webhook no longer receives events of this site`,
-        other: `${count} webhooks no longer receive events of this site`,
+        one: `${amount} webhook no longer receives events of this site`,
+        other: `${amount} webhooks no longer receive events of this site`,
       }),
-    visitors: (count: number) => plural(count, { one: `${count} visitor`, other: `${count} visitors` }),
-    engagements: (count: number) =>
+    visitors: (count: number, amount: string) =>
+      plural(count, { one: `${amount} visitor`, other: `${amount} visitors` }),
+    engagements: (count: number, amount: string) =>
       plural(count, {
-        one: `${count} conversation, with its messages and files`,
-        other: `${count} conversations, with their messages and files`,
+        one: `${amount} conversation, with its messages and files`,
+        other: `${amount} conversations, with their messages and files`,
       }),
-    waiting_visitors: (count: number) =>
-      plural(count, { one: `${count} waiting visitor`, other: `${count} waiting visitors` }),
-    pending_requests: (count: number) =>
-      plural(count, { one: `${count} unanswered request`, other: `${count} unanswered requests` }),
-    active_engagements: (count: number) =>
-      plural(count, { one: `${count} active conversation`, other: `${count} active conversations` }),
+    waiting_visitors: (count: number, amount: string) =>
+      plural(count, { one: `${amount} waiting visitor`, other: `${amount} waiting visitors` }),
+    pending_requests: (count: number, amount: string) =>
+      plural(count, { one: `${amount} unanswered request`, other: `${amount} unanswered requests` }),
+    active_engagements: (count: number, amount: string) =>
+      plural(count, { one: `${amount} active conversation`, other: `${amount} active conversations` }),
   },
 
   // site-page.tsx
@@ -219,10 +227,15 @@ export const texts = {
   noMatchingTimeZones: 'No matching time zones',
 
   // views.ts
-  ofAttachingSide: 'of the side that attached the webhook',
-  ofOtherSide: 'of the other side',
-  ofBothSides: 'of both sides',
+  messagesOfAttachingSide: 'Messages of the side that attached the webhook',
+  messagesOfOtherSide: 'Messages of the other side',
+  messagesOfBothSides: 'Messages of both sides',
   notSetValue: 'not set',
+  noneValue: 'none',
+  yes: 'yes',
+  no: 'no',
+  operators: 'operators',
+  visitors: 'visitors',
   whoCanSendFiles: 'Who can send files',
   newVisitorsPerMinuteCount: (count: number) =>
     plural(count, { one: `${count} new visitor per minute`, other: `${count} new visitors per minute` }),

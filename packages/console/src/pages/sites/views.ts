@@ -1,14 +1,14 @@
 import type { FieldViews } from '../../components/conflict.tsx';
-import { inWordsOf, type SiteDraft } from './draft.ts';
+import { describeDuration, type SiteDraft } from './draft.ts';
 import { texts } from './texts.ts';
 
-const list = (values: readonly string[]): string => (values.length === 0 ? 'none' : values.join(', '));
+const list = (values: readonly string[]): string => (values.length === 0 ? texts.noneValue : values.join(', '));
 
 /** Whose messages an attached webhook receives. */
 export const audienceNames: Readonly<Record<SiteDraft['attached_webhook_messages'], string>> = {
-  own: texts.ofAttachingSide,
-  other: texts.ofOtherSide,
-  all: texts.ofBothSides,
+  own: texts.messagesOfAttachingSide,
+  other: texts.messagesOfOtherSide,
+  all: texts.messagesOfBothSides,
 };
 
 /** How the fields are shown when two versions are compared. */
@@ -16,18 +16,19 @@ export const siteViews: FieldViews<SiteDraft> = {
   name: { label: texts.name, show: (name) => name },
   addresses: { label: texts.siteUrls, show: list },
   time_zone: { label: texts.timeZone, show: (zone) => zone ?? texts.notSetValue },
-  reactive_call_timeout: { label: texts.offerTimeout, show: inWordsOf },
-  proactive_call_timeout: { label: texts.visitorRequestTimeout, show: inWordsOf },
+  reactive_call_timeout: { label: texts.offerTimeout, show: describeDuration },
+  proactive_call_timeout: { label: texts.visitorRequestTimeout, show: describeDuration },
   missed_call_unavailability_enabled: {
     label: texts.setOperatorsAwayAfterMissedOffer,
-    show: (enabled) => (enabled ? 'yes' : 'no'),
+    show: (enabled) => (enabled ? texts.yes : texts.no),
   },
-  queue_ticket_timeout_sec: { label: texts.maxWait, show: inWordsOf },
-  visitor_webhooks: { label: texts.visitorsCanAttachWebhooks, show: (allowed) => (allowed ? 'yes' : 'no') },
+  queue_ticket_timeout_sec: { label: texts.maxWait, show: describeDuration },
+  visitor_webhooks: { label: texts.visitorsCanAttachWebhooks, show: (allowed) => (allowed ? texts.yes : texts.no) },
   allowed_file_content_types: { label: texts.allowedFileTypes, show: list },
   allowed_file_senders: {
     label: texts.whoCanSendFiles,
-    show: ({ operator, visitor }) => list([...(operator ? ['operators'] : []), ...(visitor ? ['visitors'] : [])]),
+    show: ({ operator, visitor }) =>
+      list([...(operator ? [texts.operators] : []), ...(visitor ? [texts.visitors] : [])]),
   },
   allowed_origins: { label: texts.allowedOrigins, show: list },
   visitor_limits: {
@@ -41,8 +42,8 @@ export const siteViews: FieldViews<SiteDraft> = {
   },
   ticket_needs_presence: {
     label: texts.removeAbsentVisitorsFromQueue,
-    show: (needed) => (needed ? 'yes' : 'no'),
+    show: (needed) => (needed ? texts.yes : texts.no),
   },
   attached_webhook_messages: { label: texts.messagesSentToAttachedWebhooks, show: (whose) => audienceNames[whose] },
-  lenient_requests: { label: texts.ignoreUnknownFields, show: (ignored) => (ignored ? 'yes' : 'no') },
+  lenient_requests: { label: texts.ignoreUnknownFields, show: (ignored) => (ignored ? texts.yes : texts.no) },
 };

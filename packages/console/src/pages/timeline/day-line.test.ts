@@ -15,7 +15,7 @@ const interval = (fields: Partial<PresenceInterval>): PresenceInterval => ({
 const at = (seconds: number): string => new Date(seconds * 1_000).toISOString();
 const day = { from: 100_000, to: 200_000, now: 150_000 };
 
-test('intervals are cut to the day and to now, and add up', () => {
+test('intervals are cut at the bounds of the day and at now, and their seconds add up', () => {
   const [line, ...others] = linesOf(
     [
       interval({ started_at: at(140), type: 'Lunch', reason: 'Lunch' }),
@@ -37,19 +37,19 @@ test('intervals are cut to the day and to now, and add up', () => {
   assert.deepEqual(line?.seconds, { engaged: 20, available: 20, away: 10, online: 50 });
 });
 
-test('a reason that reads like a state is a reason', () => {
+test('a reason that equals the name of a state is shown as a reason', () => {
   for (const reason of ['engaged', 'video', 'audio', 'chat', 'away', 'constructor']) {
     const [line] = linesOf([interval({ started_at: at(100), type: 'away', reason })], day);
     assert.deepEqual([line?.pieces[0]?.kind, line?.pieces[0]?.label], ['away', `Away: ${reason}`]);
   }
 });
 
-test('an operator in a conversation who is away for a reason is in a conversation', () => {
+test('an operator who is away with a reason but in a conversation counts as in a conversation', () => {
   const [line] = linesOf([interval({ started_at: at(100), type: 'engaged', reason: 'Lunch' })], day);
   assert.equal(line?.pieces[0]?.kind, 'engaged');
 });
 
-test('pieces of a kind are one path', () => {
+test('all intervals of a state are one SVG path', () => {
   const [line] = linesOf(
     [interval({ started_at: at(110), ended_at: at(120) }), interval({ started_at: at(130), ended_at: at(131) })],
     day,

@@ -34,11 +34,11 @@ interface Day {
   readonly now: number;
 }
 
-const media: Readonly<Record<string, string>> = { chat: 'chat', audio: 'audio', video: 'video' };
+const mediumLabels: Readonly<Record<string, string>> = texts.media;
 
-function describe({ type, reason }: PresenceInterval): Pick<Piece, 'kind' | 'label'> {
+function describeInterval({ type, reason }: PresenceInterval): Pick<Piece, 'kind' | 'label'> {
   if (type === 'engaged') return { kind: 'engaged', label: texts.inConversation };
-  const medium = reason === null ? media[type] : undefined;
+  const medium = reason === null ? mediumLabels[type] : undefined;
   if (medium !== undefined) return { kind: 'available', label: texts.availableFor(medium) };
   if (type === 'missed_call') return { kind: 'away', label: texts.awayMissedOffer };
   return { kind: 'away', label: reason === null ? texts.away : texts.awayWithReason(reason) };
@@ -50,7 +50,7 @@ export function linesOf(intervals: readonly PresenceInterval[], { from, to, now 
   return [...byOperator].flatMap(([operatorId, found]) => {
     const pieces = found
       .map((interval) => ({
-        ...describe(interval),
+        ...describeInterval(interval),
         from: Math.max(from, Date.parse(interval.started_at)),
         to: Math.min(to, interval.ended_at === null ? now : Date.parse(interval.ended_at)),
       }))

@@ -3,10 +3,10 @@ import type { ReactElement } from 'react';
 import { useSearchParams } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
-import { useNow } from '../../components/since.tsx';
+import { useNow } from '../../components/elapsed-time.tsx';
 import { Empty, Loading, NoMatch } from '../../components/states.tsx';
 import { useMe } from '../../data/use-me.ts';
-import { boundsOf, nameOf } from '../board/day/day.ts';
+import { dayBounds, localDate } from '../board/day/day.ts';
 import { useManagedSites } from '../board/use-board.ts';
 import { usePeople } from '../people/use-people.ts';
 import { linesOf } from './day-line.ts';
@@ -18,10 +18,10 @@ import { useIntervals } from './use-intervals.ts';
 export function TimelinePage(): ReactElement {
   const siteIds = useManagedSites();
   const [search, setSearch] = useSearchParams();
-  const today = nameOf(new Date(useNow()));
+  const today = localDate(new Date(useNow()));
   const day = search.get('day') ?? today;
   const chooseDay = (value: string): void => setSearch(new URLSearchParams({ day: value }), { replace: true });
-  const bounds = boundsOf(day);
+  const bounds = dayBounds(day);
   return (
     <>
       <PageTitle title={texts.timeline} />
@@ -31,7 +31,7 @@ export function TimelinePage(): ReactElement {
       ) : bounds === null ? (
         <Empty>{texts.chooseDaySentence}</Empty>
       ) : (
-        <DayOf siteIds={siteIds} from={bounds.from} to={bounds.to} />
+        <DayTimeline siteIds={siteIds} from={bounds.from} to={bounds.to} />
       )}
     </>
   );
@@ -42,19 +42,19 @@ interface ChoicesProps {
   readonly chooseDay: (day: string) => void;
 }
 
-const everySite = 'all';
+const allSites = 'all';
 
 function Choices({ day, chooseDay }: ChoicesProps): ReactElement {
   const me = useMe();
   const managed = me.sites.filter(({ id }) => me.can('manager', id));
   const sites = [
-    { value: everySite, label: texts.allSites },
+    { value: allSites, label: texts.allSites },
     ...managed.map(({ id, name }) => ({ value: id, label: name })),
   ];
-  const bounds = boundsOf(day);
+  const bounds = dayBounds(day);
   const move = (days: number): void => {
     const from = bounds?.from ?? new Date();
-    chooseDay(nameOf(new Date(from.getFullYear(), from.getMonth(), from.getDate() + days)));
+    chooseDay(localDate(new Date(from.getFullYear(), from.getMonth(), from.getDate() + days)));
   };
   return (
     <Group gap="sm" mb="md" align="flex-end">
@@ -73,7 +73,7 @@ function Choices({ day, chooseDay }: ChoicesProps): ReactElement {
         <Button variant="default" size="xs" onClick={() => move(1)}>
           {texts.nextDay}
         </Button>
-        <Button variant="default" size="xs" onClick={() => chooseDay(nameOf(new Date()))}>
+        <Button variant="default" size="xs" onClick={() => chooseDay(localDate(new Date()))}>
           {texts.today}
         </Button>
       </Button.Group>
@@ -83,15 +83,15 @@ function Choices({ day, chooseDay }: ChoicesProps): ReactElement {
         w={200}
         allowDeselect={false}
         data={sites}
-        value={me.siteId ?? everySite}
-        onChange={(value) => me.chooseSite(value === everySite ? null : value)}
+        value={me.siteId ?? allSites}
+        onChange={(value) => me.chooseSite(value === allSites ? null : value)}
       />
     </Group>
   );
 }
 
 /** The site is the only filter besides the day. */
-function Nobody(): ReactElement {
+function NoOperators(): ReactElement {
   const { siteId, chooseSite } = useMe();
   if (siteId === null) return <Empty>{texts.nobodyOnline}</Empty>;
   return (
@@ -107,7 +107,7 @@ interface DayProps {
   readonly to: Date;
 }
 
-function DayOf({ siteIds, from, to }: DayProps): ReactElement {
+function DayTimeline({ siteIds, from, to }: DayProps): ReactElement {
   const now = useNow();
   const read = useIntervals({ siteIds, from, to });
   const people = usePeople().data ?? [];
@@ -125,7 +125,7 @@ function DayOf({ siteIds, from, to }: DayProps): ReactElement {
           {texts.tooManyChanges}
         </Text>
       ) : null}
-      {lines.length === 0 ? <Nobody /> : <Timeline lines={lines} from={from} to={to} now={now} />}
+      {lines.length === 0 ? <NoOperators /> : <Timeline lines={lines} from={from} to={to} now={now} />}
     </>
   );
 }

@@ -4,6 +4,7 @@ export const texts = {
   inConversation: 'In a conversation',
   available: 'Available',
   away: 'Away',
+  media: { chat: 'chat', audio: 'audio', video: 'video' },
   availableFor: (medium: string) => `Available: ${medium}`,
   awayMissedOffer: 'Away: missed an offer',
   awayWithReason: (reason: string) => `Away: ${reason}`,

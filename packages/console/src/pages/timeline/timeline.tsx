@@ -1,7 +1,7 @@
 import { Table, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { ChevronDownIcon, ChevronRightIcon } from '@radix-ui/react-icons';
 import { Fragment, useState, type ReactElement } from 'react';
-import { inClock } from '../../components/duration.ts';
+import { formatClock } from '../../components/duration.ts';
 import { formatTime } from '../../components/time.ts';
 import { hoursOf, kinds, pathOf, type Line } from './day-line.ts';
 import classes from './timeline.module.css';
@@ -97,7 +97,7 @@ function Row({ line, range: { from, to, now }, isOpen, toggle }: RowProps): Reac
   const { seconds } = line;
   const summary = kinds
     .filter(({ kind }) => seconds[kind] > 0)
-    .map(({ kind, label }) => `${label} ${inClock(seconds[kind])}`)
+    .map(({ kind, label }) => `${label} ${formatClock(seconds[kind])}`)
     .join(', ');
   return (
     <Table.Tr>
@@ -121,8 +121,8 @@ function Row({ line, range: { from, to, now }, isOpen, toggle }: RowProps): Reac
           {start <= now && now < end ? <path data-kind="now" d={`M${now - start} 0v1`} /> : null}
         </svg>
       </Table.Td>
-      <Table.Td className={classes['figure'] ?? ''}>{inClock(seconds.online)}</Table.Td>
-      <Table.Td className={classes['figure'] ?? ''}>{inClock(seconds.engaged)}</Table.Td>
+      <Table.Td className={classes['figure'] ?? ''}>{formatClock(seconds.online)}</Table.Td>
+      <Table.Td className={classes['figure'] ?? ''}>{formatClock(seconds.engaged)}</Table.Td>
     </Table.Tr>
   );
 }
@@ -139,7 +139,9 @@ function Pieces({ line }: { readonly line: NamedLine }): ReactElement {
                 {clock(from)}–{clock(to)}
               </span>
               <bdi className="user-text">{label}</bdi>
-              <span className={classes['length']}>{inClock(Math.floor(to / 1_000) - Math.floor(from / 1_000))}</span>
+              <span className={classes['length']}>
+                {formatClock(Math.floor(to / 1_000) - Math.floor(from / 1_000))}
+              </span>
             </li>
           ))}
         </ol>

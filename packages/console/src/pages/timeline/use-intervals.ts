@@ -4,7 +4,7 @@ import { maxPageSize } from '@usher/contract/limits';
 import { useSession } from '../../session/use-session.ts';
 
 /** A day with more intervals is cut, and the page says so. */
-const mostPages = 50;
+const maxPages = 50;
 const refreshMs = 15_000;
 
 interface IntervalsQuery {
@@ -27,9 +27,12 @@ export function useIntervals({ siteIds, from, to }: IntervalsQuery): UseQueryRes
     queryFn: async ({ signal }) => {
       const intervals: PresenceInterval[] = [];
       let cursor: string | null = null;
-      for (let page = 0; page < mostPages; page += 1) {
-        const asked: typeof query & { readonly cursor?: string } = { ...query, ...(cursor === null ? {} : { cursor }) };
-        const answer = await api.call('GET /operators/presence_intervals', { query: asked, signal });
+      for (let page = 0; page < maxPages; page += 1) {
+        const pageQuery: typeof query & { readonly cursor?: string } = {
+          ...query,
+          ...(cursor === null ? {} : { cursor }),
+        };
+        const answer = await api.call('GET /operators/presence_intervals', { query: pageQuery, signal });
         intervals.push(...answer.presence_intervals);
         if (answer.next_page === null) return { intervals, isCut: false };
         cursor = new URL(answer.next_page).searchParams.get('cursor');

@@ -53,6 +53,8 @@ export const texts = {
   atMostHeaders: (count: number) => `must not have more than ${count} headers`,
 
   // channels/http.ts
+  noneValue: 'none',
+  urlLabel: 'URL',
   httpRequest: 'HTTP request',
   answeredGone: 'the receiver answered 410 Gone',
   method: 'Method',
@@ -168,7 +170,7 @@ export const texts = {
   // deliveries/replay-many.tsx
   deliveriesSelected: (count: number) =>
     plural(count, { one: `${count} delivery selected`, other: `${count} deliveries selected` }),
-  mostDeliveriesSelected: (count: number) => `${count} deliveries selected (maximum)`,
+  maxDeliveriesSelected: (count: number) => `${count} deliveries selected (maximum)`,
   replaySelected: 'Replay selected',
   deliveriesReplayed: (count: number) =>
     plural(count, { one: `${count} delivery replayed`, other: `${count} deliveries replayed` }),
@@ -237,7 +239,7 @@ export const texts = {
     'We generate a new secret and show it once. For 24 hours every request is signed with both secrets, so you can update the receiver. Rotating again within that time revokes the oldest secret immediately.',
   rotate: 'Rotate',
 
-  // registrations/secret-shown.tsx
+  // registrations/new-secret.tsx
   secretShownHelp: 'Requests are signed with this secret. Store it for the receiver now; it is not shown again.',
   oldSecretUntil: (time: string) =>
     `Until ${time} every request is signed with both secrets. Update the receiver before then.`,
@@ -254,6 +256,8 @@ export const texts = {
   inOrderValue: 'in order per conversation',
   unorderedValue: 'unordered',
   switch: 'Switch',
+  on: 'on',
+  off: 'off',
 
   // registrations/switch-button.tsx
   disable: 'Disable',
@@ -328,7 +332,7 @@ export const texts = {
   oneDay: '24 hours',
   sevenDays: '7 days',
 
-  // stats/standing.tsx
+  // stats/webhook-status.tsx
   deliveryCount: (count: number) => plural(count, { one: `${count} delivery`, other: `${count} deliveries` }),
   reasonSince: '{reason} since {time}',
   sinceTime: 'since {time}',
@@ -336,7 +340,7 @@ export const texts = {
   failing: 'Failing',
   retrying: 'Retrying',
 
-  // words.ts
+  // labels.ts
   seconds: (seconds: string) => `${seconds} s`,
   pending: 'Pending',
   pendingMeaning: 'Will be sent shortly.',

@@ -34,7 +34,7 @@ export async function receiveFile(
   await fileStore.begin(id);
   const { name, declared, bytes, sha256, text } = await readFilePart(raw, {
     field: contentField,
-    mostBytes: maxFileBytes,
+    maxBytes: maxFileBytes,
     save: async ({ fileName, declaredType }, incoming) => {
       const measured = await write(fileStore, id, incoming);
       return { name: safeName(fileName), declared: declaredType, ...measured };

@@ -1,4 +1,4 @@
-import { maxUploadsAtOnce } from '@usher/contract/limits';
+import { maxConcurrentUploads } from '@usher/contract/limits';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
@@ -36,8 +36,8 @@ interface Upload {
 export function uploadRoute(app: App, files: FileService): void {
   const uploads = new WeakMap<FastifyRequest, Upload>();
   const slots = new Slots(
-    maxUploadsAtOnce,
-    `You are already uploading ${maxUploadsAtOnce} files to this engagement. Wait until one of them has finished.`,
+    maxConcurrentUploads,
+    `You are already uploading ${maxConcurrentUploads} files to this engagement. Wait until one of them has finished.`,
   );
   const content = Type.Unsafe<ReceivedFile>({ type: 'string', format: 'binary' });
   void app.register(async (plain) => {

@@ -32,7 +32,7 @@ const counting = {
     hadEarlier: piece((sql) => sql`undelivered_to_operator > 1`),
   },
   // The row is updated anyway, because its lock orders the engagement's events.
-  nobody: {
+  none: {
     counted: piece((sql) => sql`undelivered_to_operator = undelivered_to_operator`),
     hadEarlier: piece((sql) => sql`undelivered_to_operator > 0`),
   },
@@ -64,7 +64,7 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
   const { accountId, engagementId, id, from, type, content, chosen, files } = message;
   const isChat = from.kind === 'visitor' || from.kind === 'operator';
   const target: Side = from.kind === 'operator' ? 'visitor' : 'operator';
-  const { counted, hadEarlier } = counting[isChat ? target : 'nobody'];
+  const { counted, hadEarlier } = counting[isChat ? target : 'none'];
   const [row] = await sql<MessageRow[]>`
     WITH engaged AS (
            UPDATE engagements e

@@ -104,7 +104,7 @@ function fieldsAfter(current: OperatorRow, changed: Partial<OperatorSettings>): 
   return { ...current, ...changed, display_name };
 }
 
-/** When the operator is enabled again they may sign in anew, but earlier sessions do not come back. */
+/** When the operator is enabled again they may sign in again, but earlier sessions do not come back. */
 async function endSignIns(sql: Sql, id: OperatorId): Promise<void> {
   await endSessions(sql, id);
   await withdrawInvitations(sql, id);
@@ -168,7 +168,7 @@ async function keepSuperManagers(
   if (orphaned.length === 0) return;
   throw new Refusal(
     'last_super_manager',
-    `This operator is the last super_manager on ${orphaned.join(', ')}. Make somebody else super_manager first.`,
+    `This operator is the last super_manager on ${orphaned.join(', ')}. Make another operator super_manager first.`,
   );
 }
 

@@ -8,7 +8,7 @@ import { hasRoleAnywhere, type OperatorCaller } from '../caller.ts';
 import type { OperatorRow } from './operator.ts';
 import { findOperator } from './store.ts';
 
-const leastToRead: Role = 'manager';
+const minRoleToRead: Role = 'manager';
 
 /**
  * Who may read or change an operator. An operator may belong to several sites, so a role on one of them is not always enough:
@@ -27,9 +27,9 @@ export async function operatorToRead(
   const caller = operatorOf(request);
   const operator = await visibleOperator(sql, caller, id);
   const mayRead =
-    operator.id === caller.operatorId || sharedRoles(caller, operator).some((role) => atLeast(role, leastToRead));
+    operator.id === caller.operatorId || sharedRoles(caller, operator).some((role) => atLeast(role, minRoleToRead));
   if (!mayRead)
-    throw new Refusal('forbidden', `This request needs the role ${leastToRead} on one of the operator's sites.`);
+    throw new Refusal('forbidden', `This request needs the role ${minRoleToRead} on one of the operator's sites.`);
   permitAs(request, 'self or one site', 'every site, own availability');
   return operator;
 }

@@ -11,7 +11,7 @@ function isRefused(guess: () => unknown): boolean {
     return false;
   } catch (error) {
     assert.ok(error instanceof Refusal && error.code === 'rate_limited');
-    assert.match(error.message, /Try again in \d+ s\.$/);
+    assert.match(error.message, /[Tt]ry again in \d+ s\.$/);
     return true;
   }
 }

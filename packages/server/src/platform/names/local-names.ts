@@ -4,10 +4,10 @@ import { isIP } from 'node:net';
 
 /** How often files are checked for changes, and how much of each is read. Reading is synchronous, and the files are small. */
 const refreshMs = 5_000;
-const mostBytes = 1_048_576;
+const maxBytes = 1_048_576;
 /** The limits of the C library. */
-const mostSearchDomains = 6;
-const mostNdots = 15;
+const maxSearchDomains = 6;
+const maxNdots = 15;
 
 export interface LocalFiles {
   readonly hosts: string;
@@ -84,12 +84,12 @@ function parseSearch(text: string): SearchRule {
   let ndots = 1;
   for (const line of text.split('\n')) {
     const [keyword, ...values] = wordsOf(line);
-    if (keyword === 'search') domains = values.slice(0, mostSearchDomains);
+    if (keyword === 'search') domains = values.slice(0, maxSearchDomains);
     else if (keyword === 'domain') domains = values.slice(0, 1);
     else if (keyword === 'options')
       for (const value of values) {
         const given = /^ndots:(\d{1,3})$/.exec(value)?.[1];
-        if (given !== undefined) ndots = Math.min(Number(given), mostNdots);
+        if (given !== undefined) ndots = Math.min(Number(given), maxNdots);
       }
   }
   return { domains: domains.map((domain) => domain.replace(/\.$/, '')).filter((domain) => domain !== ''), ndots };
@@ -137,7 +137,7 @@ function versionOf(path: string): string {
 /** A file that cannot be read counts as empty, so that DNS is queried. */
 function textOf(path: string): string {
   try {
-    return readFileSync(path, 'utf8').slice(0, mostBytes);
+    return readFileSync(path, 'utf8').slice(0, maxBytes);
   } catch {
     return '';
   }

@@ -6,7 +6,7 @@ import { LocalNames, type LocalFiles } from './local-names.ts';
 import { lookUpName, NameUnresolved, type FoundAddresses } from './look-up-name.ts';
 
 /** The maximum number of cached names. */
-const mostCached = 20_000;
+const maxCached = 20_000;
 /** The bounds of a TTL: a changed record is used after a minute at the latest. */
 const shortestKeepMs = 1_000;
 const longestKeepMs = 60_000;
@@ -61,7 +61,7 @@ interface NameResolverOptions {
 export class NameResolver {
   readonly #servers: readonly string[];
   readonly #local: LocalNames;
-  readonly #cache = new BoundedMap<string, CachedName>(mostCached);
+  readonly #cache = new BoundedMap<string, CachedName>(maxCached);
   readonly #lookups = new Map<string, Lookup>();
   readonly #trusted = new FairQueue(queueLimits);
   readonly #untrusted = new FairQueue(queueLimits);

@@ -80,7 +80,7 @@ export function newBoard(newId: () => string): Board {
   };
 }
 
-/** Returns the changes since the last call, and starts collecting anew. */
+/** Returns the changes since the last call, and starts a new collection. */
 export function takeChanges(board: Board): Changes {
   const { changes } = board;
   board.changes = noChanges();
@@ -129,11 +129,11 @@ export function releaseVisitor(board: Board, visitor: Visitor): void {
 }
 
 /** Sorts by start, then by id: the order is the same in every process, whatever order the rows were loaded in. */
-export function byAge<Thing extends { readonly id: string }>(
-  things: Iterable<Thing>,
-  beganAt: (thing: Thing) => number,
-): Thing[] {
-  return [...things].toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1));
+export function byAge<Item extends { readonly id: string }>(
+  items: Iterable<Item>,
+  beganAt: (item: Item) => number,
+): Item[] {
+  return [...items].toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1));
 }
 
 /** Short lists are copied on every change: most are empty, and an array that was ever pushed to keeps its larger capacity. */

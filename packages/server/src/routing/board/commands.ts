@@ -130,8 +130,8 @@ function carryOut(board: Board, command: Command): () => Commands[CommandName]['
   }
 }
 
-function viewed<Thing, View>(thing: Thing | typeof notOnBoard, view: (thing: Thing) => View): () => View | null {
-  return () => (thing === notOnBoard ? null : view(thing));
+function viewed<Item, View>(item: Item | typeof notOnBoard, view: (item: Item) => View): () => View | null {
+  return () => (item === notOnBoard ? null : view(item));
 }
 
 function pending(

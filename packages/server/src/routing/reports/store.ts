@@ -47,10 +47,10 @@ export async function queueStats(sql: Sql, { queueId, from, to, serviceLevelSec 
             WHERE queue_id = ${queueId} AND entered_at >= ${from} AND entered_at < ${to}),
          here AS (
            SELECT count(*)::integer AS count
-             FROM queue_tickets t, unnest(t.queue_ids, t.entered_at) AS place (queue_id, entered_at)
+             FROM queue_tickets t, unnest(t.queue_ids, t.entered_at) AS entry (queue_id, entered_at)
             WHERE t.account_id = (SELECT account_id FROM queues WHERE id = ${queueId})
-              AND t.ended_at IS NULL AND place.queue_id = ${queueId}
-              AND place.entered_at >= ${from} AND place.entered_at < ${to})
+              AND t.ended_at IS NULL AND entry.queue_id = ${queueId}
+              AND entry.entered_at >= ${from} AND entry.entered_at < ${to})
     SELECT (count(*) + (SELECT count FROM here))::integer AS arrivals,
            (SELECT count FROM here) AS waiting,
            ${outcomes(sql, serviceLevelSec)}
@@ -93,10 +93,10 @@ export async function statsByInterval(
              FROM visits
             GROUP BY number),
          here AS (
-           SELECT ${number(sql`place.entered_at`)} AS number, count(*)::integer AS count
-             FROM queue_tickets t, unnest(t.queue_ids, t.entered_at) AS place (queue_id, entered_at)
-            WHERE t.account_id = ${accountId} AND t.ended_at IS NULL AND place.queue_id = ANY(${queues}::uuid[])
-              AND place.entered_at >= ${from} AND place.entered_at < ${to}
+           SELECT ${number(sql`entry.entered_at`)} AS number, count(*)::integer AS count
+             FROM queue_tickets t, unnest(t.queue_ids, t.entered_at) AS entry (queue_id, entered_at)
+            WHERE t.account_id = ${accountId} AND t.ended_at IS NULL AND entry.queue_id = ANY(${queues}::uuid[])
+              AND entry.entered_at >= ${from} AND entry.entered_at < ${to}
             GROUP BY 1)
     SELECT i."from", i."to",
            (coalesce(l.count, 0) + coalesce(h.count, 0))::integer AS arrivals, coalesce(h.count, 0) AS waiting,

@@ -10,7 +10,7 @@ const not = (field: unknown) => ({ type: 'not', field });
 const and = (...fields: unknown[]) => ({ type: 'and', fields });
 const or = (...fields: unknown[]) => ({ type: 'or', fields });
 
-/** A filter, and whether it can let something through that is on the first site, and on the second. */
+/** A filter, and whether it can match rows of the first and of the second site. */
 const cases: readonly (readonly [filter: unknown, sites: readonly [boolean, boolean]])[] = [
   [site(one), [true, false]],
   [site(one.toUpperCase()), [true, false]],
@@ -27,11 +27,11 @@ const cases: readonly (readonly [filter: unknown, sites: readonly [boolean, bool
 ];
 
 for (const [given, sites] of cases)
-  test(`${JSON.stringify(given)} may let through ${JSON.stringify(sites)}`, () => {
+  test(`${JSON.stringify(given)} can match rows of the two sites: ${JSON.stringify(sites)}`, () => {
     const { filter } = readFilter(given);
     assert.ok(filter !== null);
     assert.deepEqual([mayMatch(filter, one), mayMatch(filter, two)], sites);
-    // Those need the role that are named and can be concerned.
+    // The caller needs a role on sites that the filter names and can match.
     const named = JSON.stringify(given).toLowerCase();
     const expected = [one, two].filter((id, index) => sites[index] && named.includes(`"site_id","value":"${id}`));
     if (!named.includes('"in"')) assert.deepEqual(sitesNamed(filter), expected);

@@ -7,7 +7,7 @@ import { StatisticsSlots } from './slots.ts';
 
 const limits = { perAccount: 2, running: 2, waiting: 2, maxWaitMs: 60_000 };
 
-/** Asks for a statistic that is read until `finish`. */
+/** Runs a statistic that takes until `finish`. */
 function ask(slots: StatisticsSlots, account: string) {
   const read = Promise.withResolvers<string>();
   let hasBegun = false;

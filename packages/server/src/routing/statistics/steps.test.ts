@@ -69,7 +69,7 @@ test('steps follow each other, start at full steps of the local clock, and cover
   );
 });
 
-/** Whether the local clock shows a full step, or has just been changed. */
+/** Whether the local time is a multiple of the step, or the clock was just changed. */
 function isFull(start: number, granularity: Granularity, timeZone: string): boolean {
   const local = Temporal.Instant.fromEpochMilliseconds(start).toZonedDateTimeISO(timeZone);
   if (granularity === 'day') return local.startOfDay().epochMilliseconds === start;

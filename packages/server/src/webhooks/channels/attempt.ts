@@ -8,7 +8,7 @@ export interface Attempt {
    */
   readonly verdict: 'delivered' | 'failed' | 'refused' | 'ended';
   /**
-   * Nobody answered for the receiver: this counts against the destination, whichever delivery it was. `null`: no request was
+   * The receiver did not answer: this counts against the destination, whichever delivery it was. `null`: no request was
    * made, so the destination is not judged.
    */
   readonly unavailable: boolean | null;

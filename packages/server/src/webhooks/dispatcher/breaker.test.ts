@@ -8,7 +8,7 @@ function failing(times: number, now = 0): Breaker {
   return breaker;
 }
 
-test('it opens after five in a row, and any answer between them keeps it closed', () => {
+test('the breaker opens after five unanswered requests in a row, and any answer resets the count', () => {
   assert.equal(failing(4).state(0), 'closed');
   assert.equal(failing(5).state(0), 'open');
   const breaker = failing(4);
@@ -17,7 +17,7 @@ test('it opens after five in a row, and any answer between them keeps it closed'
   assert.equal(breaker.state(0), 'closed');
 });
 
-test('after a pause it asks once; the pause doubles up to a minute; an answer closes it', () => {
+test('the breaker is half open after a pause that doubles up to a minute, and an answer closes it', () => {
   const breaker = failing(5);
   assert.equal(breaker.state(999), 'open');
   assert.equal(breaker.state(1_000), 'half_open');
@@ -30,12 +30,12 @@ test('after a pause it asks once; the pause doubles up to a minute; an answer cl
   }
   breaker.answered();
   assert.equal(breaker.state(now), 'closed');
-  // And begins anew.
+  // The count starts again.
   for (let time = 0; time < 5; time += 1) breaker.unanswered(now);
   assert.equal(breaker.state(now + 1_000), 'half_open');
 });
 
-test('what was under way when it opened does not make the pause longer', () => {
+test('requests that were in flight when the breaker opened do not make the pause longer', () => {
   const breaker = failing(20);
   assert.equal(breaker.state(1_000), 'half_open');
 });

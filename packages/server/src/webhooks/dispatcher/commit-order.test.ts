@@ -11,14 +11,14 @@ import { laneBatch, type DeliveryQuery } from './store.ts';
 import { Watermark, type Moment } from './watermark.ts';
 
 /**
- * A model of commit order against the reader of the dispatcher. The database is modelled as PostgreSQL documents it: ids of
- * transactions and numbers of events are given at once, commits come in any order, a snapshot's `xmax` is one past the highest
- * transaction that has *ended*. Events of one engagement are written under the lock of its row. The reader is the real one:
- * `Watermark`, `Destination` and `Lanes`.
+ * Tests the dispatcher's reader against a model of commit order. The model follows the documentation of PostgreSQL: transaction
+ * ids and sequence numbers are assigned at once, commits happen in any order, and `xmax` of a snapshot is one past the highest
+ * transaction that has *ended*. Events of an engagement are written under the lock of its row. `Watermark`, `Destination` and
+ * `Lanes` are the real ones.
  */
 interface Row {
   readonly delivery: Delivery;
-  /** `delayed`: it has failed, and its next attempt is not due yet. */
+  /** `delayed`: the delivery has failed, and its next attempt is not due yet. */
   readonly state: 'fresh' | 'delayed' | 'due';
 }
 
@@ -27,7 +27,7 @@ class ModelDatabase {
   #latestEnded = 0;
   #seq = 0;
   readonly #running = new Map<number, { readonly engagement: number; readonly written: Delivery[] }>();
-  /** What is committed and not yet written off. */
+  /** Committed deliveries that have no final outcome yet. */
   readonly #rows = new Map<DeliveryId, Row>();
   readonly committed: Delivery[] = [];
 
@@ -35,7 +35,7 @@ class ModelDatabase {
     return [...this.#running.keys()];
   }
 
-  /** `false`: somebody else has the engagement's row. */
+  /** `false`: another transaction has locked the engagement's row. */
   begin(engagement: number): boolean {
     for (const each of this.#running.values()) if (each.engagement === engagement) return false;
     this.#running.set(this.#nextXid, { engagement, written: [] });
@@ -104,7 +104,7 @@ class ModelDatabase {
     this.#rows.set(delivery.id, { delivery: failed, state: 'delayed' });
   }
 
-  letFallDue(): void {
+  makeDue(): void {
     for (const [id, { delivery, state }] of this.#rows)
       if (state === 'delayed') this.#rows.set(id, { delivery, state: 'due' });
   }
@@ -132,12 +132,12 @@ function deliveryOf(seq: number, engagement: number): Delivery {
   };
 }
 
-/** Requests under way at most. */
+/** The maximum of requests in flight. */
 const maxConcurrent = 4;
 
 /**
- * The loop of the dispatcher. A statement is one step and its answer another: in between, receivers answer. A delivery counts
- * as sent when the receiver takes it. Time never moves, so that no rescan by the clock hides what was passed over.
+ * A model of the dispatcher's loop. A statement and its result are separate steps, and receivers may answer in between. A delivery
+ * counts as sent when the receiver accepts it. Time stands still, so that no rescan by time hides a skipped delivery.
  */
 class ModelDispatcher {
   readonly sent: Delivery[] = [];
@@ -146,7 +146,7 @@ class ModelDispatcher {
   readonly #destination: Destination;
   readonly #sending: Delivery[] = [];
   #outcomes: { readonly delivery: Delivery; readonly isTaken: boolean }[] = [];
-  /** What to do when the statement under way is answered. */
+  /** Called with the result of the running statement. */
   #answered: (() => void) | null = null;
 
   constructor(database: ModelDatabase) {
@@ -194,7 +194,7 @@ class ModelDispatcher {
     };
   }
 
-  /** A read for other destinations only: this one had no room, or nothing was said of it. */
+  /** A read for other destinations only: this one had no room, or was not dirty. */
   readForOthers(): void {
     this.finish();
     this.#watermark.note(this.#database.moment());
@@ -209,7 +209,7 @@ class ModelDispatcher {
     this.#answered = () => this.#destination.resume(lane, rows, rows.length === laneBatch);
   }
 
-  /** Outcomes are written some time after the answer of the receiver. */
+  /** Writes the outcomes, some time after the answers of the receivers. */
   write(): void {
     this.finish();
     const outcomes = this.#outcomes.slice(0, Math.ceil(this.#outcomes.length / 2));
@@ -264,7 +264,7 @@ const commits = [
   'take',
   'write outcomes',
 ] as const;
-const faults = ['write many', 'resume', 'take', 'take', 'take', 'fail', 'fall due', 'change'] as const;
+const faults = ['write many', 'resume', 'take', 'take', 'take', 'fail', 'become due', 'change'] as const;
 
 interface Step {
   readonly do: (typeof commits)[number] | (typeof faults)[number];
@@ -283,19 +283,19 @@ function apply(database: ModelDatabase, dispatcher: ModelDispatcher, { do: what,
   else if (what === 'finish') dispatcher.finish();
   else if (what === 'take') dispatcher.answer(number, true);
   else if (what === 'fail') dispatcher.answer(number, false);
-  else if (what === 'fall due') database.letFallDue();
+  else if (what === 'become due') database.makeDue();
   else if (what === 'change') dispatcher.forget();
   else dispatcher.write();
 }
 
-/** Everything is committed, and receivers take whatever they are sent. */
+/** Commits everything, and makes the receivers accept all deliveries. */
 function comeToRest(database: ModelDatabase, dispatcher: ModelDispatcher): void {
   for (const xid of database.running) database.end(xid, 'commit');
   let quiet = 0;
   for (let round = 0; quiet < 3; round += 1) {
     assert.ok(round < 100_000, 'it comes to rest');
     const before = dispatcher.sent.length;
-    database.letFallDue();
+    database.makeDue();
     dispatcher.read();
     dispatcher.finish();
     for (let number = 0; number < maxConcurrent; number += 1) dispatcher.answer(number, true);
@@ -321,11 +321,11 @@ function check(steps: readonly Step[]): void {
   assert.equal(dispatcher.sent.length, database.committed.length);
 }
 
-test('D8.7: in whatever order transactions commit, events of one engagement are sent in order and none is passed over', () => {
+test('D8.7: events of an engagement are sent in order and none is skipped, in whatever order transactions commit', () => {
   fc.assert(fc.property(fc.array(stepsOf(commits), { maxLength: 200, size: 'max' }), check), { numRuns: 1_000 });
 });
 
-test('D8.7: nor is the order lost when deliveries fail, webhooks change and more waits than is held', () => {
+test('D8.7: the order holds when deliveries fail, webhooks change and more deliveries wait than fit into memory', () => {
   const all = stepsOf([...commits, ...faults]);
   const numRuns = process.env['PROVE'] === undefined ? 300 : 20_000;
   fc.assert(fc.property(fc.array(all, { maxLength: 200, size: 'max' }), check), { numRuns });

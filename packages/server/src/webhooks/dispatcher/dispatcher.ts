@@ -170,7 +170,7 @@ export class Dispatcher {
     for (const destination of this.#leased.all) {
       // A delayed delivery becomes due, and a pause ends, by time alone; nobody notifies us.
       destination.markDirty();
-      // Somebody else may have removed a head that others wait for.
+      // Another process may have removed a head that others wait for.
       if (destination.lanes.blockedCount > 0 && now - destination.reloadedAt > reloadMs) this.#stale.add(destination);
       this.#sender.pump(destination);
     }
@@ -233,7 +233,7 @@ export class Dispatcher {
     if (this.#isPollDue) {
       this.#isPollDue = false;
       await this.#leases.checkSessionsAndClock();
-      // After a long outage of the database our leases have expired. Renew them: leasing them anew would send deliveries in flight again.
+      // After a long outage of the database our leases have expired. Renew them: leasing them again would send deliveries in flight again.
       if (this.#leased.all.some(({ terms }) => terms.leasedUntil < now)) await this.#renew();
       const { leases, terms, oldestDueSec } = await this.#leases.leaseAny(room);
       this.#deps.watch.oldestDue(oldestDueSec);

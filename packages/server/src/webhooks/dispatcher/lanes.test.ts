@@ -27,7 +27,7 @@ const takeAll = (lanes: Lanes): number[] => {
   return taken;
 };
 
-test('of an engagement one at a time, of others whatever there is', () => {
+test('deliveries of an engagement are sent one at a time, those without one all at once', () => {
   const lanes = new Lanes();
   for (const [seq, engagement] of [
     [1, 'a'],
@@ -44,7 +44,7 @@ test('of an engagement one at a time, of others whatever there is', () => {
   assert.deepEqual(takeAll(lanes), [2]);
 });
 
-test('one that failed keeps back what follows, until it comes again; one that is parked does not', () => {
+test('a failed delivery blocks its lane until it is retried, a parked one does not', () => {
   const lanes = new Lanes();
   lanes.add(delivery(1, 'a'));
   lanes.add(delivery(2, 'a'));
@@ -55,14 +55,14 @@ test('one that failed keeps back what follows, until it comes again; one that is
   assert.equal(lanes.blockedCount, 1);
   lanes.add(delivery(1, 'a', { attempts: 1, isDelayed: true }));
   assert.deepEqual(takeAll(lanes), [1]);
-  // Parked now: it goes on without it.
+  // The delivery is parked now, and the lane continues without it.
   lanes.pass(delivery(1, 'a', { attempts: 1 }));
   assert.deepEqual(takeAll(lanes), [2]);
   lanes.add(delivery(1, 'a', { attempts: 3, parked: true, isDelayed: true }));
   assert.deepEqual(takeAll(lanes), [1]);
 });
 
-test('a lane that was blocked in the time of another waits for its first too', () => {
+test('a lane that another process has blocked waits for its failed delivery too', () => {
   const lanes = new Lanes();
   lanes.block('webhook', 'a');
   lanes.add(delivery(2, 'a'));
@@ -71,11 +71,11 @@ test('a lane that was blocked in the time of another waits for its first too', (
   assert.deepEqual(takeAll(lanes), [1]);
 });
 
-test('what waits behind those that failed has a limit; what does not fit is let go and asked for again', () => {
+test('a limited number of deliveries waits in memory behind a failed one, and the rest is read again', () => {
   const lanes = new Lanes();
   lanes.block('webhook', 'a');
-  const kept = Array.from({ length: 600 }, (_, index) => lanes.add(delivery(index + 2, 'a'))).filter(Boolean);
-  assert.equal(kept.length, 500);
+  const accepted = Array.from({ length: 600 }, (_, index) => lanes.add(delivery(index + 2, 'a'))).filter(Boolean);
+  assert.equal(accepted.length, 500);
   lanes.add(delivery(1, 'a', { attempts: 1, isDelayed: true }));
   for (let seq = 1; seq <= 500; seq += 1) {
     assert.deepEqual(takeAll(lanes), [seq]);
@@ -83,7 +83,7 @@ test('what waits behind those that failed has a limit; what does not fit is let 
   }
   assert.deepEqual(takeAll(lanes), [501]);
   assert.equal(lanes.pass(delivery(501, 'a')), true);
-  // Until it is read, nothing else of it is taken.
+  // Until the rest of the lane is read, later deliveries are not accepted.
   assert.equal(lanes.add(delivery(700, 'a')), false);
   const lane = { webhookId: 'webhook', engagementId: 'a' };
   assert.equal(lanes.resume(lane, [delivery(502, 'a'), delivery(503, 'a')], true), true);
@@ -96,7 +96,7 @@ test('what waits behind those that failed has a limit; what does not fit is let 
   assert.deepEqual(takeAll(lanes), [700]);
 });
 
-test('cleared is everything but what is being sent, whose engagement goes on after it', () => {
+test('clear removes all deliveries except those in flight, whose lanes continue afterwards', () => {
   const lanes = new Lanes();
   for (const [seq, engagement] of [
     [1, 'a'],
@@ -110,58 +110,58 @@ test('cleared is everything but what is being sent, whose engagement goes on aft
     lanes.clear().map(({ seq }) => seq),
     [3, 4, 2],
   );
-  // Read again before the first is done with: it still comes after it.
+  // Read again while the first is in flight, it still comes after the first.
   assert.equal(lanes.add(delivery(2, 'a')), false);
   assert.equal(lanes.pass(delivery(1, 'a')), true);
   lanes.resume({ webhookId: 'webhook', engagementId: 'a' }, [delivery(2, 'a')], false);
   assert.deepEqual(takeAll(lanes), [2]);
 });
 
-/** A log that is read from the beginning in each round, and a receiver that fails as told, for a while. */
-function liveThrough(count: number, engagements: number, fails: () => boolean): Delivery[] {
+/** A log that is read from the beginning in each round, and a receiver that fails for a while as the test says. */
+function simulate(count: number, engagements: number, fails: () => boolean): Delivery[] {
   const lanes = new Lanes(3);
   const log = Array.from({ length: count }, (_, index) => delivery(index, `e${index % engagements}`));
   const waiting = new Map(log.map((each) => [each.seq, each]));
-  const held = new Set<number>();
+  const inMemory = new Set<number>();
   const arrived: Delivery[] = [];
-  const goOn = (done: Delivery): void => {
+  const continueLane = (done: Delivery): void => {
     if (!lanes.pass(done)) return;
     const isNext = (each: Delivery): boolean => each.engagementId === done.engagementId && !each.isDelayed;
-    const rest = [...waiting.values()].filter((each) => isNext(each) && !held.has(each.seq));
+    const rest = [...waiting.values()].filter((each) => isNext(each) && !inMemory.has(each.seq));
     const [some, more] = [rest.toSorted((a, b) => a.seq - b.seq).slice(0, 2), rest.length > 2];
-    for (const { seq } of some) held.add(seq);
+    for (const { seq } of some) inMemory.add(seq);
     assert.ok(lanes.resume({ webhookId: 'webhook', engagementId: String(done.engagementId) }, some, more));
   };
   const send = (next: Delivery): void => {
-    held.delete(next.seq);
+    inMemory.delete(next.seq);
     if (!fails()) {
       waiting.delete(next.seq);
       arrived.push(next);
-      goOn(next);
+      continueLane(next);
       return;
     }
     const attempts = next.attempts + 1;
     const parked = attempts >= 3;
     waiting.set(next.seq, { ...next, attempts, isDelayed: true, parked });
-    if (parked) goOn(next);
-    else for (const { seq } of lanes.wait(next)) held.delete(seq);
+    if (parked) continueLane(next);
+    else for (const { seq } of lanes.wait(next)) inMemory.delete(seq);
   };
   for (let round = 0; waiting.size > 0; round += 1) {
-    assert.ok(round < 10_000, 'it does not come to an end');
+    assert.ok(round < 10_000, 'the simulation does not end');
     for (const each of [...waiting.values()].toSorted((a, b) => a.seq - b.seq))
-      if (!held.has(each.seq) && lanes.add(each)) held.add(each.seq);
+      if (!inMemory.has(each.seq) && lanes.add(each)) inMemory.add(each.seq);
     for (let next = lanes.take(); next !== undefined; next = lanes.take()) send(next);
   }
   return arrived;
 }
 
-test('whatever fails, the order within an engagement has but for what failed three times, and nothing is lost', () => {
+test('the order within an engagement holds except for deliveries that failed three times, and nothing is lost', () => {
   const property = fc.property(
     fc.integer({ min: 1, max: 60 }),
     fc.integer({ min: 1, max: 4 }),
     fc.array(fc.boolean(), { maxLength: 400 }),
     (count, engagements, failing) => {
-      const arrived = liveThrough(count, engagements, () => failing.pop() ?? false);
+      const arrived = simulate(count, engagements, () => failing.pop() ?? false);
       assert.equal(arrived.length, count);
       for (const each of Map.groupBy(arrived, ({ seq }) => seq % engagements).values()) {
         const inTime = each.filter(({ parked }) => !parked).map(({ seq }) => seq);
@@ -175,7 +175,7 @@ test('whatever fails, the order within an engagement has but for what failed thr
   fc.assert(property, { numRuns: 500 });
 });
 
-test('a lane that is found blocked while its first is under way goes on after it, and waits once if it fails', () => {
+test('a lane that is blocked while its first delivery is in flight continues after it, or waits if it fails', () => {
   const lanes = new Lanes();
   const head = delivery(1, 'a', { attempts: 1, isDelayed: true });
   lanes.add(head);
@@ -194,7 +194,7 @@ test('a lane that is found blocked while its first is under way goes on after it
   assert.deepEqual(takeAll(lanes), [2]);
 });
 
-test('a lane blocked by what came from elsewhere waits for it, though another of it was under way', () => {
+test('a lane blocked by a requeued delivery waits for it, even if another delivery was in flight', () => {
   const lanes = new Lanes();
   lanes.add(delivery(5, 'a'));
   takeAll(lanes);
@@ -207,7 +207,7 @@ test('a lane blocked by what came from elsewhere waits for it, though another of
   assert.deepEqual(takeAll(lanes), [1]);
 });
 
-test('a lane of which only what is done with could be read is not over', () => {
+test('a lane of which the first batch was empty still waits for the rest', () => {
   const lanes = new Lanes();
   const name = { webhookId: 'webhook', engagementId: 'a' };
   lanes.add(delivery(1, 'a'));
@@ -215,17 +215,17 @@ test('a lane of which only what is done with could be read is not over', () => {
   lanes.clear();
   assert.equal(lanes.pass(delivery(1, 'a')), true);
   assert.equal(lanes.resume(name, [], true), true);
-  // What comes later does not overtake what is still to be read.
+  // A later delivery does not overtake those that are still to be read.
   assert.equal(lanes.add(delivery(9, 'a')), false);
   assert.equal(lanes.resume(name, [delivery(2, 'a')], false), true);
   assert.deepEqual(takeAll(lanes), [2]);
 });
 
-test('a delivery that was not being sent cannot be done with or fail', () => {
+test('a delivery that is not in flight can neither succeed nor fail', () => {
   const lanes = new Lanes();
   lanes.block('webhook', 'a');
   for (const engagement of ['a', 'b']) {
-    assert.throws(() => lanes.pass(delivery(1, engagement)), /nothing of the lane/);
-    assert.throws(() => lanes.wait(delivery(1, engagement)), /nothing of the lane/);
+    assert.throws(() => lanes.pass(delivery(1, engagement)), /has no delivery being sent/);
+    assert.throws(() => lanes.wait(delivery(1, engagement)), /has no delivery being sent/);
   }
 });

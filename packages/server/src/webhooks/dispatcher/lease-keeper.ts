@@ -62,11 +62,11 @@ export class LeaseKeeper {
 
   /** Whether a lease taken now could be used. */
   get canLease(): boolean {
-    return this.#deps.session.isHeld();
+    return this.#deps.session.isAlive();
   }
 
   mayUse({ leasedUntil, session }: LeaseTerms, now: number): boolean {
-    return now <= leasedUntil && session === this.#deps.session.number && this.#deps.session.isHeld(now);
+    return now <= leasedUntil && session === this.#deps.session.number && this.#deps.session.isAlive(now);
   }
 
   /** Finds sessions that are gone, and moves due times after a step of the clock. */

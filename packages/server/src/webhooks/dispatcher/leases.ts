@@ -145,7 +145,7 @@ interface LeaseKey {
 }
 
 /**
- * Renews leases with the current session of the owner; returns those that are still ours. An expired lease that nobody has taken
+ * Renews leases with the current session of the owner; returns those that are still ours. An expired lease that no other process has taken
  * continues. Rows are locked in the same order as by outcomes, which run concurrently.
  */
 export async function renewLeases(

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Loop } from './loop.ts';
 
 /** A loop whose rounds end when the test says so. */
-function heldLoop(pauseMs: number) {
+function loopWithManualRounds(pauseMs: number) {
   const rounds: PromiseWithResolvers<void>[] = [];
   const failures: unknown[] = [];
   const loop = new Loop({
@@ -20,7 +20,7 @@ function heldLoop(pauseMs: number) {
 }
 
 test('rounds do not overlap, and however often the loop is woken during a round, one more follows', async () => {
-  const { loop, rounds } = heldLoop(0);
+  const { loop, rounds } = loopWithManualRounds(0);
   loop.wake();
   for (let times = 0; times < 3; times += 1) loop.wake();
   assert.equal(rounds.length, 1);
@@ -34,11 +34,11 @@ test('rounds do not overlap, and however often the loop is woken during a round,
   assert.equal(rounds.length, 3);
 });
 
-test('after a round that failed nothing happens until the pause is over, unless somebody wakes the loop', async (t) => {
+test('after a failed round the next one starts after the pause, or at once when the loop is woken', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { loop, rounds, failures } = heldLoop(250);
+  const { loop, rounds, failures } = loopWithManualRounds(250);
   loop.wake();
-  // Asked for while the round fails: the pause counts all the same.
+  // A request during the failing round does not shorten the pause.
   loop.wake();
   rounds[0]?.reject(new Error('away'));
   await turn();
@@ -53,9 +53,9 @@ test('after a round that failed nothing happens until the pause is over, unless 
   assert.equal(rounds.length, 3);
 });
 
-test('the earliest of several moments wakes the loop', (t) => {
+test('the earliest of several wake-ups starts the round', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { loop, rounds } = heldLoop(0);
+  const { loop, rounds } = loopWithManualRounds(0);
   loop.wakeWithin(50);
   loop.wakeWithin(5);
   loop.wakeWithin(100);
@@ -63,8 +63,8 @@ test('the earliest of several moments wakes the loop', (t) => {
   assert.equal(rounds.length, 1);
 });
 
-test('a loop that is stopped finishes its round and begins no other', async () => {
-  const { loop, rounds } = heldLoop(0);
+test('a stopped loop finishes its round and starts no other', async () => {
+  const { loop, rounds } = loopWithManualRounds(0);
   loop.wake();
   loop.wake();
   const stopped = loop.stop();

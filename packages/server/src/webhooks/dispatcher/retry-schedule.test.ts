@@ -10,7 +10,7 @@ function delayOf(given: Partial<Parameters<typeof afterFailure>[0]>): number | s
   return typeof then === 'string' ? then : then.delayMs;
 }
 
-test('D8.6: eleven retries, about three days in all, and then it is exhausted', () => {
+test('D8.6: a delivery is exhausted after eleven retries over about three days', () => {
   const delays = Array.from({ length: 12 }, (_, index) => delayOf({ times: index + 1 }));
   assert.deepEqual(delays, [
     5_000,
@@ -30,19 +30,19 @@ test('D8.6: eleven retries, about three days in all, and then it is exhausted', 
   assert.ok(hours > 70 && hours < 76, `${hours} hours`);
 });
 
-test('a step is up to a fifth shorter or longer', () => {
+test('jitter makes a delay up to a fifth shorter or longer', () => {
   assert.equal(delayOf({ random: 0 }), 4_000);
   assert.equal(delayOf({ random: 1 }), 6_000);
 });
 
-test('Retry-After is honoured up to the double of the step, and never shortens it', () => {
+test('Retry-After is respected up to twice the delay, and never shortens it', () => {
   assert.equal(delayOf({ retryAfterMs: 1_000 }), 5_000);
   assert.equal(delayOf({ retryAfterMs: 8_000 }), 8_000);
   assert.equal(delayOf({ retryAfterMs: 3_600_000 }), 10_000);
   assert.equal(delayOf({ times: 12, retryAfterMs: 1_000 }), 'exhausted');
 });
 
-test('D8.11: typing that failed twice is discarded', () => {
+test('D8.11: a typing event that failed twice is discarded', () => {
   assert.equal(delayOf({ type: typing }), 5_000);
   assert.equal(delayOf({ type: typing, times: 2 }), 'discarded');
 });

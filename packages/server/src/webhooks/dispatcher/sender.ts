@@ -112,7 +112,7 @@ export class Sender {
     return false;
   }
 
-  /** Whether we have the lease, and nobody can have taken it. */
+  /** Whether we have the lease, and no other process can have taken it. */
   #isOurs(destination: Destination, now: number): boolean {
     return this.#deps.leased.isOurs(destination) && this.#deps.leases.mayUse(destination.terms, now);
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Watermark } from './watermark.ts';
 
-test('with nothing under way the mark is the last number of the look before', () => {
+test('without running transactions the watermark is the last sequence number of the previous reading', () => {
   const mark = new Watermark();
   mark.note({ xmin: 10, nextXid: 10, lastSeq: 100 });
   assert.equal(mark.safe, 0);
@@ -10,7 +10,7 @@ test('with nothing under way the mark is the last number of the look before', ()
   assert.equal(mark.safe, 100);
 });
 
-test('a transaction under way has the mark until it ends', () => {
+test('a running transaction holds the watermark until it ends', () => {
   const mark = new Watermark();
   mark.note({ xmin: 10, nextXid: 10, lastSeq: 100 });
   mark.note({ xmin: 10, nextXid: 20, lastSeq: 150 });
@@ -22,10 +22,10 @@ test('a transaction under way has the mark until it ends', () => {
   assert.equal(mark.safe, 250);
 });
 
-test('a transaction that waits in COMMIT above every ended one has the mark as well', () => {
+test('a transaction that waits in COMMIT holds the watermark, even if its id is above all ended ones', () => {
   const mark = new Watermark();
   mark.note({ xmin: 10, nextXid: 10, lastSeq: 100 });
-  // 10 has an id and number 101; nothing has ended since, so a snapshot shows nothing of 10 and xmin stays.
+  // Transaction 10 has written number 101. No transaction has ended since, so a snapshot does not show 10, and xmin stays.
   mark.note({ xmin: 10, nextXid: 11, lastSeq: 101 });
   mark.note({ xmin: 10, nextXid: 11, lastSeq: 101 });
   assert.equal(mark.safe, 0);
@@ -33,12 +33,13 @@ test('a transaction that waits in COMMIT above every ended one has the mark as w
   assert.equal(mark.safe, 101);
 });
 
-test('a long transaction costs a bounded number of remembered moments, and none of the safety', () => {
+test('a long transaction needs a limited number of stored readings, and the watermark stays safe', () => {
   const mark = new Watermark();
-  for (let look = 1; look <= 10_000; look += 1) mark.note({ xmin: 5, nextXid: 10 + look, lastSeq: look * 10 });
+  for (let reading = 1; reading <= 10_000; reading += 1)
+    mark.note({ xmin: 5, nextXid: 10 + reading, lastSeq: reading * 10 });
   assert.equal(mark.safe, 0);
   mark.note({ xmin: 10_010, nextXid: 10_011, lastSeq: 100_010 });
-  assert.ok(mark.safe <= 99_990, 'numbers of transactions that may be under way');
+  assert.ok(mark.safe <= 99_990, 'the watermark must be below numbers of transactions that may still run');
   mark.note({ xmin: 10_011, nextXid: 10_011, lastSeq: 100_010 });
   assert.equal(mark.safe, 100_010);
 });

@@ -2,7 +2,7 @@ import '@mantine/charts/styles.css';
 import { BarChart, LineChart } from '@mantine/charts';
 import { SimpleGrid, Title } from '@mantine/core';
 import type { ReactElement, ReactNode } from 'react';
-import { inClock } from '../../../components/duration.ts';
+import { formatClock } from '../../../components/duration.ts';
 import { axisOf, durationTicks, timeTicks, valueTicks } from '../../../components/ticks.ts';
 import { formatTime } from '../../../components/time.ts';
 import { texts } from '../texts.ts';
@@ -34,7 +34,7 @@ export function Charts({
     tickFormatter: (at: string) => formatTime(at, 'time'),
   } as const;
   const visitors = valueTicks(largest(({ arrivals, engaged }) => Math.max(arrivals ?? 0, engaged ?? 0)));
-  const lost = valueTicks(largest(({ abandoned, sentAway }) => (abandoned ?? 0) + (sentAway ?? 0)));
+  const lost = valueTicks(largest(({ abandoned, turnedAway }) => (abandoned ?? 0) + (turnedAway ?? 0)));
   const waits = durationTicks(
     largest(({ averageWaitSec, longestWaitSec }) => Math.max(averageWaitSec ?? 0, longestWaitSec ?? 0)),
   );
@@ -62,7 +62,7 @@ export function Charts({
           curveType="linear"
           connectNulls={false}
           yAxisProps={axisOf(waits)}
-          valueFormatter={inClock}
+          valueFormatter={formatClock}
           series={[
             { name: 'averageWaitSec', label: texts.average, color: 'var(--day-one)' },
             { name: 'longestWaitSec', label: texts.longest, color: 'var(--day-three)', strokeDasharray: '5 3' },

@@ -2,14 +2,14 @@ import { Group, Loader, MultiSelect, NumberInput, Select, Text, TextInput } from
 import { maxServiceLevelSec } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
-import { inClock } from '../../../components/duration.ts';
+import { formatClock } from '../../../components/duration.ts';
 import { useRead } from '../../../data/use-api.ts';
 import { useServiceLevel } from '../service-level.ts';
 import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import now from '../now/now.module.css';
 import { Charts } from './charts.tsx';
-import { boundsOf, nameOf, stepsOf, wholeOf } from './day.ts';
+import { dayBounds, localDate, stepsOf, totalsOf } from './day.ts';
 import { FiguresTable } from './figures-table.tsx';
 
 const refreshMs = 30_000;
@@ -28,12 +28,12 @@ interface Choice {
 /** The statistics of one day, as charts and as a table. */
 export function DayView({ siteIds }: { readonly siteIds: readonly string[] }): ReactElement {
   const [choice, setChoice] = useState<Choice>(() => ({
-    day: nameOf(new Date()),
+    day: localDate(new Date()),
     intervalSec: 1_800,
     queueIds: [],
   }));
   const [levelSec, chooseLevel] = useServiceLevel();
-  const bounds = boundsOf(choice.day);
+  const bounds = dayBounds(choice.day);
   const stats = useRead(
     'GET /queues/stats',
     {
@@ -62,7 +62,7 @@ export function DayView({ siteIds }: { readonly siteIds: readonly string[] }): R
         <Loader aria-label={texts.loading} />
       ) : (
         <>
-          <Summary {...wholeOf(intervals)} levelSec={levelSec} />
+          <Summary {...totalsOf(intervals)} levelSec={levelSec} />
           <Charts steps={stepsOf(intervals, new Date(stats.dataUpdatedAt))} levelSec={levelSec} />
           <FiguresTable intervals={intervals} />
         </>
@@ -89,7 +89,7 @@ function Choices({ choice, choose, levelSec, chooseLevel }: ChoicesProps): React
         type="date"
         size="xs"
         value={choice.day}
-        error={boundsOf(choice.day) === null ? texts.chooseDay : null}
+        error={dayBounds(choice.day) === null ? texts.chooseDay : null}
         onChange={({ currentTarget }) => choose({ day: currentTarget.value })}
       />
       <Select
@@ -102,7 +102,7 @@ function Choices({ choice, choose, levelSec, chooseLevel }: ChoicesProps): React
         onChange={(value) => choose({ intervalSec: Number(value) })}
       />
       <NumberInput
-        label={texts.serviceLevelTargetS}
+        label={texts.serviceLevelTarget}
         size="xs"
         w={190}
         min={0}
@@ -128,25 +128,25 @@ function Choices({ choice, choose, levelSec, chooseLevel }: ChoicesProps): React
   );
 }
 
-function Summary(whole: ReturnType<typeof wholeOf> & { readonly levelSec: number }): ReactElement {
-  if (whole.arrivals === 0)
+function Summary(totals: ReturnType<typeof totalsOf> & { readonly levelSec: number }): ReactElement {
+  if (totals.arrivals === 0)
     return (
       <Text c="dimmed" mb="md">
         {texts.noVisitorsOnDay}
       </Text>
     );
-  const clock = (seconds: number | null): string => (seconds === null ? '–' : inClock(seconds));
+  const clock = (seconds: number | null): string => (seconds === null ? '–' : formatClock(seconds));
   const figures: readonly (readonly [name: string, value: string])[] = [
-    [texts.offered, String(whole.arrivals)],
-    [texts.answered, String(whole.engaged)],
-    [texts.abandoned, String(whole.abandoned)],
-    [texts.turnedAway, String(whole.sentAway)],
-    [texts.averageWait, clock(whole.averageWaitSec)],
-    [texts.longestWait, clock(whole.longestWaitSec)],
-    [texts.within(whole.levelSec), whole.within === null ? '–' : `${Math.round(whole.within * 100)} %`],
+    [texts.offered, String(totals.arrivals)],
+    [texts.answered, String(totals.engaged)],
+    [texts.abandoned, String(totals.abandoned)],
+    [texts.turnedAway, String(totals.turnedAway)],
+    [texts.averageWait, clock(totals.averageWaitSec)],
+    [texts.longestWait, clock(totals.longestWaitSec)],
+    [texts.within(totals.levelSec), totals.within === null ? '–' : `${Math.round(totals.within * 100)} %`],
   ];
   return (
-    <dl className={now['totals']} aria-label={texts.totalsDay}>
+    <dl className={now['totals']} aria-label={texts.totalsOfDay}>
       {figures.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

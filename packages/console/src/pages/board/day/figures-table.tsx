@@ -1,7 +1,7 @@
 import { Table } from '@mantine/core';
 import type { QueueStatsInterval } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
-import { inClock } from '../../../components/duration.ts';
+import { formatClock } from '../../../components/duration.ts';
 import { formatTime } from '../../../components/time.ts';
 import { texts } from '../texts.ts';
 import classes from './day.module.css';
@@ -20,7 +20,7 @@ const columns: readonly (readonly [name: string, value: (each: QueueStatsInterva
   [texts.serviceLevel, (each) => percent(each.within_service_level)],
 ];
 
-const clock = (seconds: number | null): string => (seconds === null ? '–' : inClock(seconds));
+const clock = (seconds: number | null): string => (seconds === null ? '–' : formatClock(seconds));
 const percent = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)} %`);
 
 /** The exact numbers behind the charts. */
@@ -28,7 +28,7 @@ export function FiguresTable({ intervals }: { readonly intervals: readonly Queue
   return (
     <details>
       <summary className={classes['summary']}>{texts.dayAsTable}</summary>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by keys. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrollable region must be reachable by keyboard. */}
       <section className={classes['scroll']} tabIndex={0} aria-label={texts.dayAsTable}>
         <Table className="tabular" stickyHeader fz="xs" horizontalSpacing="xs" verticalSpacing={4}>
           <Table.Thead>

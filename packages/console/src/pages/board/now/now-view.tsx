@@ -4,17 +4,17 @@ import { Cross2Icon } from '@radix-ui/react-icons';
 import { Suspense, useCallback, useState, type ReactElement } from 'react';
 import { useSearchParams } from 'wouter';
 import { RichText } from '../../../components/rich-text.tsx';
-import { lazily } from '../../../components/lazily.ts';
+import { lazyComponent } from '../../../components/lazy-component.ts';
 import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
-import { EngagedList } from './engaged-list.tsx';
+import { EngagementList } from './engagement-list.tsx';
 import classes from './now.module.css';
 import { OperatorList } from './operator-list.tsx';
 import { QueueList } from './queue-list.tsx';
 import { Totals } from './totals.tsx';
 import { WaitingList } from './waiting-list.tsx';
 
-const Transcript = lazily(async () => (await import('./transcript.tsx')).Transcript);
+const Transcript = lazyComponent(async () => (await import('./transcript.tsx')).Transcript);
 
 type Tab = 'queues' | 'waiting' | 'engaged' | 'operators';
 const tabs: readonly (readonly [Tab, string])[] = [
@@ -29,7 +29,7 @@ export function NowView(): ReactElement {
   const wide = useMediaQuery('(min-width: 75em)', true, { getInitialValueInEffect: false });
   const [params, setParams] = useSearchParams();
   const [tab, setTab] = useState<Tab>(wide ? 'waiting' : 'queues');
-  const [looked, look] = useState<string | null>(null);
+  const [viewedId, view] = useState<string | null>(null);
   const chosen = params.get('queue');
   const choose = useCallback(
     (id: string | null) => {
@@ -38,7 +38,7 @@ export function NowView(): ReactElement {
     },
     [setParams],
   );
-  const close = useCallback(() => look(null), []);
+  const close = useCallback(() => view(null), []);
   const current = wide && tab === 'queues' ? 'waiting' : tab;
   return (
     <div className={classes['board']}>
@@ -59,15 +59,15 @@ export function NowView(): ReactElement {
             {chosen === null || current === 'queues' ? null : <Chosen id={chosen} clear={() => choose(null)} />}
             {tabs.map(([value]) => (
               <Tabs.Panel key={value} value={value} className={classes['tabPanel'] ?? ''} pt="xs">
-                <Panel tab={value} {...{ chosen, choose, look }} />
+                <Panel tab={value} {...{ chosen, choose, view }} />
               </Tabs.Panel>
             ))}
           </Tabs>
         </section>
       </div>
-      {looked === null ? null : (
+      {viewedId === null ? null : (
         <Suspense>
-          <Transcript engagementId={looked} close={close} />
+          <Transcript engagementId={viewedId} close={close} />
         </Suspense>
       )}
     </div>
@@ -78,17 +78,17 @@ interface PanelProps {
   readonly tab: Tab;
   readonly chosen: string | null;
   readonly choose: (id: string | null) => void;
-  readonly look: (engagementId: string) => void;
+  readonly view: (engagementId: string) => void;
 }
 
-function Panel({ tab, chosen, choose, look }: PanelProps): ReactElement {
+function Panel({ tab, chosen, choose, view }: PanelProps): ReactElement {
   switch (tab) {
     case 'queues':
       return <QueueList chosen={chosen} choose={choose} />;
     case 'waiting':
       return <WaitingList queueId={chosen} showAll={() => choose(null)} />;
     case 'engaged':
-      return <EngagedList queueId={chosen} showAll={() => choose(null)} look={look} />;
+      return <EngagementList queueId={chosen} showAll={() => choose(null)} view={view} />;
     case 'operators':
       return <OperatorList queueId={chosen} showAll={() => choose(null)} />;
   }
@@ -107,7 +107,7 @@ function Chosen({ id, clear }: { readonly id: string; readonly clear: () => void
       maw="100%"
       style={{ alignSelf: 'flex-start' }}
       rightSection={<Cross2Icon aria-hidden />}
-      aria-label={texts.showAllQueuesNotOnly(name)}
+      aria-label={texts.clearQueueFilter(name)}
       onClick={clear}
     >
       <RichText text={texts.onlyQueue} values={{ name: <bdi>{name}</bdi> }} />

@@ -4,17 +4,17 @@ import type { Operator } from '@usher/client/api-types';
 import { memo, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { RichText } from '../../../components/rich-text.tsx';
-import { inWords } from '../../../components/in-words.ts';
-import { Since } from '../../../components/since.tsx';
+import { describeError } from '../../../components/describe-error.ts';
+import { ElapsedTime } from '../../../components/elapsed-time.tsx';
 import { NoMatch } from '../../../components/states.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { leaseSeconds } from '../../../live/lease.ts';
 import { staffs, type Load } from '../store/staffing.ts';
 import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
-import { activityName, operatorInWords, saidSince, stateOf } from '../words.ts';
+import { activityName, describeOperator, presenceSince, operatorState } from '../labels.ts';
 import classes from './now.module.css';
-import { Cell, Head } from './table-parts.tsx';
+import { Cell, Head } from './cell.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
 
 const rowHeight = 52;
@@ -34,7 +34,7 @@ export function OperatorList({ queueId, showAll }: ListProps): ReactElement {
   return (
     <VirtualRows
       label={texts.operators}
-      things={shown}
+      items={shown}
       rowHeight={rowHeight}
       className={classes['engagedGrid']}
       header={
@@ -42,24 +42,24 @@ export function OperatorList({ queueId, showAll }: ListProps): ReactElement {
           <Head>{texts.operator}</Head>
           <Head>{texts.since}</Head>
           <Head>
-            <span className={classes['unseen']}>{texts.action}</span>
+            <span className={classes['visuallyHidden']}>{texts.action}</span>
           </Head>
         </>
       }
-      empty={<Nobody known={store.has('operators')} showAll={queue === undefined ? null : showAll} />}
+      empty={<NoOperators isLoaded={store.isLoaded('operators')} showAll={queue === undefined ? null : showAll} />}
       renderRow={(operator) => <OperatorCells operator={operator} load={store.load(operator.id)} />}
     />
   );
 }
 
-interface NobodyProps {
-  readonly known: boolean;
+interface NoOperatorsProps {
+  readonly isLoaded: boolean;
   /** Shows the operators of all queues; `null` when they are shown already. */
   readonly showAll: (() => void) | null;
 }
 
-function Nobody({ known, showAll }: NobodyProps): ReactElement {
-  if (!known) return <Text c="dimmed">{texts.loadingProgress}</Text>;
+function NoOperators({ isLoaded, showAll }: NoOperatorsProps): ReactElement {
+  if (!isLoaded) return <Text c="dimmed">{texts.loadingProgress}</Text>;
   if (showAll !== null)
     return (
       <NoMatch clear={showAll} label={texts.showAllOperators}>
@@ -80,16 +80,16 @@ const OperatorCells = memo(function OperatorCells({
   readonly operator: Operator;
   readonly load: Load;
 }): ReactElement {
-  const state = stateOf(operator, load);
-  const since = saidSince(operator);
+  const state = operatorState(operator, load);
+  const since = presenceSince(operator);
   const media = operator.media.map(activityName).join(', ');
   return (
     <>
-      <Cell className={classes['two']}>
+      <Cell className={classes['twoLines']}>
         <bdi title={operator.name}>{operator.name}</bdi>
         <small>
           <span className={classes['status']} data-status={statusOf[state]}>
-            {operatorInWords(operator, load)}
+            {describeOperator(operator, load)}
           </span>
           {operator.available ? ` · ${media}` : ''}
           {operator.presence_reason === null ? null : (
@@ -100,7 +100,7 @@ const OperatorCells = memo(function OperatorCells({
           )}
         </small>
       </Cell>
-      <Cell>{since === null ? '–' : <Since at={since} />}</Cell>
+      <Cell>{since === null ? '–' : <ElapsedTime at={since} />}</Cell>
       <Cell>
         <SetPresence operator={operator} />
       </Cell>
@@ -137,7 +137,11 @@ function SetPresence({ operator }: { readonly operator: Operator }): ReactElemen
           },
           {
             onError: (error) =>
-              notifications.show({ color: 'red', title: texts.couldNotChangeAvailability, message: inWords(error) }),
+              notifications.show({
+                color: 'red',
+                title: texts.couldNotChangeAvailability,
+                message: describeError(error),
+              }),
           },
         )
       }

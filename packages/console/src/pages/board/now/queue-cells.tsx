@@ -2,13 +2,13 @@ import type { Queue } from '@usher/client/api-types';
 import { ArrowRightIcon, OpenInNewWindowIcon } from '@radix-ui/react-icons';
 import { memo, type ReactElement } from 'react';
 import { Link } from 'wouter';
-import { isOpen, isUnattended, reasonOf, statusNames, waitingIn } from '../../../components/queue-status.ts';
-import { inClock } from '../../../components/duration.ts';
-import { takesOver } from '../fallback-chain.ts';
+import { isOpen, isUnattended, reasonOf, statusNames, waitingCount } from '../../../components/queue-status.ts';
+import { formatClock } from '../../../components/duration.ts';
+import { findOverflowQueue } from '../fallback-chain.ts';
 import type { Staff } from '../store/staffing.ts';
 import { texts } from '../texts.ts';
 import classes from './now.module.css';
-import { Cell } from './table-parts.tsx';
+import { Cell } from './cell.tsx';
 import { Warning, WaitTime } from './wait-time.tsx';
 
 interface Props {
@@ -26,7 +26,7 @@ interface Props {
 export const QueueCells = memo(
   function QueueCells(props: Props): ReactElement {
     const { queue, longestSince, present, busy, isChosen, choose } = props;
-    const waiting = waitingIn(queue);
+    const waiting = waitingCount(queue);
     return (
       <>
         <Cell className={classes['name']}>
@@ -44,7 +44,7 @@ export const QueueCells = memo(
               <OpenInNewWindowIcon aria-hidden />
             </Link>
           </div>
-          <Situation {...props} />
+          <StatusLine {...props} />
         </Cell>
         <Cell className={classes['number']} label={texts.waitingLabel} strong={waiting > 0}>
           {isUnattended(queue) ? (
@@ -59,10 +59,10 @@ export const QueueCells = memo(
           {longestSince === null ? '–' : <WaitTime since={longestSince} />}
         </Cell>
         <Cell className={classes['number']} label={texts.averageLabel}>
-          {queue.average_wait_time === 0 ? '–' : inClock(queue.average_wait_time)}
+          {queue.average_wait_time === 0 ? '–' : formatClock(queue.average_wait_time)}
         </Cell>
         <Cell className={classes['number']} label={texts.staffLabel}>
-          {staffInWords({ present, busy })}
+          {formatStaff({ present, busy })}
         </Cell>
         <Capacity used={queue.visitors_count} capacity={queue.capacity} />
       </>
@@ -79,7 +79,7 @@ export const QueueCells = memo(
     a.chain.every((link, n) => link === b.chain[n]),
 );
 
-function staffInWords({ present, busy }: Staff): ReactElement {
+function formatStaff({ present, busy }: Staff): ReactElement {
   if (busy === 0) return <>{present}</>;
   return (
     <>
@@ -89,9 +89,9 @@ function staffInWords({ present, busy }: Staff): ReactElement {
 }
 
 /** The status of the queue, the reason, and where visitors overflow to. */
-function Situation({ queue, present, busy, chain, choose }: Props): ReactElement {
+function StatusLine({ queue, present, busy, chain, choose }: Props): ReactElement {
   const reason = reasonOf(queue) || (present > 0 && busy === present ? texts.allOperatorsBusy : '');
-  const instead = isOpen(queue) ? null : takesOver(chain);
+  const overflowQueue = isOpen(queue) ? null : findOverflowQueue(chain);
   return (
     <div className={classes['situation']}>
       <span className={classes['status']} data-status={queue.self_status}>
@@ -100,11 +100,11 @@ function Situation({ queue, present, busy, chain, choose }: Props): ReactElement
       {reason === '' ? null : <span>{reason}</span>}
       {chain.length === 0 ? null : (
         <span className={classes['chain']}>
-          <span className={classes['unseen']}>
-            {instead === null ? texts.fallsBackToLabel : texts.overflowsToLabel(instead.name)}
+          <span className={classes['visuallyHidden']}>
+            {overflowQueue === null ? texts.fallsBackToLabel : texts.overflowsToLabel(overflowQueue.name)}
           </span>
           {chain.map((link, n) => (
-            <span key={link?.id ?? n} data-takes={(link !== null && link === instead) || undefined}>
+            <span key={link?.id ?? n} data-takes={(link !== null && link === overflowQueue) || undefined}>
               <ArrowRightIcon aria-hidden />
               {link === null ? (
                 texts.anotherSite
@@ -112,7 +112,7 @@ function Situation({ queue, present, busy, chain, choose }: Props): ReactElement
                 <button
                   type="button"
                   className={classes['plain']}
-                  title={link === instead ? texts.overflowsTo(link.name) : link.name}
+                  title={link === overflowQueue ? texts.overflowsTo(link.name) : link.name}
                   onClick={() => choose(link.id)}
                 >
                   <bdi>{link.name}</bdi>

@@ -5,12 +5,12 @@ import { useCallback, useDeferredValue, useState, type ReactElement } from 'reac
 import { Link } from 'wouter';
 import { RichText } from '../../../components/rich-text.tsx';
 import { NoMatch } from '../../../components/states.tsx';
-import { listQueues, type Sorting } from '../order.ts';
+import { listQueues, type Sorting } from '../list-queues.ts';
 import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
 import { fallbackChain } from '../fallback-chain.ts';
 import classes from './now.module.css';
-import { Head } from './table-parts.tsx';
+import { Head } from './cell.tsx';
 import { QueueCells } from './queue-cells.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
 
@@ -29,8 +29,12 @@ export function QueueList({ chosen, choose }: Props): ReactElement {
   const [sorting, setSorting] = useState<Sorting>('name');
   const [only, setOnly] = useState<'all' | 'unavailable'>('all');
   const [search, setSearch] = useState('');
-  const wanted = useDeferredValue(search);
-  const queues = listQueues(store.queues.values(), (id) => store.longestSince(id), { sorting, search: wanted, only });
+  const deferredSearch = useDeferredValue(search);
+  const queues = listQueues(store.queues.values(), (id) => store.longestSince(id), {
+    sorting,
+    search: deferredSearch,
+    only,
+  });
   const pick = useCallback((id: string) => choose(chosen === id ? null : id), [choose, chosen]);
   return (
     <section className={classes['panel']} aria-label={texts.queues}>
@@ -56,12 +60,12 @@ export function QueueList({ chosen, choose }: Props): ReactElement {
       </div>
       <VirtualRows
         label={texts.queues}
-        things={queues}
+        items={queues}
         rowHeight={wide ? heights.wide : heights.narrow}
         className={classes['queueGrid']}
         header={<Heads sorting={sorting} sort={setSorting} />}
         empty={
-          <Nothing
+          <NoQueues
             isFiltered={store.queues.size > 0}
             clear={() => {
               setSearch('');
@@ -109,7 +113,7 @@ function Heads({ sorting, sort }: { readonly sorting: Sorting; readonly sort: (b
   });
 }
 
-function Nothing({ isFiltered, clear }: { readonly isFiltered: boolean; readonly clear: () => void }): ReactElement {
+function NoQueues({ isFiltered, clear }: { readonly isFiltered: boolean; readonly clear: () => void }): ReactElement {
   if (isFiltered) return <NoMatch clear={clear}>{texts.noMatchingQueues}</NoMatch>;
   return (
     <Text c="dimmed">

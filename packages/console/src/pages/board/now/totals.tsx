@@ -2,7 +2,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { isOpen, isUnattended } from '../../../components/queue-status.ts';
 import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
-import { stateOf } from '../words.ts';
+import { operatorState } from '../labels.ts';
 import classes from './now.module.css';
 import { Warning, WaitTime } from './wait-time.tsx';
 
@@ -16,14 +16,14 @@ export function Totals(): ReactElement {
   const waiting = store.tickets(null).length;
   const longestSince = store.longestSince(null);
   const people = store.operators();
-  const states = people.map((operator) => stateOf(operator, store.load(operator.id)));
-  const count = (...wanted: readonly string[]): number => states.filter((state) => wanted.includes(state)).length;
+  const states = people.map((operator) => operatorState(operator, store.load(operator.id)));
+  const count = (...counted: readonly string[]): number => states.filter((state) => counted.includes(state)).length;
   const queues = [...store.queues.values()];
   return (
     <dl className={classes['totals']} aria-label={texts.now}>
       <Figure name={texts.waiting}>
         {queues.some(isUnattended) ? (
-          <Warning title={texts.visitorsWaitInQueuesWithNo} text={texts.someWithNoOperatorsOnline}>
+          <Warning title={texts.visitorsWaitUnattended} text={texts.someUnattendedLabel}>
             {waiting}
           </Warning>
         ) : (

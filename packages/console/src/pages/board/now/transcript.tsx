@@ -2,17 +2,17 @@ import { Drawer, Loader, ScrollArea, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ChatMessage } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
-import { At } from '../../../components/at.tsx';
+import { Timestamp } from '../../../components/timestamp.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { LinkedText } from '../../../components/linked-text.tsx';
 import { keyOf, useRead } from '../../../data/use-api.ts';
-import { useLive } from '../../../live/use-live.ts';
+import { useFeedItems } from '../../../live/use-live-feed.ts';
 import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
-import { visitorInWords } from '../words.ts';
+import { visitorLabel } from '../labels.ts';
 
 const read = 'GET /engagements/{engagement_id}/chat_transcript';
-const about = ['engagement.chat.message', 'engagement.chat.system_message', 'engagement.chat.message_status'];
+const messageTypes = ['engagement.chat.message', 'engagement.chat.system_message', 'engagement.chat.message_status'];
 
 /** The end marker is mounted again with each message, which scrolls it into view. */
 function showEnd(end: HTMLDivElement | null): void {
@@ -32,14 +32,14 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
   const request = { path: { engagement_id: engagementId } };
   const messages = useRead(read, request);
   const client = useQueryClient();
-  useLive(about, ({ data }) => {
+  useFeedItems(messageTypes, ({ data }) => {
     const { message } = data as { message?: { engagement_id?: string } };
     if (message?.engagement_id === engagementId) void client.invalidateQueries({ queryKey: keyOf(read, request) });
   });
   const engagement = useRead('GET /engagements/{engagement_id}', request).data?.data;
-  const goesOn = store.engagements().some(({ id }) => id === engagementId);
+  const isActive = store.engagements().some(({ id }) => id === engagementId);
   const visitor =
-    engagement === undefined ? '' : visitorInWords(names.nameOf(engagement.visitor_id), engagement.visitor_id);
+    engagement === undefined ? '' : visitorLabel(names.nameOf(engagement.visitor_id), engagement.visitor_id);
   const nameOf = ({ sender }: ChatMessage): string => {
     if (sender.type === 'visitor') return visitor;
     return sender.type === 'operator' ? (store.operator(sender.id ?? '')?.name ?? texts.operator) : texts.system;
@@ -62,10 +62,10 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
       {messages.isSuccess && count === 0 ? <Text c="dimmed">{texts.noMessagesYet}</Text> : null}
       <Stack gap="sm" role="log" aria-label={texts.messages}>
         {messages.data?.data.map((message) => (
-          <Said key={message.id} message={message} by={nameOf(message)} />
+          <TranscriptMessage key={message.id} message={message} by={nameOf(message)} />
         ))}
       </Stack>
-      {goesOn ? null : (
+      {isActive ? null : (
         <Text c="dimmed" mt="md">
           {texts.conversationEnded}
         </Text>
@@ -75,39 +75,39 @@ export function Transcript({ engagementId, close }: Props): ReactElement {
   );
 }
 
-function Said({ message, by }: { readonly message: ChatMessage; readonly by: string }): ReactElement {
+function TranscriptMessage({ message, by }: { readonly message: ChatMessage; readonly by: string }): ReactElement {
   return (
     <div>
       <Text size="xs" c="dimmed">
-        <bdi>{by}</bdi> · <At at={message.timestamp} format="seconds" />
+        <bdi>{by}</bdi> · <Timestamp at={message.timestamp} format="seconds" />
       </Text>
       {message.content === '' ? null : (
         <div className="user-text">
           <LinkedText text={message.content} />
         </div>
       )}
-      <Attached attachment={message.attachment} />
+      <AttachmentLines attachment={message.attachment} />
     </div>
   );
 }
 
 /** The attachments as text: the transcript is read-only. */
-function Attached({ attachment }: Pick<ChatMessage, 'attachment'>): ReactElement | null {
+function AttachmentLines({ attachment }: Pick<ChatMessage, 'attachment'>): ReactElement | null {
   if (attachment === null) return null;
   const { files, options, selected_option } = attachment as {
     readonly files?: readonly { readonly name: string; readonly deleted: boolean }[];
     readonly options?: readonly { readonly text: string }[];
     readonly selected_option?: string;
   };
-  const words = [
+  const lines = [
     ...(files ?? []).map(({ name, deleted }) => (deleted ? texts.deletedFile(name) : texts.file(name))),
     ...(options ?? []).map(({ text }) => texts.choice(text)),
     ...(selected_option === undefined ? [] : [texts.chose(selected_option)]),
   ];
   return (
     <>
-      {words.map((text, n) => (
-        // oxlint-disable-next-line react/no-array-index-key -- they never change.
+      {lines.map((text, n) => (
+        // oxlint-disable-next-line react/no-array-index-key -- the lines never change.
         <Text key={n} size="sm" c="dimmed" className="user-text">
           {text}
         </Text>

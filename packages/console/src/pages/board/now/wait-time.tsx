@@ -1,7 +1,7 @@
 import { ExclamationTriangleIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
-import { inClock } from '../../../components/duration.ts';
-import { Since, useNow } from '../../../components/since.tsx';
+import { formatClock } from '../../../components/duration.ts';
+import { ElapsedTime, useNow } from '../../../components/elapsed-time.tsx';
 import { useServiceLevel } from '../service-level.ts';
 import { texts } from '../texts.ts';
 import classes from './now.module.css';
@@ -10,10 +10,10 @@ import classes from './now.module.css';
 export function WaitTime({ since }: { readonly since: string }): ReactElement {
   const [levelSec] = useServiceLevel();
   const isLong = (useNow() - Date.parse(since)) / 1_000 > levelSec;
-  if (!isLong) return <Since at={since} />;
+  if (!isLong) return <ElapsedTime at={since} />;
   return (
-    <Warning title={texts.overTarget(inClock(levelSec))} text={texts.longWait}>
-      <Since at={since} />
+    <Warning title={texts.overTarget(formatClock(levelSec))} text={texts.longWait}>
+      <ElapsedTime at={since} />
     </Warning>
   );
 }
@@ -30,7 +30,7 @@ export function Warning({ title, text, children }: Props): ReactElement {
   return (
     <span className={classes['warning']} title={title}>
       <ExclamationTriangleIcon aria-hidden />
-      <span className={classes['unseen']}>{text} </span>
+      <span className={classes['visuallyHidden']}>{text} </span>
       {children}
     </span>
   );

@@ -2,15 +2,15 @@ import { Button, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { QueueTicket } from '@usher/client/api-types';
 import { memo, useState, type ReactElement } from 'react';
-import { inWords } from '../../../components/in-words.ts';
+import { describeError } from '../../../components/describe-error.ts';
 import { NoMatch } from '../../../components/states.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';
-import { activityName, visitorInWords } from '../words.ts';
-import { isTransfer } from '../store/waiting.ts';
+import { activityName, visitorLabel } from '../labels.ts';
+import { isTransfer } from '../store/waiting-tickets.ts';
 import classes from './now.module.css';
-import { Cell, Head } from './table-parts.tsx';
+import { Cell, Head } from './cell.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
 import { Warning, WaitTime } from './wait-time.tsx';
 
@@ -30,7 +30,7 @@ export function WaitingList({ queueId, showAll }: ListProps): ReactElement {
   return (
     <VirtualRows
       label={texts.waitingVisitors}
-      things={store.tickets(queueId)}
+      items={store.tickets(queueId)}
       rowHeight={rowHeight}
       className={classes['personGrid']}
       header={
@@ -39,7 +39,7 @@ export function WaitingList({ queueId, showAll }: ListProps): ReactElement {
           <Head>{texts.visitor}</Head>
           <Head>{texts.waiting}</Head>
           <Head>
-            <span className={classes['unseen']}>{texts.action}</span>
+            <span className={classes['visuallyHidden']}>{texts.action}</span>
           </Head>
         </>
       }
@@ -49,7 +49,7 @@ export function WaitingList({ queueId, showAll }: ListProps): ReactElement {
             {texts.noOneWaitingInQueue}
           </NoMatch>
         ) : (
-          <Text c="dimmed">{store.has('tickets') ? texts.noOneWaiting : texts.loadingProgress}</Text>
+          <Text c="dimmed">{store.isLoaded('tickets') ? texts.noOneWaiting : texts.loadingProgress}</Text>
         )
       }
       renderRow={(ticket) => {
@@ -57,7 +57,7 @@ export function WaitingList({ queueId, showAll }: ListProps): ReactElement {
         return (
           <TicketCells
             ticket={ticket}
-            name={visitorInWords(names.nameOf(ticket.visitor_id), ticket.visitor_id)}
+            name={visitorLabel(names.nameOf(ticket.visitor_id), ticket.visitor_id)}
             position={store.position(ticket, queueId)}
             queues={queues.map((queue) => queue?.name ?? texts.queueAnotherSite).join(', ')}
             isUnattended={queues.every((queue) => queue?.staffed === false)}
@@ -82,9 +82,9 @@ const TicketCells = memo(function TicketCells(props: Props): ReactElement {
   return (
     <>
       <Cell className="tabular">
-        {position === null ? <span title={texts.offeredToOperatorNotAnsweredYet}>{texts.ringing}</span> : position}
+        {position === null ? <span title={texts.ringingHelp}>{texts.ringing}</span> : position}
       </Cell>
-      <Cell className={classes['two']}>
+      <Cell className={classes['twoLines']}>
         <bdi title={name}>{name}</bdi>
         <small title={queues}>
           {isUnattended ? <Warning title={texts.noOperatorsOnline} text={texts.noOperatorsOnlineLabel} /> : null}
@@ -121,7 +121,7 @@ function Remove({ ticketId, name }: { readonly ticketId: string; readonly name: 
         aria-label={texts.remove(name)}
         onClick={() => setAsking(true)}
       >
-        {texts.waitingListRemove}
+        {texts.removeButton}
       </Button>
     );
   return (
@@ -140,7 +140,7 @@ function Remove({ ticketId, name }: { readonly ticketId: string; readonly name: 
           { path: { ticket_id: ticketId }, body: { action: 'cancel' } },
           {
             onError: (error) =>
-              notifications.show({ color: 'red', title: texts.couldNotRemoveVisitor, message: inWords(error) }),
+              notifications.show({ color: 'red', title: texts.couldNotRemoveVisitor, message: describeError(error) }),
           },
         )
       }

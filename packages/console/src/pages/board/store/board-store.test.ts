@@ -64,7 +64,7 @@ function engagement(id: string, operatorId: string, more: Partial<Engagement> = 
   return made as Engagement;
 }
 
-/** A store whose frames come when the test says so. */
+/** A store whose frames run when the test calls `frame`. */
 function makeStore(): { store: BoardStore; frame: () => void; frames: () => number; stale: () => number } {
   const scheduled: (() => void)[] = [];
   let [frames, stale] = [0, 0];
@@ -82,12 +82,12 @@ function makeStore(): { store: BoardStore; frame: () => void; frames: () => numb
   return { store, frame, frames: () => frames, stale: () => stale };
 }
 
-const told = (type: string, data: unknown) => ({ type: `${type}.state`, data });
+const feedItem = (type: string, data: unknown) => ({ type: `${type}.state`, data });
 
-test('positions follow those who come, are offered and leave', () => {
+test('positions are updated when visitors join, are offered and leave', () => {
   const { store } = makeStore();
   const [a, b, c] = [ticket('a', 1), ticket('b', 2), ticket('c', 3, { queue_ids: ['sales', 'night'] })];
-  for (const each of [c, a, b]) store.apply(told('queue_ticket', each));
+  for (const each of [c, a, b]) store.apply(feedItem('queue_ticket', each));
   const positions = (queueId: string | null): (number | null)[] =>
     store.tickets(queueId).map((each) => store.position(each, queueId));
   assert.deepEqual(
@@ -95,72 +95,72 @@ test('positions follow those who come, are offered and leave', () => {
     ['a', 'b', 'c'],
   );
   assert.deepEqual(positions('sales'), [1, 2, 3]);
-  // Where it is furthest ahead counts, as the server has it.
+  // The best position of all queues counts, as on the server.
   assert.deepEqual(positions(null), [1, 2, 1]);
-  store.apply(told('queue_ticket', { ...a, state: 'offered' }));
+  store.apply(feedItem('queue_ticket', { ...a, state: 'offered' }));
   assert.deepEqual(positions('sales'), [null, 1, 2]);
-  // One who is ringing has no position, but still waits.
+  // A ringing ticket has no position, but still waits.
   assert.equal(store.tickets('sales').length, 3);
   assert.equal(store.longestSince('sales'), at(1));
-  store.apply(told('queue_ticket', { ...a, state: 'engaged' }));
-  store.apply(told('queue_ticket', { ...b, queue_ids: ['night'] }));
+  store.apply(feedItem('queue_ticket', { ...a, state: 'engaged' }));
+  store.apply(feedItem('queue_ticket', { ...b, queue_ids: ['night'] }));
   assert.deepEqual([positions('sales'), positions('night')], [[1], [1, 2]]);
-  store.apply(told('queue_ticket', ticket('far', 0, { site_id: 'bank' })));
+  store.apply(feedItem('queue_ticket', ticket('far', 0, { site_id: 'bank' })));
   assert.equal(store.tickets(null).length, 2);
-  store.apply(told('transfer_ticket', ticket('moved', 9, { engagement_id: 'talk' })));
+  store.apply(feedItem('transfer_ticket', ticket('moved', 9, { engagement_id: 'talk' })));
   assert.equal(store.tickets(null).length, 3);
 });
 
-test('of two in the same millisecond the one who was told first stands first, and stays there', () => {
+test('of two tickets of the same millisecond, the one reported first keeps the first position', () => {
   const { store } = makeStore();
   const [z, a] = [ticket('z', 1), ticket('a', 1)];
-  store.apply(told('queue_ticket', z));
-  store.apply(told('queue_ticket', a));
-  store.apply(told('queue_ticket', { ...z, state: 'offered' }));
-  store.apply(told('queue_ticket', z));
+  store.apply(feedItem('queue_ticket', z));
+  store.apply(feedItem('queue_ticket', a));
+  store.apply(feedItem('queue_ticket', { ...z, state: 'offered' }));
+  store.apply(feedItem('queue_ticket', z));
   assert.deepEqual(
     store.tickets('sales').map(({ id }) => id),
     ['z', 'a'],
   );
 });
 
-test('what the feed says while something is read is newer than what is read', async () => {
+test('feed items that arrive during a read win over the read', async () => {
   const { store } = makeStore();
-  store.apply(told('queue_ticket', ticket('before', 0)));
-  await store.reading('tickets', async (add) => {
-    store.apply(told('queue_ticket', { ...ticket('left', 1), state: 'canceled' }));
-    store.apply(told('queue_ticket', ticket('came', 2)));
+  store.apply(feedItem('queue_ticket', ticket('before', 0)));
+  await store.readAll('tickets', async (add) => {
+    store.apply(feedItem('queue_ticket', { ...ticket('left', 1), state: 'canceled' }));
+    store.apply(feedItem('queue_ticket', ticket('came', 2)));
     add([ticket('left', 1), ticket('stays', 3)]);
   });
   assert.deepEqual(
     store.tickets(null).map(({ id }) => id),
     ['came', 'stays'],
   );
-  assert.ok(store.has('tickets') && !store.has('queues'));
-  // A read that fails takes nothing away, and leaves nothing behind.
+  assert.ok(store.isLoaded('tickets') && !store.isLoaded('queues'));
+  // A failed read changes nothing.
   await assert.rejects(
-    store.reading('tickets', async () => {
+    store.readAll('tickets', async () => {
       throw new Error('gone');
     }),
   );
   assert.equal(store.tickets(null).length, 2);
 });
 
-test('of a queue its figures are told, and that there is more to be read', async () => {
+test('a feed item updates the live figures of a queue, and other changes make the queues stale', async () => {
   const { store, stale } = makeStore();
-  await store.reading('queues', async (add) => add([queue('sales'), queue('gone')]));
-  store.apply(told('queue', { id: 'sales', site_id: 'shop', visitors_count: 3, updated_at: at(0) }));
+  await store.readAll('queues', async (add) => add([queue('sales'), queue('gone')]));
+  store.apply(feedItem('queue', { id: 'sales', site_id: 'shop', visitors_count: 3, updated_at: at(0) }));
   assert.deepEqual(
     [store.queues.get('sales')?.visitors_count, store.queues.get('sales')?.name, stale()],
     [3, 'sales', 0],
   );
-  store.apply(told('queue', { id: 'new', site_id: 'shop', updated_at: at(0) }));
-  store.apply(told('queue', { id: 'sales', site_id: 'shop', updated_at: at(9) }));
-  store.apply(told('queue', { id: 'far', site_id: 'bank', updated_at: at(9) }));
+  store.apply(feedItem('queue', { id: 'new', site_id: 'shop', updated_at: at(0) }));
+  store.apply(feedItem('queue', { id: 'sales', site_id: 'shop', updated_at: at(9) }));
+  store.apply(feedItem('queue', { id: 'far', site_id: 'bank', updated_at: at(9) }));
   assert.equal(stale(), 2);
-  await store.reading('queues', async (add) => {
-    store.apply(told('queue', { id: 'sales', site_id: 'shop', visitors_count: 4, updated_at: at(9) }));
-    store.apply(told('queue', { id: 'gone', site_id: 'shop', deleted: true }));
+  await store.readAll('queues', async (add) => {
+    store.apply(feedItem('queue', { id: 'sales', site_id: 'shop', visitors_count: 4, updated_at: at(9) }));
+    store.apply(feedItem('queue', { id: 'gone', site_id: 'shop', deleted: true }));
     add([queue('sales', { name: 'Renamed', updated_at: at(9) }), queue('gone'), queue('new')]);
   });
   const { name, visitors_count, updated_at } = store.queues.get('sales') ?? queue('none');
@@ -168,29 +168,29 @@ test('of a queue its figures are told, and that there is more to be read', async
   assert.deepEqual([...store.queues.keys()].toSorted(), ['new', 'sales']);
 });
 
-test('staff are counted where they serve, and busy when they can take nobody else', async () => {
+test('operators count as staff of every queue they serve, and as busy when they are at capacity', async () => {
   const { store } = makeStore();
   const team = queue('team', { routing_policy: { team_ids: ['red'] } });
   const video = queue('video', { routing_policy: { media: ['video'] } });
   const red = operator('red', { assignments: [{ site_id: 'shop', role: 'operator', team_ids: ['red'] }] });
   for (const each of [operator('ann'), red, operator('away', { available: false })])
-    store.apply(told('operator', each));
-  await store.reading('queues', async (add) => add([queue('sales'), team, video]));
+    store.apply(feedItem('operator', each));
+  await store.readAll('queues', async (add) => add([queue('sales'), team, video]));
   const staff = (): string =>
     ['sales', 'team', 'video'].map((id) => `${store.staff(id).present}/${store.staff(id).busy}`).join(' ');
   assert.equal(staff(), '2/0 1/0 0/0');
-  store.apply(told('engagement', engagement('one', 'red')));
+  store.apply(feedItem('engagement', engagement('one', 'red')));
   assert.equal(staff(), '2/0 1/0 0/0');
-  store.apply(told('engagement', engagement('two', 'red')));
+  store.apply(feedItem('engagement', engagement('two', 'red')));
   assert.equal(staff(), '2/1 1/1 0/0');
-  assert.deepEqual(store.load('red'), { engagements: 2, speaking: false });
-  // Handed on to Ann, who by voice can do nothing else.
-  store.apply(told('engagement', engagement('two', 'ann', { media: 'audio' })));
+  assert.deepEqual(store.load('red'), { engagements: 2, isInCall: false });
+  // Transferred to Ann, who is in a call and takes no other visitor.
+  store.apply(feedItem('engagement', engagement('two', 'ann', { media: 'audio' })));
   assert.equal(staff(), '2/1 1/0 0/0');
-  store.apply(told('engagement', engagement('two', 'ann', { state: 'ended' })));
-  store.apply(told('operator', { ...red, media: ['video'] }));
+  store.apply(feedItem('engagement', engagement('two', 'ann', { state: 'ended' })));
+  store.apply(feedItem('operator', { ...red, media: ['video'] }));
   assert.equal(staff(), '2/0 1/0 1/0');
-  store.apply(told('operator', operator('ann', { enabled: false })));
+  store.apply(feedItem('operator', operator('ann', { enabled: false })));
   assert.equal(staff(), '1/0 1/0 1/0');
   assert.deepEqual(
     store.operators().map(({ id }) => id),
@@ -198,19 +198,19 @@ test('staff are counted where they serve, and busy when they can take nobody els
   );
 });
 
-test('however much changes, it is told once a frame, and only to those it is for', () => {
+test('subscribers of a topic are notified once per frame, however many changes there are', () => {
   const { store, frame, frames } = makeStore();
   let [tickets, operators] = [0, 0];
   store.topics.subscribe('tickets', () => (tickets += 1));
   const stop = store.topics.subscribe('operators', () => (operators += 1));
-  for (let n = 0; n < 1_000; n += 1) store.apply(told('queue_ticket', ticket(`t${n}`, n)));
+  for (let n = 0; n < 1_000; n += 1) store.apply(feedItem('queue_ticket', ticket(`t${n}`, n)));
   assert.equal(tickets, 0);
   frame();
   assert.deepEqual([tickets, operators, frames()], [1, 0, 1]);
   frame();
   assert.equal(frames(), 1);
   stop();
-  store.apply(told('operator', operator('ann')));
+  store.apply(feedItem('operator', operator('ann')));
   frame();
   assert.deepEqual([tickets, operators, store.topics.version('operators')], [1, 0, 1]);
 });

@@ -3,11 +3,11 @@ import type { FeedItem } from '@usher/client/feed';
 import { idle, isFull, Staffing, type Load, type Staff } from './staffing.ts';
 import { SortedList } from './sorted-list.ts';
 import { Topics } from './topics.ts';
-import { Waiting } from './waiting.ts';
+import { WaitingTickets } from './waiting-tickets.ts';
 
 export type Kind = 'queues' | 'tickets' | 'engagements' | 'operators';
 
-interface Things {
+interface Resources {
   readonly queues: Queue;
   readonly tickets: QueueTicket;
   readonly engagements: Engagement;
@@ -15,10 +15,10 @@ interface Things {
 }
 
 /** A read in progress. What the feed reports meanwhile is newer than what is read. */
-interface Reading {
+interface ReadInProgress {
   readonly kind: Kind;
   /** The ids that the feed reported since the read began. */
-  readonly told: Set<string>;
+  readonly reported: Set<string>;
   readonly found: Set<string>;
 }
 
@@ -45,16 +45,16 @@ const newestFirst = (a: Engagement, b: Engagement): number => {
 export class BoardStore {
   readonly topics: Topics;
   readonly queues = new Map<string, Queue>();
-  readonly #waiting = new Waiting();
+  readonly #waiting = new WaitingTickets();
   readonly #engagements = new Map<string, Engagement>();
-  readonly #ofOperator = new Map<string, Map<string, Engagement>>();
-  readonly #engaged = new SortedList<Engagement>(newestFirst);
+  readonly #engagementsByOperator = new Map<string, Map<string, Engagement>>();
+  readonly #sortedEngagements = new SortedList<Engagement>(newestFirst);
   readonly #operators = new Map<string, Operator>();
-  readonly #people = new SortedList<Operator>(byName);
+  readonly #sortedOperators = new SortedList<Operator>(byName);
   readonly #loads = new Map<string, Load>();
   readonly #staffing = new Staffing();
-  readonly #readings = new Set<Reading>();
-  readonly #read = new Set<Kind>();
+  readonly #readsInProgress = new Set<ReadInProgress>();
+  readonly #loaded = new Set<Kind>();
   readonly #siteIds: ReadonlySet<string>;
   readonly #onQueuesStale: () => void;
 
@@ -65,12 +65,12 @@ export class BoardStore {
   }
 
   /** Whether all of a kind has been read. Before that, an empty list means nothing. */
-  has(kind: Kind): boolean {
-    return this.#read.has(kind);
+  isLoaded(kind: Kind): boolean {
+    return this.#loaded.has(kind);
   }
 
   tickets(queueId: string | null): readonly QueueTicket[] {
-    return this.#waiting.in(queueId);
+    return this.#waiting.list(queueId);
   }
 
   position(ticket: QueueTicket, queueId: string | null): number | null {
@@ -86,11 +86,11 @@ export class BoardStore {
   }
 
   engagements(): readonly Engagement[] {
-    return this.#engaged.items;
+    return this.#sortedEngagements.items;
   }
 
   operators(): readonly Operator[] {
-    return this.#people.items;
+    return this.#sortedOperators.items;
   }
 
   operator(id: string): Operator | undefined {
@@ -106,65 +106,65 @@ export class BoardStore {
   }
 
   /** Reads all of a kind. `read` passes pages on as they arrive; afterwards everything that was in no page is removed. */
-  async reading<K extends Kind>(
+  async readAll<K extends Kind>(
     kind: K,
-    read: (add: (things: readonly Things[K][]) => void) => Promise<void>,
+    read: (add: (resources: readonly Resources[K][]) => void) => Promise<void>,
   ): Promise<void> {
-    const reading: Reading = { kind, told: new Set(), found: new Set() };
-    this.#readings.add(reading);
+    const reading: ReadInProgress = { kind, reported: new Set(), found: new Set() };
+    this.#readsInProgress.add(reading);
     try {
-      await read((things) => this.#addRead(reading, kind, things));
+      await read((resources) => this.#addRead(reading, kind, resources));
     } finally {
-      this.#readings.delete(reading);
+      this.#readsInProgress.delete(reading);
     }
-    this.#read.add(kind);
-    for (const id of this.#idsOf(kind)) if (!reading.found.has(id) && !reading.told.has(id)) this.#remove(kind, id);
-    this.topics.touch(kind);
+    this.#loaded.add(kind);
+    for (const id of this.#idsOf(kind)) if (!reading.found.has(id) && !reading.reported.has(id)) this.#remove(kind, id);
+    this.topics.markDirty(kind);
   }
 
-  #addRead<K extends Kind>({ found, told }: Reading, kind: K, things: readonly Things[K][]): void {
-    for (const thing of things) {
-      found.add(thing.id);
-      if (!told.has(thing.id)) this.#put(kind, thing);
-      else if (kind === 'queues') this.#putReadQueue(thing as Queue);
+  #addRead<K extends Kind>({ found, reported }: ReadInProgress, kind: K, resources: readonly Resources[K][]): void {
+    for (const resource of resources) {
+      found.add(resource.id);
+      if (!reported.has(resource.id)) this.#put(kind, resource);
+      else if (kind === 'queues') this.#putReadQueue(resource as Queue);
     }
-    if (kind === 'queues') this.#restaffAll();
+    if (kind === 'queues') this.#recountAllStaff();
   }
 
   /** Applies an item of the feed; other types are ignored. */
   apply({ type, data }: FeedItem): void {
-    const thing = data as { readonly id: string };
+    const resource = data as { readonly id: string };
     switch (type) {
       case 'queue.state':
         return this.#applyQueue(data as Partial<Queue> & { id: string; site_id: string; deleted?: boolean });
       case 'queue_ticket.state':
       case 'transfer_ticket.state':
-        return this.#tell('tickets', thing as QueueTicket);
+        return this.#applyReported('tickets', resource as QueueTicket);
       case 'engagement.state':
-        return this.#tell('engagements', thing as Engagement);
+        return this.#applyReported('engagements', resource as Engagement);
       case 'operator.state':
-        return this.#tell('operators', thing as Operator);
+        return this.#applyReported('operators', resource as Operator);
       default:
     }
   }
 
-  #tell<K extends Kind>(kind: K, thing: Things[K]): void {
-    for (const reading of this.#readings) if (reading.kind === kind) reading.told.add(thing.id);
-    this.#put(kind, thing);
+  #applyReported<K extends Kind>(kind: K, resource: Resources[K]): void {
+    for (const reading of this.#readsInProgress) if (reading.kind === kind) reading.reported.add(resource.id);
+    this.#put(kind, resource);
   }
 
   /** The feed reports only the live figures of a queue. */
-  #applyQueue({ deleted, ...told }: Partial<Queue> & { id: string; site_id: string; deleted?: boolean }): void {
-    if (!this.#siteIds.has(told.site_id)) return;
-    const known = this.queues.get(told.id);
+  #applyQueue({ deleted, ...figures }: Partial<Queue> & { id: string; site_id: string; deleted?: boolean }): void {
+    if (!this.#siteIds.has(figures.site_id)) return;
+    const stored = this.queues.get(figures.id);
     if (deleted === true) {
-      for (const reading of this.#readings) if (reading.kind === 'queues') reading.told.add(told.id);
-      return this.#remove('queues', told.id);
+      for (const reading of this.#readsInProgress) if (reading.kind === 'queues') reading.reported.add(figures.id);
+      return this.#remove('queues', figures.id);
     }
-    if (known === undefined || (told.updated_at !== undefined && told.updated_at > known.updated_at))
+    if (stored === undefined || (figures.updated_at !== undefined && figures.updated_at > stored.updated_at))
       this.#onQueuesStale();
-    if (known === undefined) return;
-    this.#tell('queues', { ...known, ...told, updated_at: known.updated_at });
+    if (stored === undefined) return;
+    this.#applyReported('queues', { ...stored, ...figures, updated_at: stored.updated_at });
   }
 
   /**
@@ -172,56 +172,57 @@ export class BoardStore {
    * deleted meanwhile stays deleted.
    */
   #putReadQueue(read: Queue): void {
-    const told = this.queues.get(read.id);
-    if (told === undefined) return;
-    const { status, self_status, available_properties, capacity, staffed, visitors_count, average_wait_time } = told;
+    const stored = this.queues.get(read.id);
+    if (stored === undefined) return;
+    const { status, self_status, available_properties, capacity, staffed, visitors_count, average_wait_time } = stored;
     const figures = { status, self_status, available_properties, capacity, staffed, visitors_count, average_wait_time };
     this.#put('queues', { ...read, ...figures });
   }
 
-  #put<K extends Kind>(kind: K, thing: Things[K]): void {
-    if (kind === 'queues') this.queues.set(thing.id, thing as Queue);
-    if (kind === 'tickets') this.#putTicket(thing as QueueTicket);
-    if (kind === 'engagements') this.#putEngagement(thing as Engagement);
-    if (kind === 'operators') this.#putOperator(thing as Operator);
-    this.topics.touch(kind);
+  #put<K extends Kind>(kind: K, resource: Resources[K]): void {
+    if (kind === 'queues') this.queues.set(resource.id, resource as Queue);
+    if (kind === 'tickets') this.#putTicket(resource as QueueTicket);
+    if (kind === 'engagements') this.#putEngagement(resource as Engagement);
+    if (kind === 'operators') this.#putOperator(resource as Operator);
+    this.topics.markDirty(kind);
   }
 
   #putTicket(ticket: QueueTicket): void {
     if (this.#siteIds.has(ticket.site_id)) this.#waiting.put(ticket);
     else this.#waiting.remove(ticket.id);
-    this.topics.touch('queues');
+    this.topics.markDirty('queues');
   }
 
   /** Removes an engagement that has ended or moved to a site that is not shown. */
   #putEngagement(engagement: Engagement): void {
     const before = this.#engagements.get(engagement.id);
     if (before !== undefined) {
-      this.#engaged.remove(before);
-      this.#ofOperator.get(before.operator_id)?.delete(before.id);
+      this.#sortedEngagements.remove(before);
+      this.#engagementsByOperator.get(before.operator_id)?.delete(before.id);
     }
     this.#engagements.delete(engagement.id);
     if (engagement.state === 'active' && this.#siteIds.has(engagement.site_id)) {
       this.#engagements.set(engagement.id, engagement);
-      this.#engaged.add(engagement);
-      const theirs = this.#ofOperator.get(engagement.operator_id) ?? new Map<string, Engagement>();
-      this.#ofOperator.set(engagement.operator_id, theirs.set(engagement.id, engagement));
+      this.#sortedEngagements.add(engagement);
+      const engagements = this.#engagementsByOperator.get(engagement.operator_id) ?? new Map<string, Engagement>();
+      this.#engagementsByOperator.set(engagement.operator_id, engagements.set(engagement.id, engagement));
     }
-    for (const id of new Set([before?.operator_id ?? engagement.operator_id, engagement.operator_id])) this.#reload(id);
+    for (const id of new Set([before?.operator_id ?? engagement.operator_id, engagement.operator_id]))
+      this.#recountLoad(id);
   }
 
   #putOperator(operator: Operator): void {
     const before = this.#operators.get(operator.id);
-    if (before !== undefined) this.#people.remove(before);
-    const isHere = operator.enabled && operator.assignments.some(({ site_id }) => this.#siteIds.has(site_id));
-    if (!isHere) {
+    if (before !== undefined) this.#sortedOperators.remove(before);
+    const isShown = operator.enabled && operator.assignments.some(({ site_id }) => this.#siteIds.has(site_id));
+    if (!isShown) {
       this.#operators.delete(operator.id);
       this.#staffing.forget(operator.id);
       return;
     }
     this.#operators.set(operator.id, operator);
-    this.#people.add(operator);
-    this.#restaff(operator);
+    this.#sortedOperators.add(operator);
+    this.#recountStaff(operator);
   }
 
   #remove(kind: Kind, id: string): void {
@@ -231,30 +232,30 @@ export class BoardStore {
     if (kind === 'engagements' && engagement !== undefined) this.#putEngagement({ ...engagement, state: 'ended' });
     const operator = this.#operators.get(id);
     if (kind === 'operators' && operator !== undefined) this.#putOperator({ ...operator, enabled: false });
-    this.topics.touch(kind);
+    this.topics.markDirty(kind);
   }
 
   /** Recounts the load of the operator. */
-  #reload(operatorId: string): void {
-    const theirs = [...(this.#ofOperator.get(operatorId)?.values() ?? [])];
-    if (theirs.length === 0) this.#loads.delete(operatorId);
+  #recountLoad(operatorId: string): void {
+    const engagements = [...(this.#engagementsByOperator.get(operatorId)?.values() ?? [])];
+    if (engagements.length === 0) this.#loads.delete(operatorId);
     else
       this.#loads.set(operatorId, {
-        engagements: theirs.length,
-        speaking: theirs.some(({ media }) => media !== 'text'),
+        engagements: engagements.length,
+        isInCall: engagements.some(({ media }) => media !== 'text'),
       });
     const operator = this.#operators.get(operatorId);
-    if (operator !== undefined) this.#restaff(operator);
-    this.topics.touch('operators');
+    if (operator !== undefined) this.#recountStaff(operator);
+    this.topics.markDirty('operators');
   }
 
-  #restaff(operator: Operator): void {
+  #recountStaff(operator: Operator): void {
     this.#staffing.count(operator, this.load(operator.id), this.queues.values());
-    this.topics.touch('queues');
+    this.topics.markDirty('queues');
   }
 
-  #restaffAll(): void {
-    for (const operator of this.#operators.values()) this.#restaff(operator);
+  #recountAllStaff(): void {
+    for (const operator of this.#operators.values()) this.#recountStaff(operator);
   }
 
   #idsOf(kind: Kind): Iterable<string> {

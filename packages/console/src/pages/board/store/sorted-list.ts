@@ -12,23 +12,23 @@ export class SortedList<T> {
   }
 
   add(item: T): void {
-    this.#items.splice(this.#place(item), 0, item);
+    this.#items.splice(this.#insertionIndex(item), 0, item);
   }
 
   /** Removes the item that compares as equal. */
   remove(item: T): void {
-    const place = this.rank(item);
-    if (place >= 0) this.#items.splice(place, 1);
+    const index = this.indexOf(item);
+    if (index >= 0) this.#items.splice(index, 1);
   }
 
   /** The index of the item; -1 if it is not in the list. */
-  rank(item: T): number {
-    const place = this.#place(item);
-    const found = this.#items[place];
-    return found !== undefined && this.#compare(found, item) === 0 ? place : -1;
+  indexOf(item: T): number {
+    const index = this.#insertionIndex(item);
+    const found = this.#items[index];
+    return found !== undefined && this.#compare(found, item) === 0 ? index : -1;
   }
 
-  #place(item: T): number {
+  #insertionIndex(item: T): number {
     let [low, high] = [0, this.#items.length];
     while (low < high) {
       const middle = (low + high) >>> 1;

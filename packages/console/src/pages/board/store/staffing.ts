@@ -11,22 +11,23 @@ export interface Staff {
 export interface Load {
   readonly engagements: number;
   /** Whether one of the engagements is a call: an operator in a call takes no other visitor. */
-  readonly speaking: boolean;
+  readonly isInCall: boolean;
 }
 
-export const idle: Load = { engagements: 0, speaking: false };
-const nobody: Staff = { present: 0, busy: 0 };
+export const idle: Load = { engagements: 0, isInCall: false };
+const noStaff: Staff = { present: 0, busy: 0 };
 
-export function isFull({ max_engagement_count }: Operator, { engagements, speaking }: Load): boolean {
-  return speaking || engagements >= max_engagement_count;
+export function isFull({ max_engagement_count }: Operator, { engagements, isInCall }: Load): boolean {
+  return isInCall || engagements >= max_engagement_count;
 }
 
 /** The server's rule (D2.1): on the queue's site, in one of its teams if it has any, and with one of its media. */
 export function staffs(operator: Operator, { site_id, routing_policy: { team_ids, media } }: Queue): boolean {
   if (!operator.available) return false;
-  const here = operator.assignments.find((assignment) => assignment.site_id === site_id);
-  if (here === undefined) return false;
-  const inTeam = team_ids === undefined || team_ids.length === 0 || team_ids.some((id) => here.team_ids.includes(id));
+  const assignment = operator.assignments.find((each) => each.site_id === site_id);
+  if (assignment === undefined) return false;
+  const inTeam =
+    team_ids === undefined || team_ids.length === 0 || team_ids.some((id) => assignment.team_ids.includes(id));
   const ofMedia = media === undefined || media.length === 0 || media.some((medium) => operator.media.includes(medium));
   return inTeam && ofMedia && operator.media.length > 0;
 }
@@ -56,7 +57,7 @@ export class Staffing {
   }
 
   of(queueId: string): Staff {
-    return this.#counts.get(queueId) ?? nobody;
+    return this.#counts.get(queueId) ?? noStaff;
   }
 
   #add(queueId: string, present: number, busy: number): void {

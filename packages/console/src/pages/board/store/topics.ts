@@ -9,15 +9,15 @@ export class Topics {
   readonly #schedule: (run: () => void) => void;
   readonly #listeners = new Map<Topic, Set<() => void>>();
   readonly #versions = new Map<Topic, number>();
-  readonly #touched = new Set<Topic>();
+  readonly #dirty = new Set<Topic>();
 
   constructor(schedule: (run: () => void) => void) {
     this.#schedule = schedule;
   }
 
-  touch(topic: Topic): void {
-    if (this.#touched.size === 0) this.#schedule(() => this.#tell());
-    this.#touched.add(topic);
+  markDirty(topic: Topic): void {
+    if (this.#dirty.size === 0) this.#schedule(() => this.#notify());
+    this.#dirty.add(topic);
   }
 
   /** Incremented with each notification. */
@@ -31,10 +31,10 @@ export class Topics {
     return () => listeners.delete(listener);
   }
 
-  #tell(): void {
-    const touched = [...this.#touched];
-    this.#touched.clear();
-    for (const topic of touched) this.#versions.set(topic, this.version(topic) + 1);
-    for (const topic of touched) for (const listener of this.#listeners.get(topic) ?? []) listener();
+  #notify(): void {
+    const dirty = [...this.#dirty];
+    this.#dirty.clear();
+    for (const topic of dirty) this.#versions.set(topic, this.version(topic) + 1);
+    for (const topic of dirty) for (const listener of this.#listeners.get(topic) ?? []) listener();
   }
 }

@@ -16,9 +16,9 @@ const none: Devices = { microphones: [], cameras: [], speakers: [] };
 export function CallDevices({ call, speaker, hasVideo }: Props): ReactElement {
   const [devices, setDevices] = useState(none);
   useEffect(() => {
-    const look = (): void => void listDevices().then(setDevices, () => undefined);
-    look();
-    const stops = [watchDevices(look), call.subscribe(look)];
+    const refresh = (): void => void listDevices().then(setDevices, () => undefined);
+    refresh();
+    const stops = [watchDevices(refresh), call.subscribe(refresh)];
     return () => {
       for (const stop of stops) stop();
     };

@@ -5,44 +5,48 @@ import { notifications } from '@mantine/notifications';
 import { describeDeviceProblem } from '@usher/call/device-problem';
 import { useEffect, useRef, useSyncExternalStore, type ReactElement } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
-import { inWords } from '../../../components/in-words.ts';
-import { inClock } from '../../../components/duration.ts';
-import { useNow } from '../../../components/since.tsx';
+import { describeError } from '../../../components/describe-error.ts';
+import { formatClock } from '../../../components/duration.ts';
+import { useNow } from '../../../components/elapsed-time.tsx';
 import { texts } from '../texts.ts';
 import classes from './call-panel.module.css';
 import { CallDevices } from './call-devices.tsx';
 import type { DeskCall } from './calls.ts';
 import type { Conversation } from '../conversation/conversation.ts';
-import { callMedia, isOpen } from '../conversation/reading.ts';
+import { callMedia, isOpen } from '../conversation/selectors.ts';
 import { useDesk } from '../use-desk.ts';
-import { useFocusHeir } from '../use-focus-heir.ts';
+import { useReturnFocus } from '../use-return-focus.ts';
 
 /** The call of the conversation, if there is one. */
 export function CallPanel({ chat }: { readonly chat: Conversation }): ReactElement | null {
   const { calls } = useDesk();
-  const known = useSyncExternalStore(calls.subscribe, calls.state).get(chat.id);
-  return known === undefined || !isOpen(chat) ? null : <Panel chat={chat} known={known} />;
+  const deskCall = useSyncExternalStore(calls.subscribe, calls.state).get(chat.id);
+  return deskCall === undefined || !isOpen(chat) ? null : <Panel chat={chat} deskCall={deskCall} />;
 }
 
-function Panel({ chat, known }: { readonly chat: Conversation; readonly known: DeskCall }): ReactElement {
-  const { call } = known;
+function Panel({ chat, deskCall }: { readonly chat: Conversation; readonly deskCall: DeskCall }): ReactElement {
+  const { call } = deskCall;
   const view = useSyncExternalStore(call.subscribe, () => call.view);
   const media = callMedia(chat);
-  const isAway = ['idle', 'ended'].includes(view.state.name);
-  const isSent = view.media.video !== null;
+  const isInactive = ['idle', 'ended'].includes(view.state.name);
+  const hasVideo = view.media.video !== null;
   return (
     <section className={classes['panel']} aria-label={texts.call}>
-      {isAway || !isSent ? null : <Pictures view={view} />}
+      {isInactive || !hasVideo ? null : <Videos view={view} />}
       <Group gap="xs" justify="space-between">
         <Text size="sm" fw={600} component="output">
-          <StateInWords known={known} view={view} />
+          <CallStatus deskCall={deskCall} view={view} />
           {view.state.name === 'connected' && !view.other.microphone ? ` · ${texts.visitorMuted}` : ''}
-          {view.state.name === 'connected' && isSent && !view.camera ? ` · ${texts.yourCameraOff}` : ''}
+          {view.state.name === 'connected' && hasVideo && !view.camera ? ` · ${texts.yourCameraOff}` : ''}
         </Text>
-        {!isAway ? (
-          <Controls known={known} view={view} />
+        {!isInactive ? (
+          <Controls deskCall={deskCall} view={view} />
         ) : media === null ? null : (
-          <Joinable chat={chat} isNew={view.state.name === 'idle' || known.presence === 'visitor'} media={media} />
+          <JoinControls
+            chat={chat}
+            isNew={view.state.name === 'idle' || deskCall.presence === 'visitor'}
+            media={media}
+          />
         )}
       </Group>
       {view.problems.map((problem) => (
@@ -54,21 +58,21 @@ function Panel({ chat, known }: { readonly chat: Conversation; readonly known: D
   );
 }
 
-interface JoinableProps {
+interface JoinControlsProps {
   readonly chat: Conversation;
   /** A call that can be joined. */
   readonly isNew: boolean;
   readonly media: Media;
 }
 
-function Joinable({ chat, isNew, media }: JoinableProps): ReactElement {
+function JoinControls({ chat, isNew, media }: JoinControlsProps): ReactElement {
   const { calls } = useDesk();
-  const controls = useFocusHeir();
+  const controls = useReturnFocus();
   const decline = (): void => {
     calls
       .decline(chat.id)
       .catch((error: unknown) =>
-        notifications.show({ color: 'red', title: texts.couldNotEndCall, message: inWords(error) }),
+        notifications.show({ color: 'red', title: texts.couldNotEndCall, message: describeError(error) }),
       );
   };
   return (
@@ -83,10 +87,10 @@ function Joinable({ chat, isNew, media }: JoinableProps): ReactElement {
   );
 }
 
-function Controls({ known, view }: { readonly known: DeskCall; readonly view: CallView }): ReactElement {
-  const { call, speaker } = known;
-  const controls = useFocusHeir();
-  const isSent = view.media.video !== null;
+function Controls({ deskCall, view }: { readonly deskCall: DeskCall; readonly view: CallView }): ReactElement {
+  const { call, speaker } = deskCall;
+  const controls = useReturnFocus();
+  const hasVideo = view.media.video !== null;
   return (
     <Group ref={controls} gap={6}>
       <Button
@@ -97,7 +101,7 @@ function Controls({ known, view }: { readonly known: DeskCall; readonly view: Ca
       >
         {view.microphone ? texts.mute : texts.unmute}
       </Button>
-      {!isSent ? null : (
+      {!hasVideo ? null : (
         <Button
           size="compact-sm"
           variant="default"
@@ -107,7 +111,7 @@ function Controls({ known, view }: { readonly known: DeskCall; readonly view: Ca
           {view.camera ? texts.cameraOff : texts.cameraOn}
         </Button>
       )}
-      <CallDevices call={call} speaker={speaker} hasVideo={isSent} />
+      <CallDevices call={call} speaker={speaker} hasVideo={hasVideo} />
       <Button size="compact-sm" color="red" onClick={() => call.hangUp()}>
         {texts.hangUp}
       </Button>
@@ -115,7 +119,7 @@ function Controls({ known, view }: { readonly known: DeskCall; readonly view: Ca
   );
 }
 
-const endWords = {
+const callEndLabels = {
   hung_up: texts.youHungUp,
   other_hung_up: texts.visitorHungUp,
   unanswered: texts.visitorDidNotAnswer,
@@ -123,11 +127,11 @@ const endWords = {
   closed: texts.callHasEnded,
 } as const;
 
-function StateInWords({ known, view }: { readonly known: DeskCall; readonly view: CallView }): ReactElement {
+function CallStatus({ deskCall, view }: { readonly deskCall: DeskCall; readonly view: CallView }): ReactElement {
   const { state, media, other } = view;
   const now = useNow();
-  if (known.presence === 'elsewhere') return <>{texts.callInAnotherWindow}</>;
-  if (known.presence === 'visitor') return <>{texts.visitorCalling}</>;
+  if (deskCall.presence === 'elsewhere') return <>{texts.callInAnotherWindow}</>;
+  if (deskCall.presence === 'visitor') return <>{texts.visitorCalling}</>;
   if (other.isGone && state.name !== 'ended') return <>{texts.visitorLeftCall}</>;
   switch (state.name) {
     case 'idle':
@@ -141,41 +145,41 @@ function StateInWords({ known, view }: { readonly known: DeskCall; readonly view
         <>
           <RichText
             text={texts.inCall}
-            values={{ duration: <span className="tabular">{inClock((now - state.since) / 1_000)}</span> }}
+            values={{ duration: <span className="tabular">{formatClock((now - state.since) / 1_000)}</span> }}
           />
         </>
       );
     case 'reconnecting':
       return <>{texts.reconnectingCall}</>;
     case 'ended':
-      return <>{endWords[state.reason]}</>;
+      return <>{callEndLabels[state.reason]}</>;
   }
 }
 
 /** The visitor large, the operator small. The audio is played elsewhere, so that it continues without the panel. */
-function Pictures({ view }: { readonly view: CallView }): ReactElement {
-  const isSeen = view.media.video === 'two_way';
+function Videos({ view }: { readonly view: CallView }): ReactElement {
+  const receivesVideo = view.media.video === 'two_way';
   return (
     <div className={classes['pictures']}>
-      {isSeen ? <Picture stream={view.remote} label={texts.visitor} className={classes['remote'] ?? ''} /> : null}
+      {receivesVideo ? <Video stream={view.remote} label={texts.visitor} className={classes['remote'] ?? ''} /> : null}
       {view.camera ? (
-        <Picture
+        <Video
           stream={view.local}
           label={texts.you}
-          className={(isSeen ? classes['local'] : classes['remote']) ?? ''}
+          className={(receivesVideo ? classes['local'] : classes['remote']) ?? ''}
         />
       ) : null}
     </div>
   );
 }
 
-interface PictureProps {
+interface VideoProps {
   readonly stream: MediaStream;
   readonly label: string;
   readonly className: string;
 }
 
-function Picture({ stream, label, className }: PictureProps): ReactElement {
+function Video({ stream, label, className }: VideoProps): ReactElement {
   const video = useRef<HTMLVideoElement>(null);
   useEffect(() => {
     if (video.current !== null) video.current.srcObject = stream;

@@ -4,10 +4,10 @@ import { sentBy, type Kind, type Media } from '@usher/call/media';
 import { reportCall } from '@usher/call/report-call';
 import type { Signal } from '@usher/call/signal';
 import type { Api } from '@usher/client/api';
-import { whilePageIsHeld } from '../../../components/leaving.ts';
-import type { Live } from '../../../live/live.ts';
+import { blockReloadDuring } from '../../../components/unsaved-changes.ts';
+import type { LiveFeed } from '../../../live/live-feed.ts';
 import type { Conversations } from '../conversation/conversation.ts';
-import { callMedia, isOpen, openCallId } from '../conversation/reading.ts';
+import { callMedia, isOpen, openCallId } from '../conversation/selectors.ts';
 
 /** The call of a conversation: to be joined, in progress, or ended. */
 export interface DeskCall {
@@ -21,10 +21,10 @@ export interface DeskCall {
 /**
  * Who is in the call:
  *
- *   nobody     neither side, as far as it is known here;
- *   visitor    the visitor, and nobody of us;
- *   here       this page: the operator has joined, until the call has ended;
- *   elsewhere  another page of this browser.
+ *   nobody     neither side, as far as this page knows
+ *   visitor    the visitor only
+ *   here       the operator, on this page, until the call ends
+ *   elsewhere  the operator, on another page of this browser
  *
  *              visitor is ready  visitor hangs up  join  the call ends  another page has it
  *   nobody     visitor           –                 here  –              –
@@ -37,9 +37,9 @@ type Presence = 'nobody' | 'visitor' | 'here' | 'elsewhere';
 type ById = ReadonlyMap<string, DeskCall>;
 
 /**
- * Calls go on behind whatever is open. When a conversation becomes one by audio or video, or is taken over as one, there is a call
- * to be joined; it begins by the operator's own click, on the button to join or to accept what the visitor asks for. It is carried
- * over into another medium. When somebody hangs up, the conversation goes on as a chat. Of several pages, one has the call.
+ * The calls of the desk, which continue while another page is open. A conversation whose media are audio or video has a call. The
+ * operator joins it with a click: on "Join", or on "Accept" for a request of the visitor. A change of the media changes the call.
+ * After somebody hangs up, the conversation continues as a chat. Only one page of the browser can be in the call.
  */
 export class Calls {
   readonly #api: Api;
@@ -49,7 +49,7 @@ export class Calls {
   #state: ById = new Map();
   #chats: Conversations['byId'] = new Map();
 
-  constructor(api: Api, live: Live) {
+  constructor(api: Api, live: LiveFeed) {
     this.#api = api;
     live.on(['engagement.signal'], ({ data }) => this.#receive(data as Signal & { engagement_id: string }));
     live.on(['feed.open'], () => {
@@ -69,10 +69,10 @@ export class Calls {
     this.#chats = byId;
     for (const [id, chat] of byId) {
       const media = isOpen(chat) ? callMedia(chat) : null;
-      const known = this.#state.get(id);
+      const current = this.#state.get(id);
       // The accepted media are known once the conversation has been read.
-      if (known === undefined && media !== null && chat.isRead) this.#prepare(id, media);
-      else if (known !== undefined) this.#adapt(id, known.call, media);
+      if (current === undefined && media !== null && chat.isRead) this.#prepare(id, media);
+      else if (current !== undefined) this.#adapt(id, current.call, media);
       this.#useClick(id);
     }
   }
@@ -95,10 +95,10 @@ export class Calls {
   }
 
   #useClick(id: string): void {
-    const [click, known] = [this.#clicks.get(id), this.#state.get(id)];
-    if (click === undefined || known === undefined) return;
-    const { state, media } = known.call.view;
-    if (state.name !== 'idle') void known.call.startDevices(click.consumeDevices(known.call.awaitsClick));
+    const [click, current] = [this.#clicks.get(id), this.#state.get(id)];
+    if (click === undefined || current === undefined) return;
+    const { state, media } = current.call.view;
+    if (state.name !== 'idle') void current.call.startDevices(click.consumeDevices(current.call.awaitsClick));
     else if (click.consumeJoin()) this.join(id, media, click.consumeDevices(sentBy('operator', media)));
   }
 
@@ -111,17 +111,19 @@ export class Calls {
 
   /** Must be called by a click. Starts these devices, or all devices of the call. */
   join(id: string, media: Media, kinds?: readonly Kind[]): void {
-    const known = this.#state.get(id);
-    if (known?.presence === 'here') return;
-    const isNew = known === undefined || known.call.view.state.name === 'ended';
-    const { call, speaker } = isNew ? this.#prepare(id, media) : known;
+    const current = this.#state.get(id);
+    if (current?.presence === 'here') return;
+    const isNew = current === undefined || current.call.view.state.name === 'ended';
+    const { call, speaker } = isNew ? this.#prepare(id, media) : current;
     this.#put(id, { call, speaker, presence: 'here' });
-    void alone(`usher-call ${id}`, async () => whilePageIsHeld(async () => this.#run(call, kinds))).then((isAlone) => {
-      this.#clicks.delete(id);
-      // Meanwhile the conversation may have become a chat, or another call.
-      if (this.#state.get(id)?.call === call)
-        this.#put(id, { call, speaker, presence: isAlone ? 'nobody' : 'elsewhere' });
-    });
+    void runExclusively(`usher-call ${id}`, async () => blockReloadDuring(async () => this.#run(call, kinds))).then(
+      (hasRun) => {
+        this.#clicks.delete(id);
+        // Meanwhile the conversation may have become a chat, or another call.
+        if (this.#state.get(id)?.call === call)
+          this.#put(id, { call, speaker, presence: hasRun ? 'nobody' : 'elsewhere' });
+      },
+    );
   }
 
   /** Ends the call without joining it: the conversation continues as a chat. */
@@ -173,41 +175,41 @@ export class Calls {
   async #run(call: Call, kinds?: readonly Kind[]): Promise<void> {
     await call.start(kinds);
     await new Promise<void>((resolve) => {
-      const look = (): void => {
+      const check = (): void => {
         if (call.view.state.name === 'ended') resolve();
       };
-      call.subscribe(look);
-      look();
+      call.subscribe(check);
+      check();
     });
   }
 
   #receive({ engagement_id: id, ...signal }: Signal & { engagement_id: string }): void {
-    const known = this.#state.get(id);
-    if (known === undefined) return;
-    known.call.receive(signal);
-    const { presence } = known;
-    if (presence === 'nobody' && signal.kind === 'ready') this.#put(id, { ...known, presence: 'visitor' });
-    if (presence === 'visitor' && signal.kind === 'hangup') this.#put(id, { ...known, presence: 'nobody' });
+    const current = this.#state.get(id);
+    if (current === undefined) return;
+    current.call.receive(signal);
+    const { presence } = current;
+    if (presence === 'nobody' && signal.kind === 'ready') this.#put(id, { ...current, presence: 'visitor' });
+    if (presence === 'visitor' && signal.kind === 'hangup') this.#put(id, { ...current, presence: 'nobody' });
   }
 
   #put(id: string, call: DeskCall): void {
-    this.#show(new Map(this.#state).set(id, call));
+    this.#setState(new Map(this.#state).set(id, call));
   }
 
   #remove(id: string): void {
-    this.#show(new Map([...this.#state].filter(([each]) => each !== id)));
+    this.#setState(new Map([...this.#state].filter(([each]) => each !== id)));
   }
 
-  #show(state: ById): void {
+  #setState(state: ById): void {
     this.#state = state;
     for (const listener of this.#listeners) listener();
   }
 }
 
 /**
- * Runs `work` unless another page runs it already, by the Web Locks API. A page without that API is assumed to be the only one.
+ * Runs `run` unless another page runs it already, by the Web Locks API. A page without that API is assumed to be the only one.
  */
-async function alone(name: string, run: () => Promise<void>): Promise<boolean> {
+async function runExclusively(name: string, run: () => Promise<void>): Promise<boolean> {
   const locks = navigator.locks as LockManager | undefined;
   if (locks === undefined) {
     await run();

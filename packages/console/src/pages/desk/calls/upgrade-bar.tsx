@@ -1,12 +1,12 @@
 import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { ReactElement } from 'react';
-import { inWords } from '../../../components/in-words.ts';
+import { describeError } from '../../../components/describe-error.ts';
 import { useChange } from '../../../data/use-api.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import classes from '../desk.module.css';
-import { upgradeKind } from '../in-words.ts';
-import { pendingUpgrade } from '../conversation/reading.ts';
+import { upgradeKind } from '../labels.ts';
+import { pendingUpgrade } from '../conversation/selectors.ts';
 import { texts } from '../texts.ts';
 import { useDesk } from '../use-desk.ts';
 
@@ -26,7 +26,7 @@ export function UpgradeBar({ chat }: { readonly chat: Conversation }): ReactElem
       { path: { engagement_id: chat.id, upgrade_id: upgrade.id }, body: { action } },
       {
         onError: (error) =>
-          notifications.show({ color: 'red', title: texts.couldNotAnswerRequest, message: inWords(error) }),
+          notifications.show({ color: 'red', title: texts.couldNotAnswerRequest, message: describeError(error) }),
       },
     );
   return (

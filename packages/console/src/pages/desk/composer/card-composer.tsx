@@ -7,21 +7,21 @@ interface Props {
   readonly send: (content: string, options: readonly { readonly text: string; readonly value: string }[]) => void;
 }
 
-/** More choices would not be read. */
-const mostOptions = 10;
+/** Visitors do not read more choices. */
+const maxOptions = 10;
 
 /** A question with choices. Empty choices are dropped. */
 export function CardComposer({ send }: Props): ReactElement {
   const [question, setQuestion] = useState('');
   const [options, setOptions] = useState<readonly string[]>(['', '']);
-  const given = [...new Set(options.map((text) => text.trim()).filter((text) => text !== ''))];
-  const isReady = question.trim() !== '' && given.length > 0;
+  const filled = [...new Set(options.map((text) => text.trim()).filter((text) => text !== ''))];
+  const isReady = question.trim() !== '' && filled.length > 0;
   const submit = (event: Pick<Event, 'preventDefault'>): void => {
     event.preventDefault();
     if (isReady)
       send(
         question.trim(),
-        given.map((text) => ({ text, value: text })),
+        filled.map((text) => ({ text, value: text })),
       );
   };
   return (
@@ -39,7 +39,7 @@ export function CardComposer({ send }: Props): ReactElement {
         />
         {options.map((option, index) => (
           <TextInput
-            // oxlint-disable-next-line react/no-array-index-key -- its place is all that is sure of it while it is typed.
+            // oxlint-disable-next-line react/no-array-index-key -- a typed option has no other identity than its index.
             key={index}
             aria-label={texts.choice(index + 1)}
             placeholder={texts.choice(index + 1)}
@@ -52,7 +52,7 @@ export function CardComposer({ send }: Props): ReactElement {
           <Button
             variant="subtle"
             size="compact-sm"
-            disabled={options.length >= mostOptions}
+            disabled={options.length >= maxOptions}
             onClick={() => setOptions([...options, ''])}
           >
             {texts.addChoice}

@@ -8,7 +8,7 @@ import { texts } from '../texts.ts';
 import { CardComposer } from './card-composer.tsx';
 import type { Conversation } from '../conversation/conversation.ts';
 import classes from '../desk.module.css';
-import { stagedFiles } from '../conversation/reading.ts';
+import { stagedFiles } from '../conversation/selectors.ts';
 import { StagedFiles } from './staged-files.tsx';
 import { useDesk } from '../use-desk.ts';
 
@@ -23,7 +23,7 @@ interface Props {
 export function Composer({ chat, site, draft, write }: Props): ReactElement {
   const desk = useDesk();
   const input = useRef<HTMLTextAreaElement>(null);
-  const [dismissed, setDismissed] = useState(() => desk.keeper.of(chat.id).dismissedFiles);
+  const [dismissed, setDismissed] = useState(() => desk.storage.read(chat.id).dismissedFiles);
   const staged = stagedFiles(chat, desk.operatorId, dismissed);
   const clean = staged.filter(({ state }) => state === 'clean');
   const isScanning = staged.some(({ state }) => state === 'pending');
@@ -35,12 +35,12 @@ export function Composer({ chat, site, draft, write }: Props): ReactElement {
   const dismiss = (fileId: string): void => {
     const ids = [...dismissed, fileId];
     setDismissed(ids);
-    desk.keeper.keep(chat.id, { dismissedFiles: ids });
+    desk.storage.update(chat.id, { dismissedFiles: ids });
   };
   const send = (): void => {
     if (!canSend) return;
     const files = clean.map(({ id }) => ({ id }));
-    desk.say(chat.id, draft.trim(), files.length === 0 ? null : { type: 'files', files });
+    desk.send(chat.id, draft.trim(), files.length === 0 ? null : { type: 'files', files });
     write('');
   };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -53,7 +53,7 @@ export function Composer({ chat, site, draft, write }: Props): ReactElement {
       <StagedFiles chat={chat} files={staged} dismiss={dismiss} />
       <Group gap="xs" align="end" wrap="nowrap">
         <Attach site={site} add={(files) => desk.uploads.add(chat.id, files)} />
-        <Card send={(content, options) => desk.say(chat.id, content, { type: 'single_choice', options })} />
+        <Card send={(content, options) => desk.send(chat.id, content, { type: 'single_choice', options })} />
         <Textarea
           ref={input}
           aria-label={texts.message}
@@ -67,7 +67,7 @@ export function Composer({ chat, site, draft, write }: Props): ReactElement {
           onChange={({ currentTarget }) => {
             write(currentTarget.value);
             if (currentTarget.value.trim() === '') desk.typing.stop(chat.id);
-            else desk.typing.stroke(chat.id);
+            else desk.typing.keyPressed(chat.id);
           }}
           onKeyDown={onKeyDown}
         />
@@ -90,17 +90,17 @@ function Attach({
 }): ReactElement {
   const isAllowed = site?.allowed_file_senders.operator ?? true;
   const types = site?.allowed_file_content_types ?? [];
-  const words = types.map((type) => type.split('/').at(-1)).join(', ');
+  const typeNames = types.map((type) => type.split('/').at(-1)).join(', ');
   return (
     <FileButton onChange={add} multiple accept={types.join(',')}>
       {(props) => (
-        <Tooltip label={isAllowed ? texts.attachFileTypes(words) : texts.fileSharingOff} multiline maw={300}>
+        <Tooltip label={isAllowed ? texts.attachFileTypes(typeNames) : texts.fileSharingOff} multiline maw={300}>
           <ActionIcon
             {...props}
             variant="default"
             size={36}
             aria-label={texts.attachFile}
-            aria-description={words}
+            aria-description={typeNames}
             disabled={!isAllowed}
           >
             <FileIcon aria-hidden />

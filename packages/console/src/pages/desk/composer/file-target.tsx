@@ -3,7 +3,7 @@ import { hasFiles, pastedFiles } from '@usher/client/transferred-files';
 import { useEffect, useState, type ClipboardEvent, type DragEvent, type ReactElement, type ReactNode } from 'react';
 import { useMe } from '../../../data/use-me.ts';
 import type { Conversation } from '../conversation/conversation.ts';
-import { isOpen } from '../conversation/reading.ts';
+import { isOpen } from '../conversation/selectors.ts';
 import classes from '../desk.module.css';
 import { texts } from '../texts.ts';
 import { useDesk } from '../use-desk.ts';

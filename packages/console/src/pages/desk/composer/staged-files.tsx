@@ -14,10 +14,10 @@ interface Props {
 }
 
 const scans = {
-  pending: { color: 'gray', words: texts.scanning },
-  clean: { color: 'green', words: texts.clean },
-  unscanned: { color: 'yellow', words: texts.notScanned },
-  infected: { color: 'red', words: texts.virusFoundNotSent },
+  pending: { color: 'gray', label: texts.scanning },
+  clean: { color: 'green', label: texts.clean },
+  unscanned: { color: 'yellow', label: texts.notScanned },
+  infected: { color: 'red', label: texts.virusFoundNotSent },
 } as const;
 
 /** A server without a scanner accepts every file, so such a file was not found clean. */
@@ -28,11 +28,11 @@ function scanOf({ state, scanned_at: at }: File): keyof typeof scans {
 /** The files of the next message. */
 export function StagedFiles({ chat, files, dismiss }: Props): ReactElement | null {
   const { uploads } = useDesk();
-  const coming = useSyncExternalStore(uploads.subscribe, uploads.state).get(chat.id) ?? [];
-  if (coming.length + files.length === 0) return null;
+  const inProgress = useSyncExternalStore(uploads.subscribe, uploads.state).get(chat.id) ?? [];
+  if (inProgress.length + files.length === 0) return null;
   return (
     <Stack gap={4} mb="xs" component="ul" className={classes['plain'] ?? ''} aria-label={texts.filesToSend}>
-      {coming.map(({ key, name, share, problem }) => (
+      {inProgress.map(({ key, name, share, problem }) => (
         <Staged key={key} name={name} remove={() => uploads.remove(chat.id, key)}>
           {problem === null ? (
             <Progress value={share * 100} w={90} aria-label={texts.uploading(name)} />
@@ -46,7 +46,7 @@ export function StagedFiles({ chat, files, dismiss }: Props): ReactElement | nul
       {files.map((file) => (
         <Staged key={file.id} name={file.name} remove={() => dismiss(file.id)}>
           <Badge size="sm" variant="light" color={scans[scanOf(file)].color} flex="none">
-            {scans[scanOf(file)].words}
+            {scans[scanOf(file)].label}
           </Badge>
         </Staged>
       ))}

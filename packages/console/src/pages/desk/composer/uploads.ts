@@ -1,7 +1,7 @@
 import type { Api } from '@usher/client/api';
 import { TaskLimit } from '@usher/client/task-limit';
-import { maxUploadsAtOnce } from '@usher/contract/limits';
-import { inWords } from '../../../components/in-words.ts';
+import { maxConcurrentUploads } from '@usher/contract/limits';
+import { describeError } from '../../../components/describe-error.ts';
 import { newId } from '@usher/client/new-id';
 
 /** A file that is being uploaded. */
@@ -16,19 +16,19 @@ export interface Upload {
 type ByEngagement = ReadonlyMap<string, readonly Upload[]>;
 
 /** Half of what the server accepts for each engagement. */
-const mostAtOnce = maxUploadsAtOnce / 2;
+const maxParallel = maxConcurrentUploads / 2;
 
 /** The uploads of all conversations: they continue when another conversation is opened. */
 export class Uploads {
   readonly #api: Api;
-  readonly #onTaken: (engagementId: string) => Promise<void>;
+  readonly #onUploaded: (engagementId: string) => Promise<void>;
   readonly #listeners = new Set<() => void>();
-  readonly #limit = new TaskLimit(mostAtOnce);
+  readonly #limit = new TaskLimit(maxParallel);
   #state: ByEngagement = new Map();
 
-  constructor(api: Api, onTaken: (engagementId: string) => Promise<void>) {
+  constructor(api: Api, onUploaded: (engagementId: string) => Promise<void>) {
     this.#api = api;
-    this.#onTaken = onTaken;
+    this.#onUploaded = onUploaded;
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -48,7 +48,7 @@ export class Uploads {
 
   async #upload(engagementId: string, file: globalThis.File): Promise<void> {
     const upload: Upload = { key: newId(), name: file.name, share: 0, problem: null };
-    const become = (change: Partial<Upload>): void =>
+    const update = (change: Partial<Upload>): void =>
       this.#change(engagementId, (uploads) =>
         uploads.map((each) => (each.key === upload.key ? { ...each, ...change } : each)),
       );
@@ -57,12 +57,12 @@ export class Uploads {
     form.append('content', file, file.name);
     try {
       await this.#limit.run(async () =>
-        this.#api.upload(`/engagements/${engagementId}/files`, form, (share) => become({ share })),
+        this.#api.upload(`/engagements/${engagementId}/files`, form, (share) => update({ share })),
       );
-      await this.#onTaken(engagementId);
+      await this.#onUploaded(engagementId);
       this.remove(engagementId, upload.key);
     } catch (error) {
-      become({ problem: inWords(error) });
+      update({ problem: describeError(error) });
     }
   }
 

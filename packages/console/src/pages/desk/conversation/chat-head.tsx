@@ -4,16 +4,16 @@ import { notifications } from '@mantine/notifications';
 import { ArrowLeftIcon, ChevronDownIcon, InfoCircledIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
-import { inWords } from '../../../components/in-words.ts';
+import { describeError } from '../../../components/describe-error.ts';
 import { mediumName } from '../../../components/medium.ts';
-import { Since } from '../../../components/since.tsx';
+import { ElapsedTime } from '../../../components/elapsed-time.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { texts } from '../texts.ts';
 import type { Conversation } from './conversation.ts';
-import { isOpen, transferOf } from './reading.ts';
+import { isOpen, transferOf } from './selectors.ts';
 import classes from '../desk.module.css';
 import { EndDialog } from './end-dialog.tsx';
-import { endWords } from '../in-words.ts';
+import { endReasonLabels } from '../labels.ts';
 import { useAltKey } from '../shortcuts.tsx';
 import { TransferDialog } from '../transfers/transfer-dialog.tsx';
 import { useDesk } from '../use-desk.ts';
@@ -37,11 +37,11 @@ export function ChatHead({ chat, name }: Props): ReactElement {
           <Text fw={650} truncate title={name} component="h2" size="md">
             <bdi>{name}</bdi>
           </Text>
-          <Standing chat={chat} />
+          <StatusLine chat={chat} />
         </Box>
       </Group>
       <Group gap={6} wrap="nowrap" flex="none">
-        {isOpen(chat) ? <OpenActions chat={chat} /> : <OverActions chat={chat} />}
+        {isOpen(chat) ? <OpenActions chat={chat} /> : <EndedActions chat={chat} />}
         <ActionIcon variant="default" size={30} hiddenFrom="lg" aria-label={texts.visitor} onClick={details.open}>
           <InfoCircledIcon aria-hidden />
         </ActionIcon>
@@ -53,17 +53,17 @@ export function ChatHead({ chat, name }: Props): ReactElement {
   );
 }
 
-function Standing({ chat }: { readonly chat: Conversation }): ReactElement {
+function StatusLine({ chat }: { readonly chat: Conversation }): ReactElement {
   const { engagement } = chat;
   const { media, started_at: at, state, end_reason: reason } = engagement;
   return (
     <Text size="xs" c="dimmed" truncate>
       {isOpen(chat) ? (
         <>
-          {mediumName(media)} · <Since at={at} />
+          {mediumName(media)} · <ElapsedTime at={at} />
         </>
       ) : state === 'ended' && reason !== null ? (
-        endWords[reason]
+        endReasonLabels[reason]
       ) : (
         texts.transferredToColleague
       )}
@@ -71,7 +71,7 @@ function Standing({ chat }: { readonly chat: Conversation }): ReactElement {
   );
 }
 
-const asks = [
+const callKinds = [
   { label: texts.audioCall, body: { audio: 'two_way', video: null } },
   { label: texts.videoCall, body: { audio: 'two_way', video: 'two_way' } },
   { label: texts.oneWayVideo, body: { audio: 'two_way', video: 'one_way' } },
@@ -80,9 +80,9 @@ const asks = [
 function OpenActions({ chat }: { readonly chat: Conversation }): ReactElement {
   const [endShown, ending] = useDisclosure();
   const [transferShown, transfer] = useDisclosure();
-  const ask = useChange('POST /engagements/{engagement_id}/media_upgrade_requests');
+  const requestUpgrade = useChange('POST /engagements/{engagement_id}/media_upgrade_requests');
   const onError = (error: Error): void => {
-    notifications.show({ color: 'red', title: texts.couldNotSendRequest, message: inWords(error) });
+    notifications.show({ color: 'red', title: texts.couldNotSendRequest, message: describeError(error) });
   };
   useAltKey('KeyX', ending.open);
   return (
@@ -95,8 +95,11 @@ function OpenActions({ chat }: { readonly chat: Conversation }): ReactElement {
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label>{texts.inviteVisitorTo}</Menu.Label>
-          {asks.map(({ label, body }) => (
-            <Menu.Item key={label} onClick={() => ask.mutate({ path: { engagement_id: chat.id }, body }, { onError })}>
+          {callKinds.map(({ label, body }) => (
+            <Menu.Item
+              key={label}
+              onClick={() => requestUpgrade.mutate({ path: { engagement_id: chat.id }, body }, { onError })}
+            >
               {label}
             </Menu.Item>
           ))}
@@ -114,7 +117,7 @@ function OpenActions({ chat }: { readonly chat: Conversation }): ReactElement {
   );
 }
 
-function OverActions({ chat }: { readonly chat: Conversation }): ReactElement {
+function EndedActions({ chat }: { readonly chat: Conversation }): ReactElement {
   const desk = useDesk();
   const [, go] = useLocation();
   const dismiss = (): void => {

@@ -6,7 +6,7 @@ import { CallPanel } from '../calls/call-panel.tsx';
 import { ChatHead } from './chat-head.tsx';
 import { Composer } from '../composer/composer.tsx';
 import type { Conversation } from './conversation.ts';
-import { isOpen } from './reading.ts';
+import { isOpen } from './selectors.ts';
 import { Messages } from './messages.tsx';
 import { TransferBar } from '../transfers/transfer-bar.tsx';
 import { UpgradeBar } from '../calls/upgrade-bar.tsx';
@@ -17,11 +17,11 @@ export function Chat({ chat }: { readonly chat: Conversation }): ReactElement {
   const desk = useDesk();
   const me = useMe();
   const name = useVisitorName(chat.engagement.site_id, chat.engagement.visitor_id);
-  const [draft, setDraft] = useState(() => desk.keeper.of(chat.id).draft);
+  const [draft, setDraft] = useState(() => desk.storage.read(chat.id).draft);
   const site = me.sites.find(({ id }) => id === chat.engagement.site_id);
   const write = (text: string): void => {
     setDraft(text);
-    desk.keeper.keep(chat.id, { draft: text });
+    desk.storage.update(chat.id, { draft: text });
   };
   return (
     <>

@@ -9,21 +9,21 @@ import {
   type Message,
   type Outgoing,
 } from './conversation.ts';
-import { changeOf } from './items.ts';
+import { changeOf } from './feed-items.ts';
 import {
-  beside,
+  adjacentId,
   callMedia,
   chosenFrom,
   filesOf,
-  inOrder,
+  sortedConversations,
   isOpen,
   isTyping,
   pendingUpgrade,
   stagedFiles,
   transferOf,
   unreadOf,
-  waitsSince,
-} from './reading.ts';
+  waitingSince,
+} from './selectors.ts';
 
 import { threadOf } from './thread.ts';
 
@@ -80,7 +80,7 @@ function outgoing(id: string, more: Partial<Outgoing> = {}): Outgoing {
 
 const begun: Change = { type: 'engagement', engagement: engagement('chat'), me };
 const after = (...changes: Change[]): Conversations => [begun, ...changes].reduce(reduce, noConversations);
-const said = (...ids: string[]): Change[] => ids.map((id) => ({ type: 'message', message: message(id) }));
+const messagesOf = (...ids: string[]): Change[] => ids.map((id) => ({ type: 'message', message: message(id) }));
 const idsOf = (state: Conversations): string[] => (state.byId.get('chat')?.messages ?? []).map(({ id }) => id);
 const chat = (state: Conversations) => {
   const found = state.byId.get('chat');
@@ -88,20 +88,20 @@ const chat = (state: Conversations) => {
   return found;
 };
 
-test('a message that comes twice is there once, whichever way it came first', () => {
+test('a message that arrives by feed and by read is shown once', () => {
   const transcript: Change = { type: 'transcript', id: 'chat', messages: [message('m1'), message('m2')] };
-  assert.deepEqual(idsOf(after(...said('m1', 'm1', 'm2'))), ['m1', 'm2']);
-  assert.deepEqual(idsOf(after(...said('m2'), transcript)), ['m1', 'm2']);
-  assert.deepEqual(idsOf(after(transcript, ...said('m1', 'm2', 'm3'))), ['m1', 'm2', 'm3']);
+  assert.deepEqual(idsOf(after(...messagesOf('m1', 'm1', 'm2'))), ['m1', 'm2']);
+  assert.deepEqual(idsOf(after(...messagesOf('m2'), transcript)), ['m1', 'm2']);
+  assert.deepEqual(idsOf(after(transcript, ...messagesOf('m1', 'm2', 'm3'))), ['m1', 'm2', 'm3']);
 });
 
-test('what the feed brought before the transcript was read stays behind it', () => {
+test('messages that the feed reported before the read stay after the transcript', () => {
   const transcript: Change = { type: 'transcript', id: 'chat', messages: [message('m1'), message('m2')] };
-  assert.deepEqual(idsOf(after(...said('m2', 'm3', 'm4'), transcript)), ['m1', 'm2', 'm3', 'm4']);
+  assert.deepEqual(idsOf(after(...messagesOf('m2', 'm3', 'm4'), transcript)), ['m1', 'm2', 'm3', 'm4']);
 });
 
-test('a transcript that is read again after a reset brings what was missed to its place', () => {
-  const state = after({ type: 'transcript', id: 'chat', messages: [message('m1')] }, ...said('m4'), {
+test('a transcript that is read again after a reset inserts missed messages at their position', () => {
+  const state = after({ type: 'transcript', id: 'chat', messages: [message('m1')] }, ...messagesOf('m4'), {
     type: 'transcript',
     id: 'chat',
     messages: ['m1', 'm2', 'm3', 'm4'].map((id) => message(id)),
@@ -109,7 +109,7 @@ test('a transcript that is read again after a reset brings what was missed to it
   assert.deepEqual(idsOf(state), ['m1', 'm2', 'm3', 'm4']);
 });
 
-test('messages of a conversation that is not on the desk are nobody’s', () => {
+test('messages of a conversation that is not on the desk are ignored', () => {
   const stray: Change = { type: 'message', message: message('m1', { engagement_id: 'other' }) };
   assert.deepEqual([...after(stray).byId.keys()], ['chat']);
   const foreign: Change = {
@@ -120,18 +120,18 @@ test('messages of a conversation that is not on the desk are nobody’s', () => 
   assert.equal(reduce(noConversations, foreign), noConversations);
 });
 
-test('delivered once is delivered, also when older news comes later', () => {
+test('a delivered message stays delivered when an older status arrives later', () => {
   const state = after(
-    ...said('m1'),
+    ...messagesOf('m1'),
     { type: 'delivered', id: 'chat', messageId: 'm1' },
     { type: 'transcript', id: 'chat', messages: [message('m1')] },
-    ...said('m1'),
+    ...messagesOf('m1'),
   );
   assert.equal(chat(state).messages[0]?.status, 'delivered');
   assert.equal(unreadOf(chat(state)), 0);
 });
 
-test('what we send keeps its place behind the others until the feed brings it', () => {
+test('an outgoing message stays after all others until the feed reports it', () => {
   const one: Change = { type: 'sending', id: 'chat', outgoing: outgoing('o1') };
   const two: Change = { type: 'sending', id: 'chat', outgoing: outgoing('o2') };
   const failed: Change = {
@@ -139,7 +139,7 @@ test('what we send keeps its place behind the others until the feed brings it', 
     id: 'chat',
     outgoing: outgoing('o1', { state: 'waiting', problem: 'away' }),
   };
-  const waiting = after(one, two, failed, ...said('m1'));
+  const waiting = after(one, two, failed, ...messagesOf('m1'));
   assert.deepEqual(
     chat(waiting).outgoing.map(({ id, state }) => [id, state]),
     [
@@ -153,13 +153,13 @@ test('what we send keeps its place behind the others until the feed brings it', 
     chat(there).outgoing.map(({ id }) => id),
     ['o2'],
   );
-  // The answer that comes after the feed changes nothing any more.
+  // A response that arrives after the feed item changes nothing.
   const late = reduce(there, { type: 'sending', id: 'chat', outgoing: outgoing('o1', { state: 'sent' }) });
   assert.deepEqual(
     chat(late).outgoing.map(({ id }) => id),
     ['o2'],
   );
-  // What was kept over a reload and had been sent is not sent again.
+  // A stored message that was sent before the reload is not sent again.
   const kept = reduce(there, { type: 'outgoing', id: 'chat', outgoing: [outgoing('o1'), outgoing('o3')] });
   assert.deepEqual(
     chat(kept).outgoing.map(({ id }) => id),
@@ -168,43 +168,49 @@ test('what we send keeps its place behind the others until the feed brings it', 
   assert.deepEqual(chat(reduce(there, { type: 'discarded', id: 'chat', messageId: 'o2' })).outgoing, []);
 });
 
-test('typing is believed for a while, by its clock, and ends with the message', () => {
+test('a typing indicator expires, ignores older clocks, and ends with the message', () => {
   const typing = (isOn: boolean, clock: number): Change => ({ type: 'typing', id: 'chat', isOn, clock, at: 1_000 });
   assert.equal(isTyping(chat(after(typing(true, 2), typing(false, 1))), 2_000), true);
   assert.equal(isTyping(chat(after(typing(true, 1), typing(false, 2))), 2_000), false);
   assert.equal(isTyping(chat(after(typing(true, 1))), 1_000 + 10_000), false);
-  assert.equal(isTyping(chat(after(typing(true, 1), ...said('m1'))), 2_000), false);
+  assert.equal(isTyping(chat(after(typing(true, 1), ...messagesOf('m1'))), 2_000), false);
 });
 
-test('the visitor waits since the first thing we have not answered', () => {
+test('the visitor waits since their first unanswered message', () => {
   const mine = (id: string): Change => ({ type: 'message', message: message(id, { sender: { type: 'operator' } }) });
-  assert.equal(waitsSince(chat(after())), null);
-  assert.equal(waitsSince(chat(after(...said('m1'), mine('m2'), ...said('m3', 'm4')))), '2026-01-01T10:00:03.000Z');
-  assert.equal(waitsSince(chat(after(...said('m1'), mine('m2')))), null);
-  assert.equal(waitsSince(chat(after(...said('m1'), { type: 'sending', id: 'chat', outgoing: outgoing('o1') }))), null);
+  assert.equal(waitingSince(chat(after())), null);
+  assert.equal(
+    waitingSince(chat(after(...messagesOf('m1'), mine('m2'), ...messagesOf('m3', 'm4')))),
+    '2026-01-01T10:00:03.000Z',
+  );
+  assert.equal(waitingSince(chat(after(...messagesOf('m1'), mine('m2')))), null);
+  assert.equal(
+    waitingSince(chat(after(...messagesOf('m1'), { type: 'sending', id: 'chat', outgoing: outgoing('o1') }))),
+    null,
+  );
 });
 
-test('the visitor does not wait for an answer during a call, and what they wrote before its end was answered in it', () => {
+test('the visitor does not wait during a call, and messages before the end of the call count as answered', () => {
   const kept = { id: 'call', sub_engagement_id: 'chat-sub', started_at: '2026-01-01T10:00:02.000Z', ended_by: null };
   const calls = (media: Engagement['media'], connectedAt: string | null, endedAt: string | null): Change => {
     const call = { ...kept, connected_at: connectedAt, ended_at: endedAt };
     return { type: 'engagement', engagement: engagement('chat', { media, calls: [call] }), me };
   };
   const [connected, ended] = ['2026-01-01T10:00:02.500Z', '2026-01-01T10:00:03.500Z'];
-  const written = said('m1', 'm2', 'm3', 'm4');
-  assert.equal(waitsSince(chat(after(...written, calls('audio', null, null)))), null);
-  assert.equal(waitsSince(chat(after(...written, calls('text', connected, ended)))), '2026-01-01T10:00:04.000Z');
-  assert.equal(waitsSince(chat(after(...written, calls('text', null, ended)))), '2026-01-01T10:00:01.000Z');
+  const written = messagesOf('m1', 'm2', 'm3', 'm4');
+  assert.equal(waitingSince(chat(after(...written, calls('audio', null, null)))), null);
+  assert.equal(waitingSince(chat(after(...written, calls('text', connected, ended)))), '2026-01-01T10:00:04.000Z');
+  assert.equal(waitingSince(chat(after(...written, calls('text', null, ended)))), '2026-01-01T10:00:01.000Z');
 });
 
-test('calls that have ended and transfers stand between the messages where they happened', () => {
+test('ended calls and transfers are shown between the messages at the time they happened', () => {
   const call = { id: 'call', sub_engagement_id: 'chat-sub', started_at: '2026-01-01T10:00:01.000Z' };
   const ended = { ...call, connected_at: '2026-01-01T10:00:01.000Z', ended_at: '2026-01-01T10:00:02.500Z' };
   const calls = [{ ...ended, ended_by: 'visitor' } as const];
   const transferred = { from_operator_id: 'you', from_operator_name: 'Ben', operator_id: me, message: 'Hi' };
   const transfers = [{ id: 'transfer', ...transferred, transferred_at: '2026-01-01T10:00:09.000Z' }];
   const thread = threadOf({
-    ...chat(after(...said('m1', 'm2', 'm3'), { type: 'transfers', id: 'chat', transfers })),
+    ...chat(after(...messagesOf('m1', 'm2', 'm3'), { type: 'transfers', id: 'chat', transfers })),
     engagement: engagement('chat', { calls }),
   });
   assert.deepEqual(
@@ -219,9 +225,9 @@ test('calls that have ended and transfers stand between the messages where they 
   );
 });
 
-test('one that ends or passes on stays to be read until it is dismissed', () => {
+test('a conversation that ended or was transferred stays on the desk until it is closed', () => {
   const ended: Change = { type: 'engagement', engagement: engagement('chat', { state: 'ended' }), me };
-  assert.equal(isOpen(chat(after(...said('m1'), ended))), false);
+  assert.equal(isOpen(chat(after(...messagesOf('m1'), ended))), false);
   const passed = changeOf(
     {
       type: 'engagement.transfer',
@@ -230,16 +236,16 @@ test('one that ends or passes on stays to be read until it is dismissed', () => 
     { me, now: 0 },
   );
   assert.ok(passed);
-  assert.deepEqual(idsOf(after(...said('m1'), passed)), ['m1']);
+  assert.deepEqual(idsOf(after(...messagesOf('m1'), passed)), ['m1']);
   assert.equal(isOpen(chat(after(passed))), false);
   assert.equal(after({ type: 'dismissed', id: 'chat' }).byId.size, 0);
   assert.equal(reduce(noConversations, ended), noConversations);
   assert.equal(isOpen(chat(reduce(noConversations, { ...ended, isRead: true }))), false);
-  // And back to us.
+  // Transferred back to this operator.
   assert.equal(isOpen(chat(after(passed, begun))), true);
 });
 
-test('the list has those that go on first; keys go around it', () => {
+test('active conversations come first in the list, and the shortcuts wrap around', () => {
   const state = [
     { type: 'engagement', engagement: engagement('b', { started_at: '2026-01-01T10:00:02Z' }), me },
     {
@@ -250,18 +256,18 @@ test('the list has those that go on first; keys go around it', () => {
     },
     { type: 'engagement', engagement: engagement('c', { started_at: '2026-01-01T10:00:03Z' }), me },
   ].reduce((before, change) => reduce(before, change as Change), noConversations);
-  const order = inOrder(state);
+  const order = sortedConversations(state);
   assert.deepEqual(
     order.map(({ id }) => id),
     ['b', 'c', 'a'],
   );
-  assert.equal(beside(order, 'a', 1), 'b');
-  assert.equal(beside(order, 'b', -1), 'a');
-  assert.equal(beside(order, null, 1), 'b');
-  assert.equal(beside([], null, 1), null);
+  assert.equal(adjacentId(order, 'a', 1), 'b');
+  assert.equal(adjacentId(order, 'b', -1), 'a');
+  assert.equal(adjacentId(order, null, 1), 'b');
+  assert.equal(adjacentId([], null, 1), null);
 });
 
-test('what was chosen from a card', () => {
+test('the chosen option of a card is the first later answer', () => {
   const card = message('m1', { attachment: { type: 'single_choice', options: [{ text: 'Yes', value: 'y' }] } });
   const other = message('m2', { attachment: { type: 'single_choice_response', selected_option: 'n' } });
   const answer = message('m3', { attachment: { type: 'single_choice_response', selected_option: 'y' } });
@@ -269,7 +275,7 @@ test('what was chosen from a card', () => {
   assert.equal(chosenFrom([answer, card, other], card), null);
 });
 
-test('files that were taken and not sent are at hand, with what their scan has shown', () => {
+test('uploaded files that were not sent are staged with their scan result', () => {
   const file = { id: 'f'.repeat(36), uploader_id: me, state: 'pending' } as File;
   const state = after({ type: 'files', id: 'chat', files: [file] });
   assert.deepEqual(stagedFiles(chat(state), me, []), [file]);
@@ -282,7 +288,7 @@ test('files that were taken and not sent are at hand, with what their scan has s
   assert.deepEqual(stagedFiles(chat(sent), me, []), []);
 });
 
-test('a file that was deleted is shown as such, and is not at hand any more', () => {
+test('a deleted file is shown as deleted and is no longer staged', () => {
   const [one, other] = ['e'.repeat(36), 'f'.repeat(36)];
   const sent = (id: string) => ({ url: `http://usher/files/${id}`, name: 'a', deleted: false });
   const attachment = { type: 'files', files: [sent(one), sent(other)] };
@@ -301,7 +307,7 @@ test('a file that was deleted is shown as such, and is not at hand any more', ()
   assert.equal(chat(deleted).messages[1], chat(state).messages[1]);
 });
 
-test('upgrades: the newest that is pending, and what was agreed on', () => {
+test('the newest pending upgrade is shown, and the accepted upgrade decides the media', () => {
   const upgrade = (id: string, more: Partial<MediaUpgradeRequest>): Change => ({
     type: 'upgrade',
     upgrade: {
@@ -314,25 +320,25 @@ test('upgrades: the newest that is pending, and what was agreed on', () => {
       ...more,
     } as MediaUpgradeRequest,
   });
-  const asked = after(upgrade('1', { state: 'canceled' }), upgrade('2', {}), upgrade('1', {}));
-  assert.equal(pendingUpgrade(chat(asked))?.id, '2');
-  assert.equal(callMedia(chat(asked)), null);
+  const requested = after(upgrade('1', { state: 'canceled' }), upgrade('2', {}), upgrade('1', {}));
+  assert.equal(pendingUpgrade(chat(requested))?.id, '2');
+  assert.equal(callMedia(chat(requested)), null);
   const agreed = [
     upgrade('2', { state: 'accepted', video: 'one_way' }),
     { type: 'engagement', engagement: engagement('chat', { media: 'video' }), me } as const,
-  ].reduce(reduce, asked);
+  ].reduce(reduce, requested);
   assert.deepEqual(callMedia(chat(agreed)), { audio: 'two_way', video: 'one_way' });
   assert.equal(pendingUpgrade(chat(agreed)), null);
 });
 
-test('what the feed brought while a conversation was being read is not undone by the read', () => {
+test('a read does not undo feed items that arrived during the read', () => {
   const earlier = engagement('chat', { updated_at: '2026-01-01T10:00:00.000Z' });
   const later = engagement('chat', { updated_at: '2026-01-01T10:00:01.000Z', media: 'audio' });
   const read = (each: Engagement): Change => ({ type: 'engagement', engagement: each, me, isRead: true });
   assert.equal(chat(after({ type: 'engagement', engagement: later, me }, read(earlier))).engagement.media, 'audio');
   assert.equal(chat(after(read(earlier), read(later))).engagement.media, 'audio');
-  const passedOn: Change = { type: 'transferred', id: 'chat', at: '2026-01-01T10:00:02.000Z' };
-  assert.equal(isOpen(chat(after(passedOn, read(later)))), false);
+  const transferred: Change = { type: 'transferred', id: 'chat', at: '2026-01-01T10:00:02.000Z' };
+  assert.equal(isOpen(chat(after(transferred, read(later)))), false);
 
   const upgrade = { id: 'u', engagement_id: 'chat', state: 'pending', created_at: '1' } as MediaUpgradeRequest;
   const nothing: Change = { type: 'upgrades', id: 'chat', upgrades: [] };
@@ -347,15 +353,15 @@ test('what the feed brought while a conversation was being read is not undone by
   assert.equal(chat(after(files, deleted, files)).files[0]?.deleted, true);
 });
 
-test('a transfer of ours is under way until it is answered; one to us is an offer', () => {
+test('a transfer by this operator is pending until it is answered, and a transfer to this operator is an offer', () => {
   const request = { id: 't', engagement_id: 'chat', transfer_ticket_id: null, operator_id: 'you', state: 'pending' };
   const change = (data: object, type = 'transfer_request.state') => changeOf({ type, data }, { me, now: 0 });
-  const asked = change(request);
-  assert.ok(asked);
-  assert.deepEqual(transferOf(chat(after(asked))), { kind: 'request', id: 't', to: 'you' });
+  const requested = change(request);
+  assert.ok(requested);
+  assert.deepEqual(transferOf(chat(after(requested))), { kind: 'request', id: 't', to: 'you' });
   const declined = change({ ...request, state: 'failed' });
   assert.ok(declined);
-  assert.equal(transferOf(chat(after(asked, declined))), null);
+  assert.equal(transferOf(chat(after(requested, declined))), null);
   assert.equal(change({ ...request, operator_id: me }), null);
   const ticket = change(
     { id: 't', engagement_id: 'chat', queue_ids: ['q'], state: 'waiting' },

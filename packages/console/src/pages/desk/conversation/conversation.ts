@@ -42,16 +42,16 @@ export interface Transfer {
 }
 
 /**
- *   open       goes on, and with us; `transfer`: somebody is being asked to take the visitor over
- *   passed_on  goes on with a colleague
- *   ended      is over
+ *   open         active and assigned to this operator; `transfer` is the pending transfer, if there is one
+ *   transferred  active and assigned to a colleague
+ *   ended        the engagement has ended
  *
- *              engagement is ours  is a colleague's  has ended  engagement.transfer to a colleague
- *   open       –                   passed_on         ended      passed_on
- *   passed_on  open                –                 ended      –
- *   ended      –                   –                 –          –
+ *                engagement is ours  is a colleague's  has ended  engagement.transfer to a colleague
+ *   open         –                   transferred       ended      transferred
+ *   transferred  open                –                 ended      –
+ *   ended        –                   –                 –          –
  */
-type Stage = { readonly name: 'open'; readonly transfer: Transfer | null } | { readonly name: 'passed_on' | 'ended' };
+type Stage = { readonly name: 'open'; readonly transfer: Transfer | null } | { readonly name: 'transferred' | 'ended' };
 
 export interface Conversation {
   readonly id: string;
@@ -119,43 +119,43 @@ export function reduce(state: Conversations, change: Change): Conversations {
     case 'listed':
       return { ...state, isRead: true };
     case 'engagement':
-      return takeEngagement(state, change);
+      return applyEngagement(state, change);
     case 'dismissed': {
       const byId = new Map(state.byId);
       return byId.delete(change.id) ? { ...state, byId } : state;
     }
     case 'scanned':
-      return takeScan(state, change.fileId, { state: change.result, scanned_at: change.at });
+      return applyScan(state, change.fileId, { state: change.result, scanned_at: change.at });
     case 'files':
-      return update(state, change.id, (before) => takeFiles(before, change.files, state.scans));
+      return update(state, change.id, (before) => applyFiles(before, change.files, state.scans));
     case 'file':
-      return update(state, change.file.engagement_id, (before) => takeFile(before, change.file));
+      return update(state, change.file.engagement_id, (before) => applyDeletedFile(before, change.file));
     case 'message':
-      return update(state, change.message.engagement_id, (before) => takeMessage(before, change.message));
+      return update(state, change.message.engagement_id, (before) => applyMessage(before, change.message));
     case 'upgrade':
-      return update(state, change.upgrade.engagement_id, (before) => takeUpgrade(before, change.upgrade));
+      return update(state, change.upgrade.engagement_id, (before) => applyUpgrade(before, change.upgrade));
     default:
-      return update(state, change.id, (before) => changed(before, change));
+      return update(state, change.id, (before) => applyChange(before, change));
   }
 }
 
-type OfOne = Exclude<
+type ConversationChange = Exclude<
   Change,
   { readonly type: 'listed' | 'engagement' | 'dismissed' | 'file' | 'files' | 'scanned' | 'message' | 'upgrade' }
 >;
 
-function changed(before: Conversation, change: OfOne): Conversation {
+function applyChange(before: Conversation, change: ConversationChange): Conversation {
   switch (change.type) {
     case 'transferred':
       return {
         ...before,
         engagement: { ...before.engagement, updated_at: change.at },
-        stage: before.stage.name === 'open' ? { name: 'passed_on' } : before.stage,
+        stage: before.stage.name === 'open' ? { name: 'transferred' } : before.stage,
       };
     case 'transcript':
-      return takeTranscript(before, change.messages);
+      return applyTranscript(before, change.messages);
     case 'delivered':
-      return takeDelivery(before, change.messageId);
+      return applyDelivery(before, change.messageId);
     case 'typing': {
       const { isOn, clock, at } = change;
       return clock <= before.typing.clock ? before : { ...before, typing: { isOn, clock, at } };
@@ -167,9 +167,9 @@ function changed(before: Conversation, change: OfOne): Conversation {
     case 'transfers':
       return { ...before, transfers: change.transfers };
     case 'outgoing':
-      return { ...before, outgoing: notYetThere(change.outgoing, before.messages) };
+      return { ...before, outgoing: notInTranscript(change.outgoing, before.messages) };
     case 'sending':
-      return takeOutgoing(before, change.outgoing);
+      return applyOutgoing(before, change.outgoing);
     case 'discarded':
       return { ...before, outgoing: before.outgoing.filter(({ id }) => id !== change.messageId) };
   }
@@ -182,10 +182,10 @@ function update(state: Conversations, id: string, change: (before: Conversation)
   return after === before ? state : { ...state, byId: new Map(state.byId).set(id, after) };
 }
 
-type TakenEngagement = Extract<Change, { readonly type: 'engagement' }>;
+type EngagementChange = Extract<Change, { readonly type: 'engagement' }>;
 
 /** Adds active engagements of this operator; others matter only if they were this operator's. */
-function takeEngagement(state: Conversations, { engagement, me, isRead = false }: TakenEngagement): Conversations {
+function applyEngagement(state: Conversations, { engagement, me, isRead = false }: EngagementChange): Conversations {
   const before = state.byId.get(engagement.id);
   if (isRead && isOutdated(engagement, before?.engagement ?? null)) return state;
   const stage = stageOf(engagement, me, before);
@@ -196,7 +196,7 @@ function takeEngagement(state: Conversations, { engagement, me, isRead = false }
 
 function stageOf({ operator_id: by, state }: Engagement, me: string, before: Conversation | undefined): Stage {
   if (state !== 'active') return { name: 'ended' };
-  if (by !== me) return { name: 'passed_on' };
+  if (by !== me) return { name: 'transferred' };
   return before?.stage.name === 'open' ? before.stage : { name: 'open', transfer: null };
 }
 
@@ -216,33 +216,33 @@ function newConversation(engagement: Engagement, stage: Stage): Conversation {
 }
 
 /** The feed reports messages in the order of the server; a known message is ignored. */
-function takeMessage(before: Conversation, message: Message): Conversation {
-  if (before.messages.some(({ id }) => id === message.id)) return takeOffOutgoing(before, message.id);
+function applyMessage(before: Conversation, message: Message): Conversation {
+  if (before.messages.some(({ id }) => id === message.id)) return removeOutgoing(before, message.id);
   const { typing } = before;
   return {
-    ...takeOffOutgoing(before, message.id),
+    ...removeOutgoing(before, message.id),
     messages: [...before.messages, message],
     typing: message.sender.type === 'visitor' ? { ...typing, isOn: false } : typing,
   };
 }
 
-function takeOffOutgoing(before: Conversation, messageId: string): Conversation {
+function removeOutgoing(before: Conversation, messageId: string): Conversation {
   const outgoing = before.outgoing.filter(({ id }) => id !== messageId);
   return outgoing.length === before.outgoing.length ? before : { ...before, outgoing };
 }
 
 /** Messages from the feed that the transcript does not have yet are newer than all of it. A delivered message stays delivered. */
-function takeTranscript(before: Conversation, read: readonly Message[]): Conversation {
-  const known = new Map(before.messages.map((message) => [message.id, message]));
+function applyTranscript(before: Conversation, read: readonly Message[]): Conversation {
+  const previous = new Map(before.messages.map((message) => [message.id, message]));
   const ids = new Set(read.map(({ id }) => id));
   const messages = [
-    ...read.map((message) => (known.get(message.id)?.status === 'delivered' ? asDelivered(message) : message)),
+    ...read.map((message) => (previous.get(message.id)?.status === 'delivered' ? asDelivered(message) : message)),
     ...before.messages.filter(({ id }) => !ids.has(id)),
   ];
-  return { ...before, isRead: true, messages, outgoing: notYetThere(before.outgoing, messages) };
+  return { ...before, isRead: true, messages, outgoing: notInTranscript(before.outgoing, messages) };
 }
 
-function notYetThere(outgoing: readonly Outgoing[], messages: readonly Message[]): readonly Outgoing[] {
+function notInTranscript(outgoing: readonly Outgoing[], messages: readonly Message[]): readonly Outgoing[] {
   const ids = new Set(messages.map(({ id }) => id));
   return outgoing.filter(({ id }) => !ids.has(id));
 }
@@ -251,16 +251,16 @@ function asDelivered(message: Message): Message {
   return message.status === 'delivered' ? message : { ...message, status: 'delivered' };
 }
 
-function takeDelivery(before: Conversation, messageId: string): Conversation {
+function applyDelivery(before: Conversation, messageId: string): Conversation {
   const index = before.messages.findIndex(({ id }) => id === messageId);
   const message = before.messages[index];
   if (message === undefined || message.status === 'delivered') return before;
   return { ...before, messages: before.messages.with(index, asDelivered(message)) };
 }
 
-/** Adds an upgrade request, or replaces it in its position. */
-function takeOutgoing(before: Conversation, outgoing: Outgoing): Conversation {
-  if (before.messages.some(({ id }) => id === outgoing.id)) return takeOffOutgoing(before, outgoing.id);
+/** Adds an outgoing message, or replaces it in its position. */
+function applyOutgoing(before: Conversation, outgoing: Outgoing): Conversation {
+  if (before.messages.some(({ id }) => id === outgoing.id)) return removeOutgoing(before, outgoing.id);
   const index = before.outgoing.findIndex(({ id }) => id === outgoing.id);
   return {
     ...before,
@@ -268,17 +268,17 @@ function takeOutgoing(before: Conversation, outgoing: Outgoing): Conversation {
   };
 }
 
-function takeUpgrade(before: Conversation, upgrade: MediaUpgradeRequest): Conversation {
-  const known = before.upgrades.find(({ id }) => id === upgrade.id);
+function applyUpgrade(before: Conversation, upgrade: MediaUpgradeRequest): Conversation {
+  const previous = before.upgrades.find(({ id }) => id === upgrade.id);
   // An answer may arrive before its request.
-  if (known !== undefined && known.state !== 'pending' && upgrade.state === 'pending') return before;
+  if (previous !== undefined && previous.state !== 'pending' && upgrade.state === 'pending') return before;
   const others = before.upgrades.filter(({ id }) => id !== upgrade.id);
   const upgrades = [upgrade, ...others].toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
   return { ...before, upgrades };
 }
 
 /** During the read of the list the feed may have reported scan results and deletions. */
-function takeFiles(before: Conversation, read: readonly File[], scans: ReadonlyMap<string, Scan>): Conversation {
+function applyFiles(before: Conversation, read: readonly File[], scans: ReadonlyMap<string, Scan>): Conversation {
   const deleted = new Map(before.files.filter((file) => file.deleted).map((file) => [file.id, file]));
   const readIds = new Set(read.map(({ id }) => id));
   const files = read.map((file) => deleted.get(file.id) ?? { ...file, ...scans.get(file.id) });
@@ -286,11 +286,11 @@ function takeFiles(before: Conversation, read: readonly File[], scans: ReadonlyM
 }
 
 /** Marks a deleted file in every message that has it. */
-function takeFile(before: Conversation, file: File): Conversation {
+function applyDeletedFile(before: Conversation, file: File): Conversation {
   if (!file.deleted) return before;
   return {
     ...before,
-    files: before.files.map((known) => (known.id === file.id ? file : known)),
+    files: before.files.map((previous) => (previous.id === file.id ? file : previous)),
     messages: before.messages.map((message) => {
       const attachment = withDeleted(message.attachment, file.id);
       return attachment === message.attachment ? message : { ...message, attachment };
@@ -307,10 +307,10 @@ function withDeleted(attachment: unknown, fileId: string): unknown {
   return { type, files: sent.map((each) => (each.url.endsWith(fileId) ? { ...each, deleted: true } : each)) };
 }
 
-function takeScan(before: Conversations, fileId: string, scan: Scan): Conversations {
+function applyScan(before: Conversations, fileId: string, scan: Scan): Conversations {
   const state = { ...before, scans: new Map(before.scans).set(fileId, scan) };
-  const holder = [...state.byId.values()].find(({ files }) => files.some(({ id }) => id === fileId));
-  if (holder === undefined) return state;
-  const files = holder.files.map((file) => (file.id === fileId ? { ...file, ...scan } : file));
-  return update(state, holder.id, (conversation) => ({ ...conversation, files }));
+  const owner = [...state.byId.values()].find(({ files }) => files.some(({ id }) => id === fileId));
+  if (owner === undefined) return state;
+  const files = owner.files.map((file) => (file.id === fileId ? { ...file, ...scan } : file));
+  return update(state, owner.id, (conversation) => ({ ...conversation, files }));
 }

@@ -2,7 +2,8 @@ import { Button, Stack } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { DownloadIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
-import { inWords } from '../../../components/in-words.ts';
+import { describeError } from '../../../components/describe-error.ts';
+import { RichText } from '../../../components/rich-text.tsx';
 import { useSession } from '../../../session/use-session.ts';
 import { texts } from '../texts.ts';
 
@@ -21,7 +22,7 @@ export function FileLinks({ engagementId, files }: Props): ReactElement {
       const response = await api.send(`/engagements/${engagementId}/files/${id}`);
       save(await response.blob(), name);
     } catch (error) {
-      notifications.show({ color: 'red', title: texts.couldNotDownloadFile, message: inWords(error) });
+      notifications.show({ color: 'red', title: texts.couldNotDownloadFile, message: describeError(error) });
     } finally {
       setLoading(null);
     }
@@ -40,8 +41,7 @@ export function FileLinks({ engagementId, files }: Props): ReactElement {
           title={name}
           maw={280}
         >
-          <bdi>{name}</bdi>
-          {deleted ? ' (deleted)' : ''}
+          {deleted ? <RichText text={texts.deletedFile} values={{ name: <bdi>{name}</bdi> }} /> : <bdi>{name}</bdi>}
         </Button>
       ))}
     </Stack>

@@ -7,7 +7,7 @@ import { texts } from '../texts.ts';
 import type { Conversation, Message } from './conversation.ts';
 import classes from '../desk.module.css';
 import { FileLinks } from './file-links.tsx';
-import { cardOf, chosenFrom, filesOf } from './reading.ts';
+import { cardOf, chosenFrom, filesOf } from './selectors.ts';
 import { useColleagues } from '../transfers/use-colleagues.ts';
 import { useDesk } from '../use-desk.ts';
 
@@ -146,7 +146,7 @@ function AssistantNote({ message, use }: Props): ReactElement {
         <Group gap={6} mt={6}>
           {type === 'suggestion' ? (
             <Button size="compact-xs" variant="default" onClick={() => use(message.content)}>
-              {texts.replyButton}
+              {texts.insertReply}
             </Button>
           ) : null}
           {options.map(({ text, value }) => (

@@ -1,14 +1,14 @@
 import { Button, Divider, Loader, Text } from '@mantine/core';
 import { Fragment, useEffect, useLayoutEffect, useRef, useState, type ReactElement } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
-import { useNow } from '../../../components/since.tsx';
+import { useNow } from '../../../components/elapsed-time.tsx';
 import { texts } from '../texts.ts';
 import type { Conversation } from './conversation.ts';
 import classes from '../desk.module.css';
-import { dayInWords } from '../in-words.ts';
+import { dayLabel } from '../labels.ts';
 import { MessageView } from './message.tsx';
 import { OutgoingView } from './outgoing.tsx';
-import { isTyping } from './reading.ts';
+import { isTyping } from './selectors.ts';
 import { threadOf } from './thread.ts';
 import { ThreadNote } from './thread-note.tsx';
 import { useDesk } from '../use-desk.ts';
@@ -21,31 +21,31 @@ interface Props {
 }
 
 /** The number of messages shown at first and added on demand. */
-const shownAtFirst = 200;
+const pageSize = 200;
 /** Within this distance the list counts as scrolled to the end. */
 const nearPx = 80;
 
 /** The messages, newest last; the list stays at its end unless the operator scrolled up. */
 export function Messages({ chat, name, use }: Props): ReactElement {
-  const [shown, show] = useState(shownAtFirst);
+  const [shown, show] = useState(pageSize);
   const thread = threadOf(chat);
   const entries = thread.slice(-shown);
-  const box = useStayAtEnd();
+  const list = useStayAtEnd();
   const now = useNow();
   const typing = isTyping(chat, now);
-  const days = entries.map(({ at }) => dayInWords(new Date(at), new Date(now)));
-  useSeeing(chat);
+  const days = entries.map(({ at }) => dayLabel(new Date(at), new Date(now)));
+  useMarkSeen(chat);
   return (
     <section
-      ref={box}
+      ref={list}
       className={classes['messages']}
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls: whoever has no mouse must get to it.
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrollable region must be reachable by keyboard.
       tabIndex={0}
       aria-label={texts.messages}
     >
       {chat.isRead ? null : <Loader aria-label={texts.loading} size="sm" mx="auto" />}
       {thread.length <= shown ? null : (
-        <Button variant="subtle" size="compact-sm" onClick={() => show(shown + shownAtFirst)} flex="none">
+        <Button variant="subtle" size="compact-sm" onClick={() => show(shown + pageSize)} flex="none">
           {texts.showEarlierMessages}
         </Button>
       )}
@@ -77,32 +77,32 @@ export function Messages({ chat, name, use }: Props): ReactElement {
 }
 
 function useStayAtEnd() {
-  const box = useRef<HTMLElement>(null);
+  const list = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
   useEffect(() => {
-    const element = box.current;
+    const element = list.current;
     if (element === null) return undefined;
-    const look = (): void => {
+    const onScroll = (): void => {
       isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < nearPx;
     };
-    element.addEventListener('scroll', look);
-    return () => element.removeEventListener('scroll', look);
+    element.addEventListener('scroll', onScroll);
+    return () => element.removeEventListener('scroll', onScroll);
   }, []);
   useLayoutEffect(() => {
-    if (isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+    if (isAtEnd.current && list.current !== null) list.current.scrollTop = list.current.scrollHeight;
   });
-  return box;
+  return list;
 }
 
 /** Acknowledges messages while the window is visible. */
-function useSeeing({ id }: Conversation): void {
+function useMarkSeen({ id }: Conversation): void {
   const desk = useDesk();
   useEffect(() => {
-    const see = (): void => {
-      if (document.visibilityState === 'visible') desk.see(id);
+    const markSeen = (): void => {
+      if (document.visibilityState === 'visible') desk.markSeen(id);
     };
-    see();
-    document.addEventListener('visibilitychange', see);
-    return () => document.removeEventListener('visibilitychange', see);
+    markSeen();
+    document.addEventListener('visibilitychange', markSeen);
+    return () => document.removeEventListener('visibilitychange', markSeen);
   });
 }

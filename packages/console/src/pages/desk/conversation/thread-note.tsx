@@ -15,12 +15,12 @@ export function ThreadNote({ entry }: { readonly entry: Exclude<ThreadEntry, { k
       className={classes['note'] ?? ''}
       title={new Date(entry.at).toLocaleString()}
     >
-      {entry.kind === 'call' ? entry.text : <TransferWords entry={entry} />}
+      {entry.kind === 'call' ? entry.text : <TransferText entry={entry} />}
     </Text>
   );
 }
 
-function TransferWords({ entry }: { readonly entry: Extract<ThreadEntry, { kind: 'transfer' }> }): ReactElement {
+function TransferText({ entry }: { readonly entry: Extract<ThreadEntry, { kind: 'transfer' }> }): ReactElement {
   const { operatorId } = useDesk();
   const { from_operator_id: from, from_operator_name: name, message } = entry.transfer;
   return (

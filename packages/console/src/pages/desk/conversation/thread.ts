@@ -14,13 +14,13 @@ export function threadOf({
   engagement,
   transfers,
 }: Pick<Conversation, 'messages' | 'engagement' | 'transfers'>): readonly ThreadEntry[] {
-  const waiting = [...callsOf(engagement), ...transfers.map(entryOf)].toSorted((a, b) => (a.at < b.at ? -1 : 1));
+  const others = [...callsOf(engagement), ...transfers.map(entryOf)].toSorted((a, b) => (a.at < b.at ? -1 : 1));
   const thread: ThreadEntry[] = [];
   for (const message of messages) {
-    while (waiting[0] !== undefined && waiting[0].at < message.timestamp) thread.push(...waiting.splice(0, 1));
+    while (others[0] !== undefined && others[0].at < message.timestamp) thread.push(...others.splice(0, 1));
     thread.push({ kind: 'message', id: message.id, at: message.timestamp, message });
   }
-  return [...thread, ...waiting];
+  return [...thread, ...others];
 }
 
 function callsOf({ calls }: Conversation['engagement']): ThreadEntry[] {

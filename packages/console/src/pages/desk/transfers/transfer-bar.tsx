@@ -2,23 +2,29 @@ import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { ReactElement } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
-import { inWords } from '../../../components/in-words.ts';
+import { describeError } from '../../../components/describe-error.ts';
 import { useQueueName } from '../../../data/use-queue-name.ts';
 import { useSession } from '../../../session/use-session.ts';
 import { texts } from '../texts.ts';
 import { useColleagues } from './use-colleagues.ts';
 import type { Conversation, Transfer } from '../conversation/conversation.ts';
-import { transferOf } from '../conversation/reading.ts';
+import { transferOf } from '../conversation/selectors.ts';
 import classes from '../desk.module.css';
 import { useDesk } from '../use-desk.ts';
 
 /** A pending transfer, with a button to cancel it. */
 export function TransferBar({ chat }: { readonly chat: Conversation }): ReactElement | null {
   const transfer = transferOf(chat);
-  return transfer === null ? null : <UnderWay chat={chat} transfer={transfer} />;
+  return transfer === null ? null : <PendingTransfer chat={chat} transfer={transfer} />;
 }
 
-function UnderWay({ chat, transfer }: { readonly chat: Conversation; readonly transfer: Transfer }): ReactElement {
+function PendingTransfer({
+  chat,
+  transfer,
+}: {
+  readonly chat: Conversation;
+  readonly transfer: Transfer;
+}): ReactElement {
   const { api } = useSession();
   const desk = useDesk();
   const { site_id: siteId } = chat.engagement;
@@ -33,7 +39,7 @@ function UnderWay({ chat, transfer }: { readonly chat: Conversation; readonly tr
       else await api.call('PATCH /transfer_tickets/{ticket_id}', { path: { ticket_id: transfer.id }, body });
       desk.apply({ type: 'transfer', id: chat.id, transfer: null });
     } catch (error) {
-      notifications.show({ color: 'red', title: texts.couldNotCancelTransfer, message: inWords(error) });
+      notifications.show({ color: 'red', title: texts.couldNotCancelTransfer, message: describeError(error) });
     }
   };
   return (

@@ -12,6 +12,7 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useState, type ReactElement } from 'react';
+import { statusNames } from '../../../components/queue-status.ts';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useRead } from '../../../data/use-api.ts';
 import { useMe } from '../../../data/use-me.ts';
@@ -40,13 +41,13 @@ export function TransferDialog({
   readonly close: () => void;
 }): ReactElement {
   const [kind, setKind] = useState<Kind>('request');
-  const [sought, seek] = useState('');
+  const [search, setSearch] = useState('');
   const [to, setTo] = useState('');
   const [message, setMessage] = useState('');
   const { targets, isPending, error } = useTargets(chat, kind);
   const { transfer, isSending, problem } = useTransfer(chat, close);
   const found = targets.filter(({ name, note }) =>
-    `${name} ${note}`.toLowerCase().includes(sought.trim().toLowerCase()),
+    `${name} ${note}`.toLowerCase().includes(search.trim().toLowerCase()),
   );
   const submit = (event: Pick<Event, 'preventDefault'>): void => {
     event.preventDefault();
@@ -71,8 +72,8 @@ export function TransferDialog({
           <TextInput
             aria-label={texts.search}
             placeholder={texts.search}
-            value={sought}
-            onChange={({ currentTarget }) => seek(currentTarget.value)}
+            value={search}
+            onChange={({ currentTarget }) => setSearch(currentTarget.value)}
             data-autofocus
           />
           <ProblemNote error={error} />
@@ -146,11 +147,11 @@ function useTargets(
   const queues = useRead('GET /queues', { query }, { enabled: kind === 'ticket' });
   if (kind === 'request') {
     const others = (colleagues.data?.data.colleagues ?? []).filter(({ id }) => id !== operator.id);
-    const targets = others.map(({ id, name, teams, media: taken }) => ({
+    const targets = others.map(({ id, name, teams, media: accepted }) => ({
       id,
       name,
       note: teams.map((team) => team.name).join(', '),
-      obstacle: taken.includes(media) ? null : texts.doesNotAccept(media),
+      obstacle: accepted.includes(media) ? null : texts.doesNotAccept(media),
     }));
     return { targets, isPending: colleagues.isPending, error: colleagues.error };
   }
@@ -159,7 +160,7 @@ function useTargets(
     id,
     name,
     note: sites.length > 1 ? (siteNames.get(site_id) ?? '') : '',
-    obstacle: status === 'opened' ? null : status,
+    obstacle: status === 'opened' ? null : statusNames[status],
   }));
   return { targets, isPending: queues.isPending, error: queues.error };
 }
@@ -171,13 +172,13 @@ function useTransfer(chat: Conversation, close: () => void) {
   const [problem, setProblem] = useState<unknown>(null);
   const transfer = async (kind: Kind, to: string, text: string): Promise<void> => {
     setSending(true);
-    const given = { engagement_id: chat.id, message: text === '' ? null : text };
+    const common = { engagement_id: chat.id, message: text === '' ? null : text };
     try {
       const { id } =
         kind === 'request'
-          ? await api.call('POST /transfer_requests', { body: { ...given, operator_id: to } })
+          ? await api.call('POST /transfer_requests', { body: { ...common, operator_id: to } })
           : await api.call('POST /transfer_tickets', {
-              body: { ...given, queue_id: to, media: chat.engagement.media },
+              body: { ...common, queue_id: to, media: chat.engagement.media },
             });
       desk.apply({ type: 'transfer', id: chat.id, transfer: { kind, id, to } });
       close();

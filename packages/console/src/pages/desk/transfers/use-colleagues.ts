@@ -9,9 +9,9 @@ export function useColleagues(siteIds: readonly string[], enabled: boolean): rea
 }
 
 /** Operators receive no events about the availability of others: it is polled while the dialog is open. */
-const askAgainMs = 5_000;
+const pollMs = 5_000;
 
 export function useAvailableColleagues(siteIds: readonly string[], enabled: boolean) {
   const query = { site_ids: siteIds, per_page: maxPageSize };
-  return useRead('GET /colleagues', { query }, { enabled, refetchInterval: askAgainMs });
+  return useRead('GET /colleagues', { query }, { enabled, refetchInterval: pollMs });
 }

@@ -7,13 +7,13 @@ import { ProblemNote } from '../../../components/problem.tsx';
 import { keyOf, useRead } from '../../../data/use-api.ts';
 import { useMe } from '../../../data/use-me.ts';
 import { useVisitorName } from '../../../data/use-visitor.ts';
-import { useLive } from '../../../live/use-live.ts';
+import { useFeedItems } from '../../../live/use-live-feed.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { MessageView } from '../conversation/message.tsx';
 import { texts } from '../texts.ts';
 
 /** The number of engagements listed, newest first. */
-const mostShown = 20;
+const maxShown = 20;
 
 const read = 'GET /engagements';
 
@@ -21,11 +21,11 @@ const read = 'GET /engagements';
 export function PastEngagements({ chat }: { readonly chat: Conversation }): ReactElement {
   const { sites } = useMe();
   const [open, setOpen] = useState<Engagement | null>(null);
-  const query = { site_ids: sites.map(({ id }) => id), visitor_ids: [chat.engagement.visitor_id], per_page: mostShown };
+  const query = { site_ids: sites.map(({ id }) => id), visitor_ids: [chat.engagement.visitor_id], per_page: maxShown };
   // The feed reports this operator's conversations only; those of colleagues are read when a conversation is opened.
   const { data, error, isPending } = useRead(read, { query }, { refetchOnMount: 'always' });
   const client = useQueryClient();
-  useLive(['engagement.state'], ({ data: engagement }) => {
+  useFeedItems(['engagement.state'], ({ data: engagement }) => {
     if ((engagement as Engagement).visitor_id === chat.engagement.visitor_id)
       void client.invalidateQueries({ queryKey: keyOf(read, { query }) });
   });
@@ -50,12 +50,18 @@ export function PastEngagements({ chat }: { readonly chat: Conversation }): Reac
           </Text>
         </UnstyledButton>
       ))}
-      {open === null ? null : <Past engagement={open} close={() => setOpen(null)} />}
+      {open === null ? null : <PastTranscript engagement={open} close={() => setOpen(null)} />}
     </Stack>
   );
 }
 
-function Past({ engagement, close }: { readonly engagement: Engagement; readonly close: () => void }): ReactElement {
+function PastTranscript({
+  engagement,
+  close,
+}: {
+  readonly engagement: Engagement;
+  readonly close: () => void;
+}): ReactElement {
   const path = { engagement_id: engagement.id };
   const { data, error, isPending } = useRead('GET /engagements/{engagement_id}/chat_transcript', { path });
   const name = useVisitorName(engagement.site_id, engagement.visitor_id);

@@ -13,12 +13,12 @@ const before: VisitorFields = {
   ],
 };
 
-test('only what was changed is sent', () => {
+test('only changed fields are sent', () => {
   assert.equal(changesOf(before, { ...before, name: ' Ada ' }), null);
   assert.deepEqual(changesOf(before, { ...before, name: '', email: 'ada@test' }), { name: null, email: 'ada@test' });
 });
 
-test('attributes are merged: new, changed, and removed ones', () => {
+test('added, changed and removed attributes are sent as a merge', () => {
   const attributes = [
     { name: 'plan', value: 'paid' },
     { name: ' vip ', value: 'yes' },

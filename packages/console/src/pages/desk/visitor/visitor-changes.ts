@@ -36,13 +36,13 @@ export function changesOf(before: VisitorFields, after: VisitorFields): VisitorC
     const text = after[field].trim();
     if (text !== before[field].trim()) change[field] = text === '' ? null : text;
   }
-  const was = new Map(before.attributes.map(({ name, value }) => [name, value]));
-  const is = new Map(
+  const previous = new Map(before.attributes.map(({ name, value }) => [name, value]));
+  const current = new Map(
     after.attributes.map(({ name, value }) => [name.trim(), value] as const).filter(([name]) => name !== ''),
   );
   const attributes = [
-    ...[...is].filter(([name, value]) => was.get(name) !== value),
-    ...[...was.keys()].filter((name) => !is.has(name)).map((name) => [name, null] as const),
+    ...[...current].filter(([name, value]) => previous.get(name) !== value),
+    ...[...previous.keys()].filter((name) => !current.has(name)).map((name) => [name, null] as const),
   ];
   if (attributes.length > 0) {
     change.custom_attributes = Object.fromEntries(attributes);

@@ -9,7 +9,7 @@ import { useChange } from '../../../data/use-api.ts';
 import { texts } from '../texts.ts';
 import { changesOf, fieldsOf, type VisitorFields } from './visitor-changes.ts';
 
-const lines = [
+const contactFields = [
   ['name', texts.name],
   ['email', texts.email],
   ['phone', texts.phone],
@@ -44,7 +44,8 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
   });
   const problemOf = (field: string): string | undefined =>
     save.error instanceof ProblemError ? save.error.field(field) : undefined;
-  const isTold = save.error instanceof ProblemError && lines.some(([field]) => problemOf(field) !== undefined);
+  const isShownAtField =
+    save.error instanceof ProblemError && contactFields.some(([field]) => problemOf(field) !== undefined);
   const submit = (event: Pick<Event, 'preventDefault'>): void => {
     event.preventDefault();
     if (changes !== null) save.mutate({ path: { site_id: visitor.site_id, visitor_id: visitor.id }, body: changes });
@@ -52,7 +53,7 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
   return (
     <form onSubmit={submit} aria-label={texts.visitorDetails}>
       <Stack gap="xs">
-        {lines.map(([field, label]) => (
+        {contactFields.map(([field, label]) => (
           <TextInput
             key={field}
             label={label}
@@ -74,7 +75,7 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
           onChange={({ currentTarget }) => setTyped({ ...fields, note: currentTarget.value })}
         />
         <Attributes fields={fields} change={setTyped} />
-        {isTold ? null : <ProblemNote error={save.error} />}
+        {isShownAtField ? null : <ProblemNote error={save.error} />}
         {changes === null ? null : (
           <Group gap="xs">
             <Button type="submit" size="xs" loading={save.isPending}>
@@ -107,7 +108,7 @@ function Attributes({ fields, change }: AttributesProps): ReactElement {
         {texts.attributes}
       </Text>
       {attributes.map(({ name, value }, index) => (
-        // oxlint-disable-next-line react/no-array-index-key -- its place is all that is sure of it while it is typed.
+        // oxlint-disable-next-line react/no-array-index-key -- a typed attribute has no other identity than its index.
         <Group key={index} gap={4} wrap="nowrap">
           <TextInput
             size="xs"

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { schemaRows } from './schema-rows.ts';
 
-test('a schema is read as a tree: what is in what, what must be there, what it may be', () => {
+test('a schema becomes a tree of fields with types and optional markers', () => {
   const rows = schemaRows({
     type: 'object',
     required: ['event_type', 'about'],

@@ -23,18 +23,18 @@ interface Schema {
 }
 
 /** The maximum depth. The schemas are ours, and none is deeper. */
-const deepest = 12;
+const maxDepth = 12;
 
 export function schemaRows(schema: unknown): readonly SchemaRow[] {
-  return below(schema as Schema, '', 0);
+  return rowsOf(schema as Schema, '', 0);
 }
 
-function below(schema: Schema, path: string, depth: number): readonly SchemaRow[] {
-  if (depth > deepest) return [];
+function rowsOf(schema: Schema, path: string, depth: number): readonly SchemaRow[] {
+  if (depth > maxDepth) return [];
   const variants = schema.anyOf ?? [];
   return [
     ...fieldsOf(schema, path, depth),
-    ...(schema.items === undefined ? [] : below(schema.items, `${path}[]`, depth)),
+    ...(schema.items === undefined ? [] : rowsOf(schema.items, `${path}[]`, depth)),
     ...variants.flatMap((variant, index) =>
       variantRows(variant, `${path}|${index + 1}`, { depth, index, of: variants.length }),
     ),
@@ -43,16 +43,16 @@ function below(schema: Schema, path: string, depth: number): readonly SchemaRow[
 
 function fieldsOf({ properties = {}, required = [] }: Schema, path: string, depth: number): readonly SchemaRow[] {
   return Object.entries(properties).flatMap(([name, field]) => {
-    const here = `${path}/${name}`;
+    const fieldPath = `${path}/${name}`;
     const row = {
-      path: here,
+      path: fieldPath,
       depth,
       name,
       type: typeOf(field),
       required: required.includes(name),
       description: field.description ?? '',
     };
-    return [row, ...below(field, here, depth + 1)];
+    return [row, ...rowsOf(field, fieldPath, depth + 1)];
   });
 }
 
@@ -61,12 +61,12 @@ function variantRows(
   path: string,
   { depth, index, of }: { readonly depth: number; readonly index: number; readonly of: number },
 ): readonly SchemaRow[] {
-  const inside = below(variant, path, depth + 1);
-  if (inside.length === 0) return [];
+  const rows = rowsOf(variant, path, depth + 1);
+  if (rows.length === 0) return [];
   const name = texts.variant(index + 1, of);
   return [
     { path, depth, name, type: typeOf(variant), required: true, description: variant.description ?? '' },
-    ...inside,
+    ...rows,
   ];
 }
 

@@ -16,10 +16,10 @@ export function useEventTypes(): EventTypes {
     read,
     all,
     matching: (search) => {
-      const words = search.toLowerCase().split(/\s+/);
+      const searchWords = search.toLowerCase().split(/\s+/);
       return all.filter(({ event_type: name, description }) => {
         const text = `${name} ${description}`.toLowerCase();
-        return words.every((word) => text.includes(word));
+        return searchWords.every((word) => text.includes(word));
       });
     },
   };

@@ -21,7 +21,7 @@ export interface Channel<Draft> {
   /** Why the server disabled a webhook after a response of the receiver. */
   readonly whyEnded: string;
   readonly empty: Partial<Draft>;
-  /** In rows: inputs with a width stand beside the one that takes the rest, others in two columns. */
+  /** In rows. An input with a width is beside the one that takes the remaining width; other inputs are in two columns. */
   readonly inputs: readonly (readonly Input<Draft>[])[];
   /** How the draft is shown when two versions are compared. */
   readonly views: { readonly [Key in keyof Draft]?: { readonly label: string; show(value: Draft[Key]): string } };

@@ -38,7 +38,7 @@ export const http = {
       {
         type: 'text',
         pointer: '/url',
-        label: 'URL',
+        label: texts.urlLabel,
         placeholder: 'https://example.com/usher',
         isUrl: true,
         get: ({ url }) => url,
@@ -56,11 +56,11 @@ export const http = {
     ],
   ],
   views: {
-    url: { label: 'URL', show: (url) => url },
+    url: { label: texts.urlLabel, show: (url) => url },
     method: { label: texts.method, show: (method) => method },
     headers: {
       label: texts.headers,
-      show: (headers) => headers.map(({ name, value }) => `${name}: ${value}`).join('\n') || 'none',
+      show: (headers) => headers.map(({ name, value }) => `${name}: ${value}`).join('\n') || texts.noneValue,
     },
   },
   draftOf: ({ url, method, headers }) => ({

@@ -3,8 +3,8 @@ import { characterFault } from '@usher/contract/webhook-url';
 import { texts } from '../texts.ts';
 import { signatureHeaders, type Channel, type Input } from './channel.ts';
 
-/** `kept`: stored by the server, which does not show it. */
-type SignIn = 'kept' | 'none' | 'password' | 'token';
+/** `stored`: stored by the server, which does not show it. */
+type SignIn = 'stored' | 'none' | 'password' | 'token';
 
 interface NatsTarget {
   /** `nats://example.com:4222`. */
@@ -15,7 +15,7 @@ interface NatsTarget {
   readonly password: string;
   readonly token: string;
   /** The server that the stored credentials are for. */
-  readonly knownAt: string | null;
+  readonly storedFor: string | null;
 }
 
 export interface NatsDraft {
@@ -23,7 +23,7 @@ export interface NatsDraft {
 }
 
 const signIns: readonly { readonly value: SignIn; readonly label: string }[] = [
-  { value: 'kept', label: texts.storedCredentials },
+  { value: 'stored', label: texts.storedCredentials },
   { value: 'none', label: texts.noCredentials },
   { value: 'password', label: texts.userAndPassword },
   { value: 'token', label: texts.token },
@@ -36,7 +36,7 @@ export const nats = {
   isSigned: true,
   whyEnded: texts.streamWasDeleted,
   empty: {
-    nats: { server: '', subject: '', signIn: 'none', user: '', password: '', token: '', knownAt: null },
+    nats: { server: '', subject: '', signIn: 'none', user: '', password: '', token: '', storedFor: null },
   },
   inputs: [
     [
@@ -56,7 +56,7 @@ export const nats = {
         type: 'choice',
         pointer: '/credentials',
         label: texts.authentication,
-        options: ({ nats: { knownAt } }) => signIns.filter(({ value }) => value !== 'kept' || knownAt !== null),
+        options: ({ nats: { storedFor } }) => signIns.filter(({ value }) => value !== 'stored' || storedFor !== null),
         get: ({ nats: { signIn } }) => signIn,
         set: (value, { nats: target }) => ({
           nats: { ...target, signIn: signIns.find((each) => each.value === value)?.value ?? 'none' },
@@ -72,15 +72,15 @@ export const nats = {
   views: { nats: { label: texts.stream, show: urlOf } },
   draftOf({ url, has_credentials: hasCredentials = false }) {
     const { server, subject } = split(url);
-    const signIn = hasCredentials ? 'kept' : 'none';
+    const signIn = hasCredentials ? 'stored' : 'none';
     const empty = { user: '', password: '', token: '' };
-    return { nats: { server, subject, signIn, ...empty, knownAt: hasCredentials ? server : null } };
+    return { nats: { server, subject, signIn, ...empty, storedFor: hasCredentials ? server : null } };
   },
   bodyOf: ({ nats: target }) => ({ url: urlOf(target), ...credentialsOf(target) }),
-  faultsOf: ({ nats: { server, subject, signIn, user, password, token, knownAt } }) => [
+  faultsOf: ({ nats: { server, subject, signIn, user, password, token, storedFor } }) => [
     ['/server', serverFault(server)],
     ['/subject', natsSubjectFault(subject)],
-    ['/credentials', signIn === 'kept' && server !== knownAt ? texts.credentialsOfAnotherServer : null],
+    ['/credentials', signIn === 'stored' && server !== storedFor ? texts.credentialsOfAnotherServer : null],
     ['/user', signIn === 'password' && user === '' ? texts.required : null],
     ['/password', signIn === 'password' && password === '' ? texts.required : null],
     ['/token', signIn === 'token' && token === '' ? texts.required : null],
@@ -123,7 +123,7 @@ function split(url: string): { readonly server: string; readonly subject: string
 
 function credentialsOf({ signIn, user, password, token }: NatsTarget): { credentials?: object | null } {
   switch (signIn) {
-    case 'kept':
+    case 'stored':
       return {};
     case 'none':
       return { credentials: null };

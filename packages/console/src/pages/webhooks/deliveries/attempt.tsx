@@ -1,26 +1,26 @@
 import { Accordion, Group, Stack, Table, Text, Title } from '@mantine/core';
 import type { DeliveryAttempt, DeliveryDetails, Webhook } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
-import { At } from '../../../components/at.tsx';
+import { Timestamp } from '../../../components/timestamp.tsx';
 import { LongText } from '../long-text.tsx';
 import { texts } from '../texts.ts';
 import { requestOf } from './request-of.ts';
-import { StateBadge } from '../stats/standing.tsx';
-import { inDuration } from '../words.ts';
+import { StateBadge } from '../stats/webhook-status.tsx';
+import { formatMs } from '../labels.ts';
 
 /** An attempt in one line: time, result and duration. */
 export function AttemptLine({ attempt }: { readonly attempt: DeliveryAttempt }): ReactElement {
   const { at, state, status, duration_ms: tookMs, error } = attempt;
   return (
     <Group gap="xs" wrap="wrap">
-      <At format="recent" at={at} />
+      <Timestamp format="recent" at={at} />
       <StateBadge state={state} />
       <Text size="sm" span className="tabular">
         {tookMs === null
           ? texts.notSent
           : status === null
-            ? texts.noResponseAfter(inDuration(tookMs))
-            : texts.statusAfter(status, inDuration(tookMs))}
+            ? texts.noResponseAfter(formatMs(tookMs))
+            : texts.statusAfter(status, formatMs(tookMs))}
       </Text>
       {error === null || status !== null ? null : (
         <Text size="sm" span className="user-text">

@@ -6,16 +6,16 @@ import { ProblemNote } from '../../../components/problem.tsx';
 import { NoMatch } from '../../../components/states.tsx';
 import { texts } from '../texts.ts';
 import { DeliveryTable } from './delivery-table.tsx';
-import { filtersIn, inAddress, noFilters, type Filters } from './filter.ts';
+import { filtersOf, searchParamsOf, noFilters, type Filters } from './filter.ts';
 import { DeliveryFilters } from './filters.tsx';
-import { mostReplayed } from './replay-all.ts';
+import { maxReplayed } from './replay-all.ts';
 import { ReplayMany } from './replay-many.tsx';
 import { useDeliveries } from './use-deliveries.ts';
 
 /** The deliveries of the webhook, newest first, polled. */
 export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactElement {
   const [search, setSearch] = useSearchParams();
-  const filters = filtersIn(search);
+  const filters = filtersOf(search);
   // The cursors of the pages up to this one; empty for the newest.
   const [trail, setTrail] = useState<readonly string[]>([]);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -23,7 +23,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactEle
   const show = (next: Filters): void => {
     setTrail([]);
     setChosen(new Set());
-    setSearch(inAddress(next), { replace: true });
+    setSearch(searchParamsOf(next), { replace: true });
   };
   const page = read.data;
   return (
@@ -40,9 +40,9 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactEle
           <Loader size="sm" aria-label={texts.loading} />
         )
       ) : page.rows.length === 0 ? (
-        <Nothing
+        <NoDeliveries
           cutShort={page.cutShort}
-          isFiltered={Object.keys(inAddress(filters)).length > 0 || trail.length > 0}
+          isFiltered={Object.keys(searchParamsOf(filters)).length > 0 || trail.length > 0}
           clear={() => show(noFilters)}
         />
       ) : (
@@ -50,7 +50,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactEle
           webhookId={webhook.id}
           rows={page.rows}
           chosen={chosen}
-          onChoose={(ids) => setChosen(new Set([...ids].slice(0, mostReplayed)))}
+          onChoose={(ids) => setChosen(new Set([...ids].slice(0, maxReplayed)))}
         />
       )}
       {page?.cutShort === true && page.rows.length > 0 ? (
@@ -80,13 +80,13 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }): ReactEle
   );
 }
 
-interface NothingProps {
+interface NoDeliveriesProps {
   readonly cutShort: boolean;
   readonly isFiltered: boolean;
   readonly clear: () => void;
 }
 
-function Nothing({ cutShort, isFiltered, clear }: NothingProps): ReactElement {
+function NoDeliveries({ cutShort, isFiltered, clear }: NoDeliveriesProps): ReactElement {
   if (!isFiltered && !cutShort)
     return (
       <Stack gap={4} py="md">

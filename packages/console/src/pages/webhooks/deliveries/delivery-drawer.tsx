@@ -2,15 +2,15 @@ import { Button, Code, Drawer, getDefaultZIndex, Group, Loader, Stack, Table, Te
 import type { DeliveryDetails, Webhook } from '@usher/client/api-types';
 import type { ReactElement, ReactNode } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { At } from '../../../components/at.tsx';
+import { Timestamp } from '../../../components/timestamp.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { texts } from '../texts.ts';
 import { Attempts } from './attempt.tsx';
 import { LongText } from '../long-text.tsx';
-import { StateBadge } from '../stats/standing.tsx';
+import { StateBadge } from '../stats/webhook-status.tsx';
 import { useDelivery } from './use-delivery.ts';
-import { states } from '../words.ts';
+import { states } from '../labels.ts';
 
 /** One delivery beside the list of all: its event, every attempt, and what comes next. */
 export function DeliveryDrawer({
@@ -93,13 +93,13 @@ function Facts({ delivery }: { readonly delivery: DeliveryDetails }): ReactEleme
   const { event_type, occurred_at, next_attempt_at, finished_at, engagement_id, event_id, id, parked } = delivery;
   const rows: readonly (readonly [string, ReactNode])[] = [
     [texts.eventType, event_type],
-    [texts.occurred, <At key="occurred" format="recent" at={occurred_at} />],
+    [texts.occurred, <Timestamp key="occurred" format="recent" at={occurred_at} />],
     ...(next_attempt_at === null
       ? []
-      : [[texts.nextAttempt, <At key="next" format="recent" at={next_attempt_at} />] as const]),
+      : [[texts.nextAttempt, <Timestamp key="next" format="recent" at={next_attempt_at} />] as const]),
     ...(finished_at === null
       ? []
-      : [[texts.finished, <At key="finished" format="recent" at={finished_at} />] as const]),
+      : [[texts.finished, <Timestamp key="finished" format="recent" at={finished_at} />] as const]),
     [texts.order, engagement_id === null ? texts.unordered : parked ? texts.outOfOrder : texts.inOrderPerConversation],
     [texts.delivery, <Code key="id">{id}</Code>],
     [texts.event, <Code key="event">{event_id}</Code>],

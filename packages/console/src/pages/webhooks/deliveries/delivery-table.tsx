@@ -3,9 +3,9 @@ import type { Delivery } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { Link, useSearch } from 'wouter';
 import { RichText } from '../../../components/rich-text.tsx';
-import { At } from '../../../components/at.tsx';
+import { Timestamp } from '../../../components/timestamp.tsx';
 import { formatTime } from '../../../components/time.ts';
-import { StateBadge } from '../stats/standing.tsx';
+import { StateBadge } from '../stats/webhook-status.tsx';
 import { texts } from '../texts.ts';
 
 interface Props {
@@ -18,7 +18,7 @@ interface Props {
 export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): ReactElement {
   const search = useSearch();
   const ids = rows.map(({ id }) => id);
-  const here = ids.filter((id) => chosen.has(id)).length;
+  const selectedCount = ids.filter((id) => chosen.has(id)).length;
   const choose = (which: readonly string[], on: boolean): void => {
     const next = new Set(chosen);
     for (const id of which) {
@@ -34,8 +34,8 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
           <Table.Th w={36}>
             <Checkbox
               aria-label={texts.selectAllOnPage}
-              checked={here === ids.length}
-              indeterminate={here > 0 && here < ids.length}
+              checked={selectedCount === ids.length}
+              indeterminate={selectedCount > 0 && selectedCount < ids.length}
               onChange={(event) => choose(ids, event.currentTarget.checked)}
             />
           </Table.Th>
@@ -64,11 +64,11 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
                 {delivery.event_type}
               </Anchor>
               <Text size="sm" c="dimmed" hiddenFrom="xs">
-                <At format="recent" at={delivery.occurred_at} />
+                <Timestamp format="recent" at={delivery.occurred_at} />
               </Text>
             </Table.Td>
             <Table.Td>
-              <Next delivery={delivery} />
+              <StateCell delivery={delivery} />
             </Table.Td>
             <Table.Td visibleFrom="sm">
               <Text size="sm" className="user-text" lineClamp={2} title={answerOf(delivery)}>
@@ -76,7 +76,7 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
               </Text>
             </Table.Td>
             <Table.Td visibleFrom="xs">
-              <At format="recent" at={delivery.occurred_at} />
+              <Timestamp format="recent" at={delivery.occurred_at} />
             </Table.Td>
           </Table.Tr>
         ))}
@@ -85,14 +85,14 @@ export function DeliveryTable({ webhookId, rows, chosen, onChoose }: Props): Rea
   );
 }
 
-function Next({ delivery }: { readonly delivery: Delivery }): ReactElement {
+function StateCell({ delivery }: { readonly delivery: Delivery }): ReactElement {
   const { state, next_attempt_at: next } = delivery;
   return (
     <Group gap={6}>
       <StateBadge state={state} />
       {state !== 'retrying' || next === null ? null : (
         <Text size="sm" span>
-          <RichText text={texts.nextAttemptAt} values={{ time: <At format="recent" at={next} /> }} />
+          <RichText text={texts.nextAttemptAt} values={{ time: <Timestamp format="recent" at={next} /> }} />
         </Text>
       )}
       <Text size="sm" c="dimmed" className="user-text" hiddenFrom="sm">

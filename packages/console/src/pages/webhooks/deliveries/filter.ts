@@ -12,12 +12,12 @@ export interface Filters {
 
 export const noFilters: Filters = { state: '', type: '', since: '', until: '', id: '' };
 
-export function filtersIn(search: URLSearchParams): Filters {
+export function filtersOf(search: URLSearchParams): Filters {
   const read = (name: keyof Filters): string => search.get(name) ?? '';
   return { state: read('state'), type: read('type'), since: read('since'), until: read('until'), id: read('id') };
 }
 
-export function inAddress(filters: Filters): Record<string, string> {
+export function searchParamsOf(filters: Filters): Record<string, string> {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
 }
 
@@ -41,9 +41,9 @@ export function instantOf(local: string): string {
 
 /** The value of a `datetime-local` input: local time, to the minute. */
 export function localOf(at: Date): string {
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
+  const pad = (value: number): string => String(value).padStart(2, '0');
+  const day = `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}`;
+  return `${day}T${pad(at.getHours())}:${pad(at.getMinutes())}`;
 }
 
 export function isUuid(text: string): boolean {

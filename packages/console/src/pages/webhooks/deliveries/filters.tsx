@@ -3,7 +3,7 @@ import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
 import { texts } from '../texts.ts';
 import { isUuid, type Filters } from './filter.ts';
-import { stateNames, states } from '../words.ts';
+import { stateNames, states } from '../labels.ts';
 import { useEventTypes } from '../catalogue/use-event-types.ts';
 
 interface Props {
@@ -80,7 +80,7 @@ function IdSearch({
 }): ReactElement {
   const [text, setText] = useState(value);
   const trimmed = text.trim();
-  const isWhole = trimmed === '' || isUuid(trimmed);
+  const isComplete = trimmed === '' || isUuid(trimmed);
   return (
     <TextInput
       aria-label={texts.searchById}
@@ -88,7 +88,7 @@ function IdSearch({
       leftSection={<MagnifyingGlassIcon aria-hidden />}
       w={290}
       value={text}
-      error={isWhole ? null : texts.enterFullId}
+      error={isComplete ? null : texts.enterFullId}
       onChange={(event) => {
         const next = event.currentTarget.value;
         setText(next);

@@ -4,40 +4,40 @@ import { cursorOf, readPage } from './read-page.ts';
 
 type Answers = readonly { rows: readonly number[]; next: string | null }[];
 
-function asking(answers: Answers) {
-  const asked: [string | null, number][] = [];
-  const ask = async (cursor: string | null, room: number) => {
-    asked.push([cursor, room]);
-    return answers[asked.length - 1] ?? { rows: [], next: 'on' };
+function fakeReader(answers: Answers) {
+  const reads: [string | null, number][] = [];
+  const read = async (cursor: string | null, room: number) => {
+    reads.push([cursor, room]);
+    return answers[reads.length - 1] ?? { rows: [], next: 'on' };
   };
-  return { asked, ask };
+  return { reads, read };
 }
 
-test('reads on over short and empty answers until the page is full', async () => {
-  const { asked, ask } = asking([
+test('reading continues over short and empty responses until the page is full', async () => {
+  const { reads, read } = fakeReader([
     { rows: [1], next: 'a' },
     { rows: [], next: 'b' },
     { rows: [2, 3], next: 'c' },
   ]);
-  assert.deepEqual(await readPage(ask, null, 3), { rows: [1, 2, 3], next: 'c', cutShort: false });
-  assert.deepEqual(asked, [[null, 3], ['a', 2], ['b', 2]]); // prettier-ignore
+  assert.deepEqual(await readPage(read, null, 3), { rows: [1, 2, 3], next: 'c', cutShort: false });
+  assert.deepEqual(reads, [[null, 3], ['a', 2], ['b', 2]]); // prettier-ignore
 });
 
-test('ends with the list', async () => {
-  const { ask } = asking([
+test('reading ends with the list', async () => {
+  const { read } = fakeReader([
     { rows: [1], next: 'a' },
     { rows: [], next: null },
   ]);
-  assert.deepEqual(await readPage(ask, 'x', 3), { rows: [1], next: null, cutShort: false });
+  assert.deepEqual(await readPage(read, 'x', 3), { rows: [1], next: null, cutShort: false });
 });
 
-test('does not look through everything: it says where it stopped', async () => {
-  const { asked, ask } = asking([]);
-  assert.deepEqual(await readPage(ask, null, 3), { rows: [], next: 'on', cutShort: true });
-  assert.equal(asked.length, 8);
+test('reading stops after a limit and returns the cursor to continue from', async () => {
+  const { reads, read } = fakeReader([]);
+  assert.deepEqual(await readPage(read, null, 3), { rows: [], next: 'on', cutShort: true });
+  assert.equal(reads.length, 8);
 });
 
-test('takes the cursor out of an address', () => {
+test('the cursor is taken from the URL of the next page', () => {
   assert.equal(cursorOf(null), null);
   assert.equal(cursorOf('http://host/webhooks/1/deliveries?state=held&cursor=12.a%2Bb'), '12.a+b');
 });

@@ -7,20 +7,20 @@ export interface ReadPage<Row> {
   readonly cutShort: boolean;
 }
 
-type Ask<Row> = (
+type ReadRows<Row> = (
   cursor: string | null,
   room: number,
 ) => Promise<{ readonly rows: readonly Row[]; readonly next: string | null }>;
 
 /** The maximum of requests per page; each searches thousands of rows. */
-const mostReads = 8;
+const maxReads = 8;
 
 /** Reads until the page is full, the list ends, or the limit is reached. */
-export async function readPage<Row>(ask: Ask<Row>, from: string | null, size: number): Promise<ReadPage<Row>> {
+export async function readPage<Row>(read: ReadRows<Row>, from: string | null, size: number): Promise<ReadPage<Row>> {
   const rows: Row[] = [];
   let next: string | null = from;
-  for (let reads = 0; reads < mostReads; reads += 1) {
-    const answer = await ask(next, size - rows.length);
+  for (let reads = 0; reads < maxReads; reads += 1) {
+    const answer = await read(next, size - rows.length);
     rows.push(...answer.rows);
     next = answer.next;
     if (next === null || rows.length >= size) return { rows, next, cutShort: false };

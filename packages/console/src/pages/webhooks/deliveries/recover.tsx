@@ -2,8 +2,8 @@ import { Badge, Button, Group, Loader, Stack, Table, Text, TextInput, Title } fr
 import type { Webhook, WebhookRecovery } from '@usher/client/api-types';
 import { useState, type SubmitEvent, type ReactElement } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
-import { At } from '../../../components/at.tsx';
-import { isAtFields } from '../../../components/faults.ts';
+import { Timestamp } from '../../../components/timestamp.tsx';
+import { hasOnlyFieldErrors } from '../../../components/faults.ts';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { ProblemError } from '@usher/client/problem';
 import { useChange, useRead } from '../../../data/use-api.ts';
@@ -12,10 +12,10 @@ import { instantOf, localOf } from './filter.ts';
 
 const dayMs = 86_400_000;
 /** Poll interval: a running recovery makes progress, and others may start one. */
-const everyMs = 2_000;
-const shown = 20;
+const pollMs = 2_000;
+const maxShown = 20;
 
-const words: Readonly<Record<WebhookRecovery['state'], { label: string; color: string }>> = {
+const stateLabels: Readonly<Record<WebhookRecovery['state'], { label: string; color: string }>> = {
   running: { label: texts.running, color: 'blue' },
   finished: { label: texts.finished, color: 'green' },
   stopped: { label: texts.recoveryStopped, color: 'orange' },
@@ -57,7 +57,7 @@ export function Recover({ webhook }: { readonly webhook: Webhook }): ReactElemen
               onChange={(event) => setUntil(event.currentTarget.value)}
             />
           </Group>
-          {isAtFields(recover.error) ? null : <ProblemNote error={recover.error} />}
+          {hasOnlyFieldErrors(recover.error) ? null : <ProblemNote error={recover.error} />}
           {webhook.enabled ? null : <Text size="sm">{texts.enableFirstSentence}</Text>}
           <Button type="submit" w="fit-content" loading={recover.isPending} disabled={!webhook.enabled || since === ''}>
             {texts.recover}
@@ -72,8 +72,8 @@ export function Recover({ webhook }: { readonly webhook: Webhook }): ReactElemen
 function Recoveries({ id }: { readonly id: string }): ReactElement {
   const read = useRead(
     'GET /webhooks/{webhook_id}/recoveries',
-    { path: { webhook_id: id }, query: { per_page: shown } },
-    { refetchInterval: everyMs },
+    { path: { webhook_id: id }, query: { per_page: maxShown } },
+    { refetchInterval: pollMs },
   );
   const recoveries = read.data?.data.recoveries;
   return (
@@ -105,21 +105,21 @@ function Recoveries({ id }: { readonly id: string }): ReactElement {
                   <RichText
                     text={recovery.until === null ? texts.fromTime : texts.fromTimeToTime}
                     values={{
-                      from: <At format="recent" at={recovery.since} />,
-                      to: recovery.until === null ? null : <At format="recent" at={recovery.until} />,
+                      from: <Timestamp format="recent" at={recovery.since} />,
+                      to: recovery.until === null ? null : <Timestamp format="recent" at={recovery.until} />,
                     }}
                   />
                 </Table.Td>
                 <Table.Td>
-                  <Badge color={words[recovery.state].color} variant="light" tt="none">
-                    {words[recovery.state].label}
+                  <Badge color={stateLabels[recovery.state].color} variant="light" tt="none">
+                    {stateLabels[recovery.state].label}
                   </Badge>
                 </Table.Td>
                 <Table.Td ta="right" className="tabular">
                   {recovery.recovered.toLocaleString()}
                 </Table.Td>
                 <Table.Td visibleFrom="sm">
-                  <At format="recent" at={recovery.created_at} />
+                  <Timestamp format="recent" at={recovery.created_at} />
                 </Table.Td>
               </Table.Tr>
             ))}

@@ -1,7 +1,7 @@
 /** Concurrent requests. More would only wait, because the server handles one per webhook at a time. */
-const atOnce = 4;
+const concurrency = 4;
 /** The maximum size of a selection. */
-export const mostReplayed = 200;
+export const maxReplayed = 200;
 
 export interface ReplayProgress {
   readonly total: number;
@@ -16,22 +16,22 @@ export async function replayAll(
   replay: (id: string) => Promise<unknown>,
   onProgress: (progress: ReplayProgress) => void,
 ): Promise<ReplayProgress> {
-  const waiting = ids.slice(0, mostReplayed);
-  let progress: ReplayProgress = { total: waiting.length, done: 0, failures: [] };
-  const note = (failures: ReplayProgress['failures']): void => {
+  const queue = ids.slice(0, maxReplayed);
+  let progress: ReplayProgress = { total: queue.length, done: 0, failures: [] };
+  const report = (failures: ReplayProgress['failures']): void => {
     progress = { ...progress, done: progress.done + 1, failures: [...progress.failures, ...failures] };
     onProgress(progress);
   };
   onProgress(progress);
-  const work = async (): Promise<void> => {
-    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+  const runWorker = async (): Promise<void> => {
+    for (let id = queue.shift(); id !== undefined; id = queue.shift()) {
       const one = id;
       await replay(one).then(
-        () => note([]),
-        (error: unknown) => note([{ id: one, error }]),
+        () => report([]),
+        (error: unknown) => report([{ id: one, error }]),
       );
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  await Promise.all(Array.from({ length: concurrency }, runWorker));
   return progress;
 }

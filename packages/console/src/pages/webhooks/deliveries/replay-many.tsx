@@ -2,13 +2,13 @@ import { Alert, Button, Group, List, Progress, Stack, Text } from '@mantine/core
 import { useQueryClient } from '@tanstack/react-query';
 import type { Webhook } from '@usher/client/api-types';
 import { useState, type ReactElement } from 'react';
-import { inWords } from '../../../components/in-words.ts';
+import { describeError } from '../../../components/describe-error.ts';
 import { useSession } from '../../../session/use-session.ts';
 import { texts } from '../texts.ts';
-import { mostReplayed, replayAll, type ReplayProgress } from './replay-all.ts';
+import { maxReplayed, replayAll, type ReplayProgress } from './replay-all.ts';
 
 /** The number of refusals shown. */
-const mostTold = 5;
+const maxShownErrors = 5;
 
 interface Props {
   readonly webhook: Webhook;
@@ -37,8 +37,8 @@ export function ReplayMany({ webhook, chosen, onClear }: Props): ReactElement | 
       {chosen.size === 0 || running ? null : (
         <Group gap="xs">
           <Text size="sm">
-            {chosen.size >= mostReplayed
-              ? texts.mostDeliveriesSelected(chosen.size)
+            {chosen.size >= maxReplayed
+              ? texts.maxDeliveriesSelected(chosen.size)
               : texts.deliveriesSelected(chosen.size)}
           </Text>
           <Button size="xs" disabled={!webhook.enabled} onClick={() => void replay([...chosen])}>
@@ -70,8 +70,8 @@ interface OutcomeProps {
 
 function Outcome({ progress, running, onAgain, onClose }: OutcomeProps): ReactElement {
   const { total, done, failures } = progress;
-  const told = [...Map.groupBy(failures, ({ error }) => inWords(error))].slice(0, mostTold);
-  const good = done - failures.length;
+  const errors = [...Map.groupBy(failures, ({ error }) => describeError(error))].slice(0, maxShownErrors);
+  const replayedCount = done - failures.length;
   return (
     <Alert
       color={failures.length > 0 ? 'orange' : 'blue'}
@@ -80,7 +80,7 @@ function Outcome({ progress, running, onAgain, onClose }: OutcomeProps): ReactEl
       onClose={onClose}
     >
       <Text size="sm" component="output" display="block">
-        {running ? texts.replaying(done, total) : texts.deliveriesReplayed(good)}
+        {running ? texts.replaying(done, total) : texts.deliveriesReplayed(replayedCount)}
       </Text>
       {running ? <Progress value={(100 * done) / total} mt={6} aria-label={texts.replayed} /> : null}
       {failures.length === 0 ? null : (
@@ -89,9 +89,9 @@ function Outcome({ progress, running, onAgain, onClose }: OutcomeProps): ReactEl
             {texts.deliveriesFailed(failures.length)}
           </Text>
           <List size="sm">
-            {told.map(([reason, those]) => (
+            {errors.map(([reason, failed]) => (
               <List.Item key={reason} className="user-text">
-                {reason} ({those.length})
+                {reason} ({failed.length})
               </List.Item>
             ))}
           </List>

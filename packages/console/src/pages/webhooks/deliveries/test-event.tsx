@@ -3,13 +3,13 @@ import type { Webhook } from '@usher/client/api-types';
 import { useEffect, useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { RichText } from '../../../components/rich-text.tsx';
-import { At } from '../../../components/at.tsx';
+import { Timestamp } from '../../../components/timestamp.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { texts } from '../texts.ts';
 import { AttemptLine } from './attempt.tsx';
 import type { EventName } from '../registrations/fields.ts';
-import { StateBadge } from '../stats/standing.tsx';
+import { StateBadge } from '../stats/webhook-status.tsx';
 import { useDelivery } from './use-delivery.ts';
 import { useEventTypes } from '../catalogue/use-event-types.ts';
 
@@ -92,7 +92,7 @@ function Result({ id, webhookId }: { readonly id: string; readonly webhookId: st
           {state === 'pending' ? <Text size="sm">{texts.sendingProgress}</Text> : null}
           {next === null || state !== 'retrying' ? null : (
             <Text size="sm">
-              <RichText text={texts.nextAttemptIs} values={{ time: <At format="recent" at={next} /> }} />
+              <RichText text={texts.nextAttemptIs} values={{ time: <Timestamp format="recent" at={next} /> }} />
             </Text>
           )}
         </Group>

@@ -6,9 +6,9 @@ import { cursorOf, readPage, type ReadPage } from './read-page.ts';
 
 const pageSize = 30;
 /** Poll interval of the current page. */
-const everyMs = 2_000;
+const pollMs = 2_000;
 /** A page that took a long search is polled less often. */
-const afterFarMs = 15_000;
+const longSearchPollMs = 15_000;
 
 /** A page of the deliveries of a webhook, from a cursor on, polled. */
 export function useDeliveries(
@@ -35,6 +35,6 @@ export function useDeliveries(
         pageSize,
       ),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state: { data } }) => (data?.cutShort === true ? afterFarMs : everyMs),
+    refetchInterval: ({ state: { data } }) => (data?.cutShort === true ? longSearchPollMs : pollMs),
   });
 }

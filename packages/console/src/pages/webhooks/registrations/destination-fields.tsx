@@ -18,7 +18,7 @@ export function DestinationFields({ kind, draft, set, faults }: Props & { readon
   const channel = channelNamed(kind);
   const url = channel.urlOf?.(draft) ?? '';
   const isUrlShown = channel.inputs.flat().some(({ pointer }) => pointer === '/url');
-  const whole = isUrlShown ? undefined : faults('/url');
+  const urlFault = isUrlShown ? undefined : faults('/url');
   return (
     <Stack gap="sm">
       {channel.inputs.map((row) => (
@@ -29,9 +29,9 @@ export function DestinationFields({ kind, draft, set, faults }: Props & { readon
           <RichText text={texts.urlInApi} values={{ url: <Code className="user-text">{url}</Code> }} />
         </Text>
       )}
-      {whole === undefined ? null : (
+      {urlFault === undefined ? null : (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
-          {texts.url(whole)}
+          {texts.url(urlFault)}
         </Text>
       )}
     </Stack>

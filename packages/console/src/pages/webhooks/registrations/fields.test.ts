@@ -22,7 +22,7 @@ const push = (url: string): Webhook => ({
   covered_site_ids: [],
 });
 
-test('saving a push webhook keeps its URL, to the letter, while no field of it is edited', () => {
+test('saving a push webhook keeps its exact URL while no field of the URL is edited', () => {
   for (const url of [
     'apns://0a1b@com.example.App?env=sandbox',
     'APNS://0a1b@com.example.App?content_available=1&env=production&badge=2',
@@ -33,7 +33,7 @@ test('saving a push webhook keeps its URL, to the letter, while no field of it i
   }
 });
 
-test('parameters that the form does not show are kept when the target of a push is edited', () => {
+test('parameters that the form does not show are kept when the push target is edited', () => {
   const fields = fieldsOf(push('apns://0a1b@com.example.App?badge=2&env=sandbox&content_available=1&sound=a%20b'));
   const edited = { ...fields, push: { ...fields.push, environment: 'production' as const } };
   assert.equal(

@@ -4,7 +4,7 @@ import type { NewWebhook as MadeWebhook } from '@usher/client/api-types';
 import { secretFault } from '@usher/contract/webhook-secret';
 import { useRef, useState, type SubmitEvent, type ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
-import { faultsOf, isAtFields } from '../../../components/faults.ts';
+import { faultsOf, hasOnlyFieldErrors } from '../../../components/faults.ts';
 import { PageTitle } from '../../../components/page-title.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useEditing } from '../../../components/use-editing.ts';
@@ -12,14 +12,14 @@ import { useSession } from '../../../session/use-session.ts';
 import { channelNamed } from '../channels/channels.ts';
 import { texts } from '../texts.ts';
 import { bodyOf, emptyFields, fieldsOf, isTyped, violationsOf } from './fields.ts';
-import { SecretShown } from './secret-shown.tsx';
+import { NewSecret } from './new-secret.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 
 export function NewWebhook(): ReactElement {
   const { api } = useSession();
   const client = useQueryClient();
   const [, go] = useLocation();
-  const [made, setMade] = useState<MadeWebhook | null>(null);
+  const [created, setCreated] = useState<MadeWebhook | null>(null);
   const answered = useRef<MadeWebhook | null>(null);
   const [tried, setTried] = useState(false);
   const [ownSecret, setOwnSecret] = useState<string | null>(null);
@@ -36,21 +36,21 @@ export function NewWebhook(): ReactElement {
       void client.invalidateQueries({ queryKey: ['GET /webhooks'] });
       const { current } = answered;
       if (current?.secret === null) go(`/webhooks/${current.id}`);
-      else setMade(current);
+      else setCreated(current);
     },
   });
   const { draft } = editing;
   const { isSigned } = channelNamed(draft.kind);
-  const wrongSecret = isSigned && ownSecret !== null ? secretFault(ownSecret) : null;
+  const ownSecretFault = isSigned && ownSecret !== null ? secretFault(ownSecret) : null;
   const local = violationsOf(draft);
   const shown = local.filter(({ attribute }) => tried || isTyped(draft, attribute));
   const faults = faultsOf(shown, editing.error);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     setTried(true);
-    if (local.length === 0 && wrongSecret === null) editing.submit();
+    if (local.length === 0 && ownSecretFault === null) editing.submit();
   };
-  const leave = (): void => go(`/webhooks/${made?.id ?? ''}`);
+  const openWebhook = (): void => go(`/webhooks/${created?.id ?? ''}`);
   return (
     <>
       <PageTitle title={texts.newWebhook} />
@@ -61,10 +61,10 @@ export function NewWebhook(): ReactElement {
             <OwnSecret
               value={ownSecret}
               onChange={setOwnSecret}
-              error={(ownSecret === '' && !tried ? null : wrongSecret) ?? faultsOf(editing.error)('/secret')}
+              error={(ownSecret === '' && !tried ? null : ownSecretFault) ?? faultsOf(editing.error)('/secret')}
             />
           ) : null}
-          {isAtFields(editing.error) ? null : <ProblemNote error={editing.error} />}
+          {hasOnlyFieldErrors(editing.error) ? null : <ProblemNote error={editing.error} />}
           <Group gap="xs">
             <Button type="submit" loading={editing.saving}>
               {texts.createWebhook}
@@ -76,16 +76,16 @@ export function NewWebhook(): ReactElement {
         </Stack>
       </form>
       <Modal
-        opened={made !== null}
-        onClose={leave}
+        opened={created !== null}
+        onClose={openWebhook}
         title={texts.webhookCreated}
         closeButtonProps={{ 'aria-label': texts.close }}
         closeOnClickOutside={false}
         size="lg"
       >
         <Stack>
-          <SecretShown secret={made?.secret ?? ''} />
-          <Button onClick={leave} w="fit-content">
+          <NewSecret secret={created?.secret ?? ''} />
+          <Button onClick={openWebhook} w="fit-content">
             {texts.secretSaved}
           </Button>
         </Stack>

@@ -4,17 +4,17 @@ import type { ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { texts } from '../texts.ts';
-import { SecretShown } from './secret-shown.tsx';
+import { NewSecret } from './new-secret.tsx';
 
 /** Rotates the secret after a confirmation, and shows the new one once. */
 export function RotateSecret({ id }: { readonly id: string }): ReactElement {
   const [opened, { open, close }] = useDisclosure();
   const rotate = useChange('POST /webhooks/{webhook_id}/rotate_secret');
-  const leave = (): void => {
+  const dismiss = (): void => {
     close();
     rotate.reset();
   };
-  const made = rotate.data?.data;
+  const created = rotate.data?.data;
   return (
     <Group justify="space-between">
       <Text size="sm" maw={480}>
@@ -25,18 +25,18 @@ export function RotateSecret({ id }: { readonly id: string }): ReactElement {
       </Button>
       <Modal
         opened={opened}
-        onClose={leave}
-        title={made === undefined ? texts.confirmRotateSecret : texts.newSecret}
+        onClose={dismiss}
+        title={created === undefined ? texts.confirmRotateSecret : texts.newSecret}
         closeButtonProps={{ 'aria-label': texts.close }}
-        closeOnClickOutside={made === undefined}
+        closeOnClickOutside={created === undefined}
         size="lg"
       >
-        {made === undefined ? (
+        {created === undefined ? (
           <Stack>
             <Text size="sm">{texts.rotateSecretHelp}</Text>
             <ProblemNote error={rotate.error} />
             <Group justify="flex-end" gap="xs">
-              <Button variant="default" onClick={leave} data-autofocus>
+              <Button variant="default" onClick={dismiss} data-autofocus>
                 {texts.cancel}
               </Button>
               <Button loading={rotate.isPending} onClick={() => rotate.mutate({ path: { webhook_id: id }, body: {} })}>
@@ -46,8 +46,8 @@ export function RotateSecret({ id }: { readonly id: string }): ReactElement {
           </Stack>
         ) : (
           <Stack>
-            <SecretShown secret={made.secret} oldUntil={made.old_secret_until} />
-            <Button onClick={leave} w="fit-content">
+            <NewSecret secret={created.secret} oldUntil={created.old_secret_until} />
+            <Button onClick={dismiss} w="fit-content">
               {texts.secretSaved}
             </Button>
           </Stack>

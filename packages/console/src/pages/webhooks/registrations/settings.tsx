@@ -4,9 +4,9 @@ import type { Answered } from '@usher/client/api';
 import type { Webhook } from '@usher/client/api-types';
 import { useState, type SubmitEvent, type ReactElement } from 'react';
 import { useLocation } from 'wouter';
-import { DeleteButton } from '../../../components/confirm-delete.tsx';
+import { DeleteButton } from '../../../components/delete-button.tsx';
 import { ConflictDialog, type FieldViews } from '../../../components/conflict.tsx';
-import { faultsOf, isAtFields } from '../../../components/faults.ts';
+import { faultsOf, hasOnlyFieldErrors } from '../../../components/faults.ts';
 import { notifySaved } from '../../../components/notify-saved.ts';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useEditing, type Version } from '../../../components/use-editing.ts';
@@ -17,7 +17,7 @@ import { channelNamed, channelOf, draftViews } from '../channels/channels.ts';
 import { texts } from '../texts.ts';
 import { bodyOf, fieldsOf, isTyped, violationsOf, type WebhookFields } from './fields.ts';
 import { RotateSecret } from './rotate-secret.tsx';
-import { nameOf } from '../words.ts';
+import { nameOf } from '../labels.ts';
 import { WebhookForm } from './webhook-form.tsx';
 
 interface Props {
@@ -43,7 +43,7 @@ export function Settings({ webhook, etag, readAgain }: Props): ReactElement {
       ),
     readAgain: async () => {
       const answered = await readAgain();
-      if (answered === undefined) throw new Error('The webhook could not be read again.');
+      if (answered === undefined) throw new Error(texts.couldNotLoadWebhook);
       return versionOf(answered);
     },
     onSaved: () => {
@@ -68,7 +68,7 @@ export function Settings({ webhook, etag, readAgain }: Props): ReactElement {
       <form onSubmit={submit} noValidate aria-label={texts.settings}>
         <Stack gap="md">
           <WebhookForm fields={draft} set={editing.set} faults={faults} />
-          {isAtFields(editing.error) ? null : <ProblemNote error={editing.error} />}
+          {hasOnlyFieldErrors(editing.error) ? null : <ProblemNote error={editing.error} />}
           <Group gap="xs">
             <Button type="submit" loading={editing.saving} disabled={!editing.isChanged}>
               {texts.save}
@@ -143,11 +143,11 @@ function useViews(): FieldViews<WebhookFields> {
       label: texts.sites,
       show: (ids) => (ids === null ? texts.allSitesOfCreator : ids.map(nameOf).join(', ')),
     },
-    description: { label: texts.description, show: (text) => (text === '' ? 'none' : text) },
+    description: { label: texts.description, show: (text) => (text === '' ? texts.noneValue : text) },
     ordering: {
       label: texts.order,
       show: (ordering) => (ordering === 'engagement' ? texts.inOrderValue : texts.unorderedValue),
     },
-    enabled: { label: texts.switch, show: (enabled) => (enabled ? 'on' : 'off') },
+    enabled: { label: texts.switch, show: (enabled) => (enabled ? texts.on : texts.off) },
   };
 }

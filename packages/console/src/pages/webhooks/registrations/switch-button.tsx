@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { Webhook } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
-import { inWords } from '../../../components/in-words.ts';
+import { describeError } from '../../../components/describe-error.ts';
 import { useChange } from '../../../data/use-api.ts';
 import { texts } from '../texts.ts';
 import { bodyOf, fieldsOf } from './fields.ts';
@@ -26,7 +26,7 @@ export function SwitchButton({
       onClick={() =>
         change.mutate(
           { path: { webhook_id: id }, body: bodyOf({ ...fieldsOf(webhook), enabled: !enabled }), ifMatch: etag },
-          { onError: (error) => notifications.show({ color: 'red', message: inWords(error) }) },
+          { onError: (error) => notifications.show({ color: 'red', message: describeError(error) }) },
         )
       }
     >

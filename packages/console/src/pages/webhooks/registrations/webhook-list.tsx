@@ -10,18 +10,18 @@ import { useRead } from '../../../data/use-api.ts';
 import { useMe } from '../../../data/use-me.ts';
 import { channelOf } from '../channels/channels.ts';
 import { LastDay } from '../stats/last-day.tsx';
-import { Standing } from '../stats/standing.tsx';
+import { WebhookStatus } from '../stats/webhook-status.tsx';
 import { texts } from '../texts.ts';
-import { nameOf } from '../words.ts';
+import { nameOf } from '../labels.ts';
 
 /** An account has at most ten webhooks, and one of the sample data. */
 const perPage = 100;
 /** No event reports that a webhook fails or was disabled automatically, so the list is polled. */
-const everyMs = 5_000;
+const pollMs = 5_000;
 
 export function WebhookList(): ReactElement {
   const { siteId } = useMe();
-  const read = useRead('GET /webhooks', { query: { per_page: perPage } }, { refetchInterval: everyMs });
+  const read = useRead('GET /webhooks', { query: { per_page: perPage } }, { refetchInterval: pollMs });
   const all = read.data?.data.webhooks;
   const webhooks = all?.filter(
     ({ covered_site_ids: sites }) => siteId === null || sites.length === 0 || sites.includes(siteId),
@@ -44,7 +44,7 @@ export function WebhookList(): ReactElement {
       ) : webhooks.length === 0 && all !== undefined && all.length > 0 ? (
         <NoneOnSite what="webhooks" />
       ) : webhooks.length === 0 ? (
-        <Nothing />
+        <NoWebhooks />
       ) : (
         <Webhooks webhooks={webhooks} />
       )}
@@ -52,7 +52,7 @@ export function WebhookList(): ReactElement {
   );
 }
 
-function Nothing(): ReactElement {
+function NoWebhooks(): ReactElement {
   return (
     <Stack gap="xs" maw={560}>
       <Text fw={600}>{texts.noWebhooksYet}</Text>
@@ -92,7 +92,7 @@ function Webhooks({ webhooks }: { readonly webhooks: readonly Webhook[] }): Reac
               <Sites ids={webhook.covered_site_ids} />
             </Table.Td>
             <Table.Td visibleFrom="sm">
-              <Standing webhook={webhook} />
+              <WebhookStatus webhook={webhook} />
             </Table.Td>
             <Table.Td visibleFrom="md">
               <LastDay id={webhook.id} />
@@ -120,7 +120,7 @@ function Destination({ webhook }: { readonly webhook: Webhook }): ReactElement {
         </Text>
       </Group>
       <Group gap={6} hiddenFrom="sm">
-        <Standing webhook={webhook} />
+        <WebhookStatus webhook={webhook} />
       </Group>
     </Stack>
   );

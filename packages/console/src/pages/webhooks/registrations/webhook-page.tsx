@@ -14,10 +14,10 @@ import { Outcomes } from '../stats/outcomes.tsx';
 import { Recover } from '../deliveries/recover.tsx';
 import { texts } from '../texts.ts';
 import { Settings } from './settings.tsx';
-import { Standing } from '../stats/standing.tsx';
+import { WebhookStatus } from '../stats/webhook-status.tsx';
 import { SwitchButton } from './switch-button.tsx';
 import { TestEvent } from '../deliveries/test-event.tsx';
-import { nameOf } from '../words.ts';
+import { nameOf } from '../labels.ts';
 
 const tabs = {
   deliveries: texts.deliveries,
@@ -25,7 +25,7 @@ const tabs = {
   recover: texts.recover,
   settings: texts.settings,
 } as const;
-const everyMs = 5_000;
+const pollMs = 5_000;
 
 interface Props {
   readonly id: string;
@@ -35,7 +35,7 @@ interface Props {
 
 /** One webhook: deliveries, statistics, recovery and settings. */
 export function WebhookPage({ id, tab, deliveryId }: Props): ReactElement {
-  const read = useRead('GET /webhooks/{webhook_id}', { path: { webhook_id: id } }, { refetchInterval: everyMs });
+  const read = useRead('GET /webhooks/{webhook_id}', { path: { webhook_id: id } }, { refetchInterval: pollMs });
   const [, go] = useLocation();
   if (read.data === undefined)
     return (
@@ -118,7 +118,7 @@ function Head({ webhook, etag, isCovered }: HeadProps): ReactElement {
         <Text size="sm" className="user-text" lineClamp={2} title={url}>
           {url}
         </Text>
-        <Standing webhook={webhook} />
+        <WebhookStatus webhook={webhook} />
       </Group>
       {testing ? <TestEvent webhook={webhook} isCovered={isCovered} onClose={close} /> : null}
     </>

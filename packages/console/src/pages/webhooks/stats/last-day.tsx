@@ -2,11 +2,11 @@ import { Text } from '@mantine/core';
 import type { WebhookWaiting } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
-import { At } from '../../../components/at.tsx';
+import { Timestamp } from '../../../components/timestamp.tsx';
 import { texts } from '../texts.ts';
 import { sumOf } from './spans.ts';
 import { useStats } from './use-stats.ts';
-import { inCount } from '../words.ts';
+import { formatCount } from '../labels.ts';
 
 const daySec = 86_400;
 
@@ -25,7 +25,7 @@ export function LastDay({ id }: { readonly id: string }): ReactElement {
     <>
       <Text size="sm" className="tabular">
         {texts.deliveredFailed(delivered.toLocaleString(), (failed + givenUp).toLocaleString())}
-        {waitingWords(waiting)}
+        {describeWaiting(waiting)}
       </Text>
       <Text size="sm" c="dimmed">
         {last === null ? (
@@ -33,7 +33,7 @@ export function LastDay({ id }: { readonly id: string }): ReactElement {
         ) : (
           <RichText
             text={last.status === null ? texts.lastWithoutResponse : texts.lastWithStatus}
-            values={{ status: last.status, time: <At format="recent" at={last.at} /> }}
+            values={{ status: last.status, time: <Timestamp format="recent" at={last.at} /> }}
           />
         )}
       </Text>
@@ -41,7 +41,7 @@ export function LastDay({ id }: { readonly id: string }): ReactElement {
   );
 }
 
-function waitingWords({ pending, retrying, held }: WebhookWaiting): string {
+function describeWaiting({ pending, retrying, held }: WebhookWaiting): string {
   const counts = [
     [pending, texts.countPending],
     [retrying, texts.countRetrying],
@@ -49,6 +49,6 @@ function waitingWords({ pending, retrying, held }: WebhookWaiting): string {
   ] as const;
   return counts
     .filter(([count]) => count > 0)
-    .map(([count, text]) => `, ${text(inCount(count))}`)
+    .map(([count, text]) => `, ${text(formatCount(count))}`)
     .join('');
 }

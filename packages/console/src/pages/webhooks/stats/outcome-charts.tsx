@@ -8,7 +8,7 @@ import { formatTime } from '../../../components/time.ts';
 import { texts } from '../texts.ts';
 import classes from './outcome-charts.module.css';
 import { spans, sumOf, type SpanName } from './spans.ts';
-import { inDuration } from '../words.ts';
+import { formatMs } from '../labels.ts';
 
 interface Props {
   readonly steps: readonly WebhookStatsStep[];
@@ -70,12 +70,12 @@ export function OutcomeCharts({ steps, span }: Props): ReactElement {
           curveType="linear"
           connectNulls={false}
           lineChartProps={{ accessibilityLayer: false }}
-          valueFormatter={inDuration}
+          valueFormatter={formatMs}
           yAxisProps={{ ...axisOf(durations), width: 64 }}
           dotProps={{ r: 2 }}
           series={[
             { name: 'median_ms', label: texts.median, color: 'blue.6' },
-            { name: 'p95_ms', label: 'p95', color: 'grape.6' },
+            { name: 'p95_ms', label: texts.p95, color: 'grape.6' },
           ]}
         />
       </figure>

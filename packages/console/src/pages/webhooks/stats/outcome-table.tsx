@@ -1,15 +1,15 @@
 import { Table, Text } from '@mantine/core';
 import type { WebhookStatsStep } from '@usher/client/api-types';
 import type { ReactElement } from 'react';
-import { At } from '../../../components/at.tsx';
+import { Timestamp } from '../../../components/timestamp.tsx';
 import { texts } from '../texts.ts';
-import { inDuration } from '../words.ts';
+import { formatMs } from '../labels.ts';
 
 /** The numbers of the charts, newest first, without empty intervals. */
 export function OutcomeTable({ steps }: { readonly steps: readonly WebhookStatsStep[] }): ReactElement {
   const rows = steps.filter(({ median_ms }) => median_ms !== null).toReversed();
   if (rows.length === 0) return <Text size="sm">{texts.noAttemptsInPeriod}</Text>;
-  const ms = (value: number | null): string => (value === null ? '' : inDuration(value));
+  const ms = (value: number | null): string => (value === null ? '' : formatMs(value));
   return (
     <Table aria-label={texts.outcomes} verticalSpacing={4} ta="right" className="tabular">
       <Table.Thead>
@@ -30,7 +30,7 @@ export function OutcomeTable({ steps }: { readonly steps: readonly WebhookStatsS
         {rows.map((step) => (
           <Table.Tr key={step.at}>
             <Table.Td ta="left">
-              <At format="recent" at={step.at} />
+              <Timestamp format="recent" at={step.at} />
             </Table.Td>
             <Table.Td>{step.delivered.toLocaleString()}</Table.Td>
             <Table.Td>{step.failed.toLocaleString()}</Table.Td>

@@ -1,16 +1,16 @@
 import { Alert, Button, Group, Loader, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import type { WebhookStats } from '@usher/client/api-types';
 import { Suspense, useState, type ReactElement } from 'react';
-import { lazily } from '../../../components/lazily.ts';
+import { lazyComponent } from '../../../components/lazy-component.ts';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { texts } from '../texts.ts';
 import { OutcomeTable } from './outcome-table.tsx';
 import { spans, sumOf, type SpanName } from './spans.ts';
 import { useStats } from './use-stats.ts';
-import { inCount } from '../words.ts';
+import { formatCount } from '../labels.ts';
 
 /** Charts are large, so they are loaded on demand. */
-const Charts = lazily(async () => (await import('./outcome-charts.tsx')).OutcomeCharts);
+const Charts = lazyComponent(async () => (await import('./outcome-charts.tsx')).OutcomeCharts);
 
 /** The results and durations of attempts over time, as charts or as a table. */
 export function Outcomes({ id }: { readonly id: string }): ReactElement {
@@ -61,9 +61,9 @@ function Summary({ stats }: { readonly stats: WebhookStats }): ReactElement {
     [texts.delivered, delivered.toLocaleString()],
     [texts.failedAttempts, failed.toLocaleString()],
     [texts.failed, givenUp.toLocaleString()],
-    [texts.pendingNow, inCount(pending)],
-    [texts.retryingNow, inCount(retrying)],
-    [texts.heldNow, inCount(held)],
+    [texts.pendingNow, formatCount(pending)],
+    [texts.retryingNow, formatCount(retrying)],
+    [texts.heldNow, formatCount(held)],
   ] as const;
   return (
     <section aria-label={texts.summary}>

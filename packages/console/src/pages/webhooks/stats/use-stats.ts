@@ -1,16 +1,16 @@
 import type { Answered } from '@usher/client/api';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useNow } from '../../../components/since.tsx';
+import { useNow } from '../../../components/elapsed-time.tsx';
 import { useRead } from '../../../data/use-api.ts';
 import { spanUntil } from './spans.ts';
 
 type Stats = Answered<'GET /webhooks/{webhook_id}/stats'>;
 
 /** Poll interval: new attempts appear within this time. */
-const everyMs = 5_000;
+const pollMs = 5_000;
 /** A week of a busy webhook is an expensive query. */
-const longerMs = 30_000;
-const longMs = 2 * 86_400_000;
+const longPeriodPollMs = 30_000;
+const longPeriodMs = 2 * 86_400_000;
 const minuteMs = 60_000;
 
 /** The delivery statistics of a webhook up to now, in intervals of `stepSec`. */
@@ -21,6 +21,6 @@ export function useStats(id: string, ms: number, stepSec: number): UseQueryResul
   return useRead(
     'GET /webhooks/{webhook_id}/stats',
     { path: { webhook_id: id }, query },
-    { keep: true, refetchInterval: ms > longMs ? longerMs : everyMs },
+    { keep: true, refetchInterval: ms > longPeriodMs ? longPeriodPollMs : pollMs },
   );
 }

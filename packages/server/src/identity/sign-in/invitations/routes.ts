@@ -111,7 +111,7 @@ function refuseOwnPasswordReset(request: FastifyRequest, { id, sign_in: signIn }
   if (id === operatorOf(request).operatorId && signIn.password)
     throw new Refusal(
       'forbidden',
-      'Change your own password with PUT /operator_authentication/password. If you forgot it, ask somebody else to invite you.',
+      'Change your own password with PUT /operator_authentication/password. If you forgot it, ask another operator to invite you.',
     );
 }
 

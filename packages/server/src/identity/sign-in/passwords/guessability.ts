@@ -11,21 +11,21 @@ export function countPieces(password: string, ownWords: readonly string[] = []):
   const words = ownWords.length === 0 ? commonWords : new Set([...commonWords, ...ownWords]);
   const { core, ends } = withoutEnds(text);
   return Math.min(
-    ...spellings(text).map((spelling) => fewestPieces(spelling, words)),
-    ...spellings(core).map((spelling) => fewestPieces(spelling, words) + ends),
+    ...spellings(text).map((spelling) => minPieces(spelling, words)),
+    ...spellings(core).map((spelling) => minPieces(spelling, words) + ends),
   );
 }
 
 /** The words of a name or an e-mail address, which its owner might use in a password. */
 export function wordsOf(...texts: readonly string[]): string[] {
-  return texts.flatMap((text) => text.toLowerCase().split(/[^\p{L}]+/u)).filter((word) => word.length >= shortestWord);
+  return texts.flatMap((text) => text.toLowerCase().split(/[^\p{L}]+/u)).filter((word) => word.length >= minWordLength);
 }
 
-const shortestWord = 3;
-const longestWord = 32;
+const minWordLength = 3;
+const maxWordLength = 32;
 /** Up to this many digits or signs count as one piece: a year, or the end of a word. */
 const digitsInPiece = 4;
-const shortestRow = 3;
+const minRowLength = 3;
 
 /** Returns `abc` for `abcabcab`: the shortest prefix that the text repeats at least once. */
 function withoutRepeats(text: string): string {
@@ -75,12 +75,12 @@ function spellings(text: string): readonly string[] {
 }
 
 /** The fewest pieces over all ways to split the text. */
-function fewestPieces(text: string, words: ReadonlySet<string>): number {
+function minPieces(text: string, words: ReadonlySet<string>): number {
   const characters = Array.from(text);
   const fewest: number[] = [0];
   for (let end = 1; end <= characters.length; end += 1) {
     let best = (fewest[end - 1] ?? 0) + costOf(characters[end - 1] ?? '');
-    for (let start = Math.max(0, end - longestWord); start <= end - shortestWord; start += 1) {
+    for (let start = Math.max(0, end - maxWordLength); start <= end - minWordLength; start += 1) {
       const part = characters.slice(start, end);
       if (words.has(part.join('')) || isRow(part) || isShortNumber(part))
         best = Math.min(best, (fewest[start] ?? 0) + 1);
@@ -112,7 +112,7 @@ const rows = [
 
 /** One repeated character, consecutive characters (`efgh`, `4321`), or neighbours on the keyboard. */
 function isRow(part: readonly string[]): boolean {
-  if (part.length < shortestRow) return false;
+  if (part.length < minRowLength) return false;
   const text = part.join('');
   const points = part.map((character) => character.codePointAt(0) ?? 0);
   const step = (points[1] ?? 0) - (points[0] ?? 0);

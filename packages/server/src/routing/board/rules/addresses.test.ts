@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { VisitorId } from '../../../platform/ids.ts';
 import { Desk } from '../testing/testing.ts';
 
-/** A desk with one queue that takes everybody, and nobody to serve them. */
+/** A board with one queue that admits every visitor, and no operators. */
 function unstaffed(site: ConstructorParameters<typeof Desk>[0]): Desk {
   const desk = new Desk(site);
   desk.queue('queue', { whenUnstaffed: 'accept' });
@@ -22,7 +22,7 @@ test('open tickets are limited per address and site; another address, another si
   desk.enqueue('dan', { address: 'office' });
   desk.enqueue('eve', { site: 'other', address: 'home' });
   for (const visitor of ['fay', 'gus', 'hal']) desk.enqueue(visitor);
-  // The ticket one has already is no further one.
+  // Repeating the request returns the open ticket, which does not count twice.
   assert.equal(desk.enqueue('ann', { address: 'home' }).id, desk.ticket('ann').id);
 });
 
@@ -36,7 +36,7 @@ test('a ticket counts while it is waiting or offered', () => {
   assert.equal(desk.refusal(() => desk.enqueue('cat', { address: 'home' })).code, refusal);
   desk.answer('olga', 'decline');
   assert.equal(desk.refusal(() => desk.enqueue('cat', { address: 'home' })).code, refusal);
-  // Nobody else is there, so olga is offered the ticket once more.
+  // There is no other operator, so olga gets the offer again.
   desk.answer('olga', 'accept');
   desk.enqueue('cat', { address: 'home' });
   assert.equal(desk.board.openByAddress.size, 1);
@@ -71,7 +71,7 @@ test('while a ticket needs presence a visitor’s lease lasts at most two minute
   const desk = unstaffed({ ticketNeedsPresence: true });
   desk.site('other');
   desk.queue('elsewhere', { siteId: 'other' as never, whenUnstaffed: 'accept' });
-  // Said before, on a site where tickets need none: it does not outlast the first minute here.
+  // A long lease from a site whose tickets need no presence is cut to one minute here.
   desk.enqueue('ann', { leaseUntil: desk.now + 86_400_000 });
   desk.wait(60);
   assert.equal(desk.ticket('ann').state, 'visitor_left');

@@ -4,7 +4,7 @@ import type { QueueId, SiteId, TeamId } from '../../../platform/ids.ts';
 import { mediaSet } from '../structures/media.ts';
 import { Desk, hoursOf } from '../testing/testing.ts';
 
-/** Who is let in: D1.2–D1.6 as they concern those who come, D2, and D3.1–D3.4. */
+/** Admission to queues: D1.2–D1.6, D2 and D3.1–D3.4. */
 
 const fixed = (capacity: number) => ({ capacityPolicy: { type: 'fixed' as const, capacity } });
 const variable = (multiplier: number) => ({ capacityPolicy: { type: 'variable' as const, multiplier } });
@@ -88,7 +88,11 @@ test('D2.1 an operator staffs a queue if enabled, on its site, in one of its tea
   }
   desk.operator('ann', rightTeam);
   desk.engage('vic', 'ann', { teams: ['sales'] });
-  assert.equal(desk.enqueue('wes', { teams: ['sales'] }).state, 'waiting', 'engaged or not, it staffs the queue');
+  assert.equal(
+    desk.enqueue('wes', { teams: ['sales'] }).state,
+    'waiting',
+    'an engaged operator still staffs the queue',
+  );
 });
 
 test('D2.2 offered visitors are in the queue, engaged ones are not; a visitor in three queues counts in each', () => {
@@ -161,7 +165,7 @@ test('D3.1 a ticket without queues waits in every queue of the site; team_ids li
   desk.operator('ben', desk.inTeams('support'));
   assert.deepEqual(desk.enqueue('vic', { narrowedTo: ['support'] }).queueIds, ['one', 'two']);
   assert.equal(desk.offered('vic'), 'ben');
-  assert.equal(desk.enqueue('wes', { narrowedTo: ['support'] }).state, 'waiting', 'ann is free, but not of the team');
+  assert.equal(desk.enqueue('wes', { narrowedTo: ['support'] }).state, 'waiting', 'ann is free, but not in the team');
   assert.equal(desk.refusal(() => desk.enqueue('xan', { narrowedTo: ['repairs'] })).code, 'queue_unstaffed');
 });
 

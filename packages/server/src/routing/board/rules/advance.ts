@@ -35,37 +35,37 @@ export function advance(board: Board, now: number): void {
 function run(board: Board, { kind, id }: Deadline, at: number): void {
   switch (kind) {
     case 'hours':
-      return onThing(board.queues.get(id as QueueId), (queue) => setOpen(board, queue));
+      return ifOnBoard(board.queues.get(id as QueueId), (queue) => setOpen(board, queue));
     case 'operator_lease':
-      return onThing(board.operators.get(id as OperatorId), (operator) => {
+      return ifOnBoard(board.operators.get(id as OperatorId), (operator) => {
         const wasPresent = operator.present;
         setPresent(board, operator);
         noteState(board, operator);
         if (wasPresent && !operator.present) board.changes.lapsed.add(operator);
       });
     case 'operator_grace':
-      return onThing(board.operators.get(id as OperatorId), (operator) => endAfterGrace(board, operator));
+      return ifOnBoard(board.operators.get(id as OperatorId), (operator) => endAfterGrace(board, operator));
     case 'visitor_lease':
-      return onThing(board.visitors.get(id as VisitorId), (visitor) => visitorLeft(board, visitor));
+      return ifOnBoard(board.visitors.get(id as VisitorId), (visitor) => visitorLeft(board, visitor));
     case 'visitor_grace':
-      return onThing(board.visitors.get(id as VisitorId), (visitor) => endVisitorAfterGrace(board, visitor));
+      return ifOnBoard(board.visitors.get(id as VisitorId), (visitor) => endVisitorAfterGrace(board, visitor));
     case 'offer':
-      return onThing(board.requests.get(id as RequestId), (request) => timeOut(board, request));
+      return ifOnBoard(board.requests.get(id as RequestId), (request) => timeOut(board, request));
     case 'ticket':
       for (const ticket of takeExpired(board, id as SiteId, at)) expire(board, ticket);
       return undefined;
     case 'refusal':
-      return onThing(board.tickets.get(id as TicketId), (ticket) => {
+      return ifOnBoard(board.tickets.get(id as TicketId), (ticket) => {
         dropExpiredRefusals(board, ticket);
         board.dirty.tickets.add(ticket);
       });
     case 'affinity':
-      return onThing(board.tickets.get(id as TicketId), (ticket) => moveInLine(board, ticket));
+      return ifOnBoard(board.tickets.get(id as TicketId), (ticket) => moveInLine(board, ticket));
   }
 }
 
-function onThing<Thing>(thing: Thing | undefined, act: (thing: Thing) => void): void {
-  if (thing !== undefined) act(thing);
+function ifOnBoard<Item>(item: Item | undefined, act: (item: Item) => void): void {
+  if (item !== undefined) act(item);
 }
 
 function timeOut(board: Board, request: Request): void {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { OperatorId, RequestId, SiteId, VisitorId } from '../../../platform/ids.ts';
 import { Desk, notes } from '../testing/testing.ts';
 
-/** Requests that went to a phone: they wait for days for a reply. */
+/** Lasting requests, which were sent to a phone and wait for a reply for days. */
 
 let count = 0;
 

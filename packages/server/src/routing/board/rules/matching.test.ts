@@ -5,7 +5,7 @@ import { nextDue } from '../board.ts';
 import { mediaSet } from '../structures/media.ts';
 import { Desk } from '../testing/testing.ts';
 
-/** Who is offered whom: D4. */
+/** Matching of tickets and operators: D4. */
 
 const ranked = (ranks: Record<string, number>) => ({
   rankingEnabled: true,
@@ -34,7 +34,11 @@ test('D4.1 a ticket keeps its position after a decline or a time-out', () => {
   desk.enqueue('vic');
   desk.enqueue('wes');
   desk.answer('ann', 'decline');
-  assert.equal(desk.offered('vic'), 'ann', 'it is asked again, as nobody else can take it, before wes who came later');
+  assert.equal(
+    desk.offered('vic'),
+    'ann',
+    'ann is offered vic again, because no other operator can take the ticket, before wes, who came later',
+  );
   desk.wait(30);
   assert.equal(desk.offered('vic'), 'ann');
 });
@@ -166,18 +170,18 @@ test('D4.4 an operator takes max_engagement_count texts at a time; phone, audio 
   desk.queue('queue');
   desk.engage('una', 'ann');
   desk.enqueue('vic', { medium: 'audio' });
-  assert.equal(desk.offered('vic'), null, 'a text is active');
+  assert.equal(desk.offered('vic'), null, 'ann has a text engagement');
   desk.enqueue('wes');
-  assert.equal(desk.offered('wes'), 'ann', 'a text beside it has room');
+  assert.equal(desk.offered('wes'), 'ann', 'ann has room for a second text');
   desk.enqueue('xan');
-  assert.equal(desk.offered('xan'), null, 'two are as many as it takes');
+  assert.equal(desk.offered('xan'), null, 'ann takes at most two');
   desk.cancel('xan');
   desk.cancel('wes');
   desk.end(desk.engagement('una'), 'operator');
   assert.equal(desk.offered('vic'), 'ann');
   desk.answer('ann', 'accept');
   desk.enqueue('yve');
-  assert.equal(desk.offered('yve'), null, 'audio blocks everything else');
+  assert.equal(desk.offered('yve'), null, 'audio blocks all other media');
 });
 
 test('D4.4 an operator of two sites is not overbooked', () => {
@@ -207,7 +211,7 @@ test('D4.5 an offer times out after the site’s time; a declined ticket is not 
   desk.answer('ben', 'accept');
   desk.enqueue('wes');
   desk.answer('ann', 'decline');
-  assert.equal(desk.offered('wes'), null, 'ben is engaged, but can take it later');
+  assert.equal(desk.offered('wes'), null, 'ben is engaged, but can take the ticket later');
   desk.wait(59);
   assert.equal(desk.offered('wes'), null);
   desk.wait(1);
@@ -215,7 +219,7 @@ test('D4.5 an offer times out after the site’s time; a declined ticket is not 
   desk.answer('ann', 'decline');
   assert.equal(desk.offered('wes'), null);
   desk.present('ben', false);
-  assert.equal(desk.offered('wes'), 'ann', 'nobody else is left');
+  assert.equal(desk.offered('wes'), 'ann', 'no other operator is left');
 });
 
 test('D4.5 an operator who missed an offer becomes unavailable if the site says so, and their other offers fail', () => {

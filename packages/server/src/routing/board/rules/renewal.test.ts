@@ -6,11 +6,11 @@ import type { Changes } from '../structures/changes.ts';
 import { apply } from '../commands.ts';
 import { Desk } from '../testing/testing.ts';
 
-/** D5.5: whoever reads the feed and holds presence is still there. */
+/** D5.5: an open feed with presence renews the lease of its operator or visitor. */
 
 const leaseMs = 30_000;
 
-/** Answers what is to be written. */
+/** Renews the leases, and returns the changes. */
 function renew(desk: Desk, operators: readonly string[], visitors: readonly string[] = []): Changes {
   const operatorIds = operators as OperatorId[];
   const visitorIds = visitors as VisitorId[];
@@ -23,16 +23,16 @@ function leaseOf(desk: Desk, operator: string): number | null | undefined {
   return typeof until === 'number' ? until - desk.board.now : until;
 }
 
-function say(desk: Desk, operator: string, available: boolean, ms: number | null): void {
-  const said = { operatorId: operator as OperatorId, available, media: null, leaseMs: ms, reason: null };
-  desk.ask({ name: 'setPresence', ...said });
+function setPresence(desk: Desk, operator: string, available: boolean, ms: number | null): void {
+  const presence = { operatorId: operator as OperatorId, available, media: null, leaseMs: ms, reason: null };
+  desk.ask({ name: 'setPresence', ...presence });
 }
 
 test('a renewed lease keeps the operator’s offers and engagements', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('queue');
-  say(desk, 'ann', true, 10_000);
+  setPresence(desk, 'ann', true, 10_000);
   desk.engage('vic', 'ann');
   for (let time = 0; time < 20; time += 1) {
     desk.wait(5);
@@ -42,15 +42,15 @@ test('a renewed lease keeps the operator’s offers and engagements', () => {
   assert.equal(desk.board.operators.get('ann' as OperatorId)?.present, true);
   assert.equal(desk.engagement('vic').endedAt, null);
   desk.wait(60);
-  assert.equal(desk.board.engagements.size, 0, 'without it the engagement ends');
+  assert.equal(desk.board.engagements.size, 0, 'without a renewal the engagement ends');
 });
 
 test('a renewal makes nobody available: neither an operator who is away nor one whose lease has ended', () => {
   const desk = new Desk();
   for (const name of ['away', 'late', 'always']) desk.operator(name);
-  say(desk, 'away', false, 10_000);
-  say(desk, 'late', true, 10_000);
-  say(desk, 'always', true, null);
+  setPresence(desk, 'away', false, 10_000);
+  setPresence(desk, 'late', true, 10_000);
+  setPresence(desk, 'always', true, null);
   desk.wait(10);
   renew(desk, ['away', 'late', 'always', 'nobody']);
   assert.deepEqual(
@@ -63,23 +63,23 @@ test('a renewal makes nobody available: neither an operator who is away nor one 
 test('the lease of an operator who is away is renewed, even after it has ended', () => {
   const desk = new Desk();
   desk.operator('ann');
-  say(desk, 'ann', false, 10_000);
+  setPresence(desk, 'ann', false, 10_000);
   desk.wait(5);
   const renewed = renew(desk, ['ann']);
   assert.equal(leaseOf(desk, 'ann'), leaseMs);
-  assert.deepEqual([renewed.renewals.size, renewed.states.size], [1, 0], 'the interval goes on');
+  assert.deepEqual([renewed.renewals.size, renewed.states.size], [1, 0], 'the interval continues');
   desk.wait(leaseMs / 1_000 + 20);
   const back = renew(desk, ['ann']);
   assert.equal(leaseOf(desk, 'ann'), leaseMs);
   assert.deepEqual([...back.states.values()], [desk.board.now - 20_000], 'the interval ended with the old lease');
-  assert.deepEqual([back.presences.size, back.lapsed.size], [0, 0], 'and nobody hears of it');
+  assert.deepEqual([back.presences.size, back.lapsed.size], [0, 0], 'and there are no events');
 });
 
 test('an operator who missed an offer keeps the lease, and it is renewed', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('queue');
-  say(desk, 'ann', true, leaseMs);
+  setPresence(desk, 'ann', true, leaseMs);
   desk.enqueue('vic');
   for (let time = 0; time < 20; time += 1) {
     desk.wait(5);
@@ -92,7 +92,7 @@ test('an operator who missed an offer keeps the lease, and it is renewed', () =>
 test('a renewal does not shorten a longer lease, and an unchanged lease is not written', () => {
   const desk = new Desk();
   desk.operator('ann');
-  say(desk, 'ann', true, 600_000);
+  setPresence(desk, 'ann', true, 600_000);
   const { renewals, presences } = renew(desk, ['ann']);
   assert.equal(leaseOf(desk, 'ann'), 600_000);
   assert.deepEqual([renewals.size, presences.size], [0, 0]);
@@ -101,7 +101,7 @@ test('a renewal does not shorten a longer lease, and an unchanged lease is not w
 test('a renewal does not notify a change of staff, but the end of a lease does', () => {
   const desk = new Desk();
   desk.operator('ann');
-  say(desk, 'ann', true, 10_000);
+  setPresence(desk, 'ann', true, 10_000);
   const renewed = renew(desk, ['ann']);
   assert.deepEqual([renewed.renewals.size, renewed.presences.size, renewed.lapsed.size], [1, 0, 0]);
   apply(desk.board, { name: 'tick' }, desk.now + leaseMs);

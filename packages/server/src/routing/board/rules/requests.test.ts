@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { OperatorId, RequestId, SiteId, TicketId, VisitorId } from '../../../platform/ids.ts';
 import { Desk } from '../testing/testing.ts';
 
-/** Requests, engagements and transfers: D5, with every event as it is sent. */
+/** Requests, engagements and transfers: D5, with the payload of every event. */
 
 function staffed(...operators: string[]): Desk {
   const desk = new Desk();
@@ -12,8 +12,8 @@ function staffed(...operators: string[]): Desk {
   return desk;
 }
 
-/** What is common to every event is checked when it is made; here is the rest. */
-function told(desk: Desk): unknown[] {
+/** Checks the fields that all events share, and returns the payloads without them. */
+function eventPayloads(desk: Desk): unknown[] {
   return desk.takePayloads().map((payload) => {
     const { event_id, dispatched_at, ...rest } = payload as Record<string, unknown>;
     assert(typeof event_id === 'string' && dispatched_at === new Date(desk.now).toISOString());
@@ -22,7 +22,7 @@ function told(desk: Desk): unknown[] {
 }
 
 function failure(desk: Desk): unknown {
-  const [event, ...others] = told(desk) as { engagement_request: { fail_reason: string } }[];
+  const [event, ...others] = eventPayloads(desk) as { engagement_request: { fail_reason: string } }[];
   assert.deepEqual(others, []);
   return event?.engagement_request.fail_reason;
 }
@@ -36,7 +36,7 @@ test('D5.1 engagement.request.failure has exactly the documented fields', () => 
   const { id } = desk.pending('ann');
   const named = { id, site_id: 'site', visitor_id: 'vic', operator_id: 'ann' };
   desk.answer('ann', 'decline');
-  assert.deepEqual(told(desk), [
+  assert.deepEqual(eventPayloads(desk), [
     { event_type: 'engagement.request.failure', engagement_request: { ...named, fail_reason: 'rejected' } },
   ]);
 });
@@ -49,7 +49,7 @@ test('D5.1 fail_message is present if the reason is error, and may be null', () 
     desk.answer('ann', 'decline', { message });
     const named = { id, site_id: 'site', visitor_id: 'vic', operator_id: 'ann' };
     const engagement_request = { ...named, fail_reason: 'error', fail_message: message };
-    assert.deepEqual(told(desk), [{ event_type: 'engagement.request.failure', engagement_request }]);
+    assert.deepEqual(eventPayloads(desk), [{ event_type: 'engagement.request.failure', engagement_request }]);
   }
 });
 
@@ -143,9 +143,9 @@ test('D5.3 an engagement sends start and end events, and each way to end has its
     ended_at: null,
   };
   const beyond = { source: 'queue', legs: [leg], audio_recording_urls: [] };
-  assert.deepEqual(told(desk), [{ event_type: 'engagement.start', engagement: { ...engagement, ...beyond } }]);
+  assert.deepEqual(eventPayloads(desk), [{ event_type: 'engagement.start', engagement: { ...engagement, ...beyond } }]);
   desk.end(desk.engagement('vic'), 'visitor');
-  assert.deepEqual(told(desk), [
+  assert.deepEqual(eventPayloads(desk), [
     { event_type: 'engagement.end', engagement: { ...engagement, end_reason: 'visitor_hung_up' } },
   ]);
   const ended = (act: (desk: Desk) => void): unknown => {
@@ -242,7 +242,7 @@ test('D5.4 in a transfer to an operator the first operator stays until the secon
   assert.equal(engagement.operator.settings.id, 'ann');
   const { id: transfer_request_id } = desk.pending('ben');
   desk.answer('ben', 'accept');
-  assert.deepEqual(told(desk), [
+  assert.deepEqual(eventPayloads(desk), [
     {
       event_type: 'engagement.transfer',
       engagement: {
@@ -256,7 +256,7 @@ test('D5.4 in a transfer to an operator the first operator stays until the secon
     },
   ]);
   desk.enqueue('wes');
-  assert.equal(desk.offered('wes'), 'ann', 'the first is free again');
+  assert.equal(desk.offered('wes'), 'ann', 'ann is free again');
 });
 
 test('D5.4 a failed transfer changes nothing and sends no event', () => {
@@ -309,7 +309,7 @@ test('D5.4 a transfer to a queue waits there, is never offered to the current op
   const engagement = desk.engagement('vic');
   const { id } = engagement;
   desk.transferToQueue('queue', engagement);
-  assert.equal(desk.offered('vic'), null, 'ben has room, but it comes from ben');
+  assert.equal(desk.offered('vic'), null, 'ben has room, but ben transferred the engagement');
   desk.end(desk.engagement('una'), 'operator');
   assert.equal(desk.offered('vic'), 'ann');
   desk.answer('ann', 'accept');
@@ -349,7 +349,7 @@ test('D5.6 the queue that made the match sends its welcome message once, from th
   const desk = staffed('ann');
   desk.queue('queue', { welcomeMessage: 'Hello' });
   desk.engage('vic', 'ann');
-  const [start, message, ...others] = told(desk) as { event_type: string; message: Record<string, unknown> }[];
+  const [start, message, ...others] = eventPayloads(desk) as { event_type: string; message: Record<string, unknown> }[];
   assert.deepEqual([start?.event_type, others], ['engagement.start', []]);
   const { id: engagement_id, subEngagementId: sub_engagement_id } = desk.engagement('vic');
   const { id, ...rest } = message?.message ?? {};

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import type { QueueId } from '../../../platform/ids.ts';
 import { Desk, hoursOf } from '../testing/testing.ts';
 
-/** Those who wait: D3.5–D3.7. */
+/** Waiting tickets: D3.5–D3.7. */
 
 const to = (queue: string) => ({ fallbackId: queue as QueueId });
-/** Until five minutes from the beginning. */
+/** Open for the first five minutes of the test. */
 const earlyHours = hoursOf(['00:00', '09:00']);
 
 function moves({ visits }: Desk): string[] {
@@ -58,7 +58,7 @@ test('D3.5 an unstaffed queue that rejects ends its tickets as unstaffed; one th
     [desk.ticket('vic').state, desk.ticket('wes').state, desk.ticket('xan').queueIds],
     ['unstaffed', 'waiting', ['patient']],
   );
-  assert.deepEqual(desk.takePayloads(), [], 'D5.1: who was never offered ends silently');
+  assert.deepEqual(desk.takePayloads(), [], 'D5.1: a ticket that was never offered ends without an event');
 });
 
 test('D3.5 a ticket that is already in the fallback only leaves the closed queue', () => {
@@ -108,7 +108,7 @@ test('D3.6 a ticket expires after its time-out; an offered ticket expires when i
   desk.enqueue('wes');
   desk.wait(20);
   desk.answer('ann', 'decline');
-  assert.equal(desk.offered('vic'), 'ann', 'nobody else can take it');
+  assert.equal(desk.offered('vic'), 'ann', 'no other operator can take the ticket');
   desk.wait(20);
   assert.deepEqual([desk.ticket('vic').state, desk.ticket('wes').state], ['offered', 'expired']);
   desk.wait(10);
@@ -127,7 +127,7 @@ test('D3.6 a visitor or an operator cancels a ticket that is waiting or offered'
   const reasons = desk.events.map(
     ({ type, fields }) => type === 'engagement.request.failure' && fields.engagement_request.fail_reason,
   );
-  assert.deepEqual(reasons, ['operator_cancel'], 'D5.1: only the one under offer is told of');
+  assert.deepEqual(reasons, ['operator_cancel'], 'D5.1: there is an event only for the ticket that was offered');
 });
 
 test('D3.7 the position is that in the best queue of the ticket, and null unless the ticket is waiting', () => {

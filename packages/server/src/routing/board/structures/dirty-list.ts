@@ -2,8 +2,8 @@
  * Items that must be processed, each once. It works like a set, but the mark is on the item: nothing is hashed, and clearing is
  * cheap. An item can be in one dirty list at a time.
  */
-export class DirtyList<Thing extends { dirtyIn: object | null }> {
-  readonly #things: Thing[] = [];
+export class DirtyList<Item extends { dirtyIn: object | null }> {
+  readonly #items: Item[] = [];
   /** The number of slots in use; the rest of the array is reused after `clear`. */
   #used = 0;
   #size = 0;
@@ -14,64 +14,64 @@ export class DirtyList<Thing extends { dirtyIn: object | null }> {
     return this.#size;
   }
 
-  add(thing: Thing): void {
-    if (thing.dirtyIn === this) return;
-    if (thing.dirtyIn !== this.#deleted) {
-      this.#things[this.#used] = thing;
+  add(item: Item): void {
+    if (item.dirtyIn === this) return;
+    if (item.dirtyIn !== this.#deleted) {
+      this.#items[this.#used] = item;
       this.#used += 1;
     }
-    thing.dirtyIn = this;
+    item.dirtyIn = this;
     this.#size += 1;
   }
 
-  delete(thing: Thing): void {
-    if (thing.dirtyIn !== this) return;
-    thing.dirtyIn = this.#deleted;
+  delete(item: Item): void {
+    if (item.dirtyIn !== this) return;
+    item.dirtyIn = this.#deleted;
     this.#size -= 1;
   }
 
   clear(): void {
     for (let index = 0; index < this.#used; index += 1) {
-      const thing = this.#things[index];
-      if (thing !== undefined) thing.dirtyIn = null;
+      const item = this.#items[index];
+      if (item !== undefined) item.dirtyIn = null;
     }
     this.#used = 0;
     this.#size = 0;
     // A few slots are kept for reuse; a long array would keep removed objects alive.
-    if (this.#things.length > 8) this.#things.length = 8;
+    if (this.#items.length > 8) this.#items.length = 8;
   }
 
-  first(): Thing | undefined {
+  first(): Item | undefined {
     for (let index = 0; index < this.#used; index += 1) {
-      const thing = this.#things[index];
-      if (thing?.dirtyIn === this) return thing;
+      const item = this.#items[index];
+      if (item?.dirtyIn === this) return item;
     }
     return undefined;
   }
 
-  *[Symbol.iterator](): Generator<Thing> {
+  *[Symbol.iterator](): Generator<Item> {
     for (let index = 0; index < this.#used; index += 1) {
-      const thing = this.#things[index];
-      if (thing?.dirtyIn === this) yield thing;
+      const item = this.#items[index];
+      if (item?.dirtyIn === this) yield item;
     }
   }
 }
 
 /** Objects that have changed, each once, in the order of their first change. Marks its items like `DirtyList`. */
-export class ChangeList<Thing extends { changedIn: object | null }> {
-  readonly #things: Thing[] = [];
+export class ChangeList<Item extends { changedIn: object | null }> {
+  readonly #items: Item[] = [];
 
   get size(): number {
-    return this.#things.length;
+    return this.#items.length;
   }
 
-  add(thing: Thing): void {
-    if (thing.changedIn === this) return;
-    thing.changedIn = this;
-    this.#things.push(thing);
+  add(item: Item): void {
+    if (item.changedIn === this) return;
+    item.changedIn = this;
+    this.#items.push(item);
   }
 
-  [Symbol.iterator](): ArrayIterator<Thing> {
-    return this.#things[Symbol.iterator]();
+  [Symbol.iterator](): ArrayIterator<Item> {
+    return this.#items[Symbol.iterator]();
   }
 }

@@ -42,11 +42,11 @@ type TicketRow = StoredTicket & Ended & { readonly matched_by: QueueId | null };
 type RequestRow = StoredRequest & Ended & { readonly fail_reason: FailReason | null };
 type EngagementRow = StoredEngagement & { readonly end_reason: EndReason | null };
 
-/** The rows that a turn has written, or another process has to read. */
+/** The rows that a turn has written and other processes must read. */
 export interface Rows {
   readonly sites: readonly SiteId[];
   readonly queues: readonly QueueId[];
-  /** With another memory, but configured as before. */
+  /** Queues whose memory has changed, but not their settings. */
   readonly queueStates: readonly QueueId[];
   readonly operators: readonly OperatorId[];
   readonly engagements: readonly EngagementId[];
@@ -66,7 +66,7 @@ export const noRows: Rows = {
   visitors: [],
 };
 
-/** What the database would hold: it knows nothing but what is configured and what the board has told as changes. */
+/** Stands in for the database: it holds only the configuration and the changes that the board has reported. */
 export class Ledger {
   readonly sites = new Map<SiteId, Site>();
   readonly queues = new Map<QueueId, QueueSettings>();
@@ -79,7 +79,7 @@ export class Ledger {
   readonly engagements = new Map<EngagementId, EngagementRow>();
   readonly calls = new Map<CallId, Call>();
 
-  /** Writes the changes, and answers which rows they were. */
+  /** Writes the changes, and returns which rows they concern. */
   write(changes: Changes): Rows {
     for (const { id, settings, memory } of Array.from(changes.queues, (queue) => ({ ...queue, id: queue.settings.id })))
       if (this.queues.get(id) === settings) this.memories.set(id, { ...memory, waits: [...memory.waits] });
@@ -88,8 +88,8 @@ export class Ledger {
       const known = this.operators.get(id);
       if (known !== undefined) this.operators.set(id, { ...known, available, media, leaseUntil });
     }
-    for (const { operatorId, startedAt } of changes.subEngagements) this.#noteStart(operatorId, startedAt);
-    for (const { operator, subStartedAt } of changes.engagements) this.#noteStart(operator.settings.id, subStartedAt);
+    for (const { operatorId, startedAt } of changes.subEngagements) this.#recordStart(operatorId, startedAt);
+    for (const { operator, subStartedAt } of changes.engagements) this.#recordStart(operator.settings.id, subStartedAt);
     for (const [id, until] of changes.visitorLeases) this.leases.set(id, until);
     for (const ticket of changes.tickets) this.tickets.set(ticket.id, ticketRow(ticket));
     for (const request of changes.requests) this.requests.set(request.id, requestRow(request));
@@ -106,11 +106,11 @@ export class Ledger {
     };
   }
 
-  #noteStart(id: OperatorId, at: number): void {
+  #recordStart(id: OperatorId, at: number): void {
     this.engagedAt.set(id, Math.max(this.engagedAt.get(id) ?? 0, at));
   }
 
-  #everything(): Rows {
+  #allRows(): Rows {
     return {
       ...noRows,
       sites: [...this.sites.keys()],
@@ -123,7 +123,7 @@ export class Ledger {
     };
   }
 
-  /** Puts rows on a board, in the order that `rows.ts` asks for. */
+  /** Puts rows on a board, in the order that `rows.ts` requires. */
   put(board: Board, rows: Rows): void {
     each(this.sites, rows.sites, (site) => putSite(board, site));
     each(this.queues, rows.queues, (settings) => putQueue(board, settings, this.#memoryOf(settings.id)));
@@ -150,7 +150,7 @@ export class Ledger {
   load(newId: () => string, now: number): Board {
     const board = newBoard(newId);
     board.now = now;
-    this.put(board, this.#everything());
+    this.put(board, this.#allRows());
     return board;
   }
 

@@ -19,11 +19,11 @@ import {
   operatorParty,
   visitorParty,
   type Action,
-  type Life,
+  type History,
   type OperatorInput,
   type SiteInput,
   type Step,
-} from './model-life.ts';
+} from './model-history.ts';
 import { assertInvariants, worldView, boardView } from './model-views.ts';
 import { moveLedger, moveWorld } from './model-step.ts';
 import { endCallCommand, upgradeCommand } from './model-upgrade.ts';
@@ -39,23 +39,23 @@ const dayMs = 86_400_000;
 
 const notesOf = (id: string) => ({ ...notes, webhooks: [hookOf({ id })] });
 
-/** Two processes with a board each, the database between them, and the reference: one life, lived by all. */
+/** Runs one history on the boards of two processes with a shared database and on the reference, and compares them. */
 export class Run {
   #now = monday;
   readonly #ledger = new Ledger();
   readonly #world: World = newWorld(idSource());
   readonly #newId = idSource();
-  /** The one that is asked, and the one that only reads what the first has written. */
+  /** The board that executes commands, and the board that only reads what the first has written. */
   #board: Board = newBoard(this.#newId);
   #other: Board = newBoard(this.#newId);
-  /** What the reference calls what the board has named. */
+  /** The ids of the reference by the ids of the board. */
   readonly #referenceIds = new Map<string, string>();
   #created = { requests: 0, engagements: 0 };
   #idCount = 0;
-  /** Ids do not come back. */
+  /** The ids of dropped operators are not used again. */
   readonly #dropped = new Set<OperatorId>();
 
-  constructor({ sites, queues, operators }: Pick<Life, 'sites' | 'queues' | 'operators'>) {
+  constructor({ sites, queues, operators }: Pick<History, 'sites' | 'queues' | 'operators'>) {
     this.#world.now = this.#now;
     for (const [which, input] of sites.entries()) this.#putSite(which, input);
     for (const settings of queues) this.#putQueue(settings);
@@ -72,14 +72,14 @@ export class Run {
     this.#compare(this.#commandOf(action));
   }
 
-  /** One that has read every row, or all of them just now, stands where the last one left off. */
+  /** A board that has read every change, or has just loaded all rows, continues where the last board stopped. */
   #changeProcess(action: Action<'otherProcess' | 'reload'>): void {
     if (action.do === 'reload') this.#board = this.#ledger.load(this.#newId, this.#now);
     else [this.#board, this.#other] = [this.#other, this.#board];
     this.#compare({ name: 'tick' });
   }
 
-  /** Everything that is stored is moved along, and read again: nobody must notice. */
+  /** Shifts all stored times and reloads the boards, which must behave as before. */
   #stepClock(byMs: number): void {
     this.#compare({ name: 'tick' });
     this.#now += byMs;
@@ -90,7 +90,6 @@ export class Run {
     this.#other = this.#ledger.load(this.#newId, this.#now);
   }
 
-  /** What is to be asked. */
   #commandOf(action: Action): Command {
     switch (action.do) {
       case 'enqueue':
@@ -179,7 +178,7 @@ export class Run {
     };
   }
 
-  /** Something with what there is; where there is nothing, with what there is not. */
+  /** A command on an existing ticket, request or engagement; with an unknown id if there is none. */
   #commandOnExisting(
     action: Action<'cancelTicket' | 'answer' | 'transferToOperator' | 'transferToQueue' | 'end'>,
   ): Command {
@@ -235,20 +234,20 @@ export class Run {
       return { name: 'answer', requestId: 'none' as RequestId, action, by: visitorParty(names.visitors[0]), error };
     const { kind, origin, visitor, engagement } = request;
     const operator = operatorParty(request.operator.settings.id);
-    const asker =
+    const requester =
       kind === 'transfer'
         ? operatorParty(engagement?.operator.settings.id)
         : origin === 'visitor'
           ? visitorParty(visitor.id)
           : operator;
-    const asked = kind !== 'transfer' && origin === 'operator' ? visitorParty(visitor.id) : operator;
-    const by = (action === 'cancel') === valid ? asker : asked;
+    const invited = kind !== 'transfer' && origin === 'operator' ? visitorParty(visitor.id) : operator;
+    const by = (action === 'cancel') === valid ? requester : invited;
     const stranger = kind === 'transfer' ? visitorParty(visitor.id) : operatorParty(nth(names.operators, which));
     const name = (kind === 'transfer') === (valid || which > 0) ? 'answerTransfer' : 'answer';
     return { name, requestId: request.id, action, by: valid || which < 3 ? by : stranger, error };
   }
 
-  /** What the database would know of the visitor. */
+  /** What the database stores about the visitor. */
   #factsOf(visitorId: VisitorId, siteId: SiteId, last: number | null) {
     const teams = [[], ['team-1', 'team-2'], ['team-1'], ['team-2'], ['team-1', 'team-2'], []] as never[][];
     return {
@@ -259,7 +258,7 @@ export class Run {
     };
   }
 
-  /** One that there is; now and then perhaps one that there is not. */
+  /** An existing queue, or sometimes a queue that may not exist. */
   #queueId(which: number, siteId: SiteId | null): QueueId {
     const known = this.#world.queues.map(({ settings }) => settings);
     const fitting = known.filter((queue) => siteId === null || queue.siteId === siteId).map(({ id }) => id);
@@ -290,10 +289,10 @@ export class Run {
     this.#read({ sites: [site.id] }, [this.#board, this.#other]);
   }
 
-  /** A queue stays on the site it was made for. */
-  #putQueue(wanted: QueueSettings): void {
-    const { siteId } = this.#ledger.queues.get(wanted.id) ?? wanted;
-    const settings = { ...wanted, siteId };
+  /** A queue never changes its site. */
+  #putQueue(input: QueueSettings): void {
+    const { siteId } = this.#ledger.queues.get(input.id) ?? input;
+    const settings = { ...input, siteId };
     this.#ledger.queues.set(settings.id, settings);
     configureQueue(this.#world, settings);
     this.#read({ queues: [settings.id] }, [this.#board, this.#other]);
@@ -309,7 +308,7 @@ export class Run {
     this.#read({ operators: [settings.id] }, [this.#board, this.#other]);
   }
 
-  /** Only one that nobody is in. */
+  /** Drops a queue only if it has no visitors. */
   #dropQueue(which: number): void {
     const queue = nth(this.#world.queues, which);
     if (queue === undefined || visitorsIn(this.#world, queue).length > 0) return;
@@ -322,7 +321,7 @@ export class Run {
     }
   }
 
-  /** Only one who has nothing on the board. */
+  /** Drops an operator only if they have no requests and no engagements. */
   #dropOperator(which: number): void {
     const operator = nth(this.#world.operators, which);
     if (operator === undefined || loadOf(this.#world, operator).length > 0) return;
@@ -337,16 +336,16 @@ export class Run {
     for (const board of boards) this.#ledger.put(board, { ...noRows, ...rows });
   }
 
-  /** Carries it out on both, and compares everything that can be seen. */
+  /** Executes the command on the board and on the reference, and compares all that is visible. */
   #compare(command: Command): void {
     const mine = outcomeOf(() => apply(this.#board, command, this.#now));
     const expected = outcomeOf(() => act(this.#world, this.#withReferenceIds(command), this.#now));
     const changes = takeChanges(this.#board);
     this.#read(this.#ledger.write(changes), [this.#other]);
-    this.#learnIds(changes);
+    this.#mapIds(changes);
     const seen = { outcome: mine, ...visibleChanges(changes), ...boardView(this.#board, this.#ledger, this.#now) };
     const { events, visits } = this.#world;
-    this.#same(seen, { outcome: expected, events, visits, ...worldView(this.#world) }, command);
+    this.#assertSame(seen, { outcome: expected, events, visits, ...worldView(this.#world) }, command);
     this.#world.events = [];
     this.#world.visits = [];
     for (const { type, id, at, fields } of changes.events) makeEvent(type, { id, at: new Date(at) }, fields);
@@ -354,11 +353,11 @@ export class Run {
     this.#assertNothingMissed(command);
   }
 
-  #same(seen: object, expected: object, command: Command): void {
+  #assertSame(seen: object, expected: object, command: Command): void {
     const mine = JSON.stringify(seen, (_key, value: unknown) => this.#referenceId(value));
     const theirs = JSON.stringify(expected);
     if (mine === theirs) return;
-    const at = `after ${JSON.stringify(command)}, ${(this.#now - monday) / 1000} s after the beginning`;
+    const at = `after ${JSON.stringify(command)}, ${(this.#now - monday) / 1000} s after the start`;
     const right = JSON.parse(theirs) as Record<string, unknown>;
     for (const [what, value] of Object.entries(JSON.parse(mine) as Record<string, unknown>))
       assert.deepEqual(value, right[what], `${what} differ ${at}`);
@@ -369,19 +368,19 @@ export class Run {
     return typeof value === 'string' ? (this.#referenceIds.get(value) ?? value) : value;
   }
 
-  /** The command with the reference's names. */
+  /** The command with the ids of the reference. */
   #withReferenceIds(command: Command): Command {
     const named = Object.entries(command).map(([key, value]) => [key, this.#referenceId(value)]);
     return Object.fromEntries(named) as Command;
   }
 
-  /** Learns the names of what was made, in the order it was made. */
-  #learnIds(changes: Changes): void {
+  /** Maps the ids of new rows to those of the reference, in the order of their creation. */
+  #mapIds(changes: Changes): void {
     const { requests, engagements } = changes;
-    for (const thing of [...requests, ...engagements]) {
-      if (thing.createdIn !== changes) continue;
-      const kind = 'timeoutMs' in thing ? 'requests' : 'engagements';
-      this.#referenceIds.set(thing.id, this.#world[kind][this.#created[kind]]?.id ?? 'unknown');
+    for (const row of [...requests, ...engagements]) {
+      if (row.createdIn !== changes) continue;
+      const kind = 'timeoutMs' in row ? 'requests' : 'engagements';
+      this.#referenceIds.set(row.id, this.#world[kind][this.#created[kind]]?.id ?? 'unknown');
       this.#created[kind] += 1;
     }
     for (const { id, subEngagementId } of engagements) {
@@ -390,26 +389,26 @@ export class Run {
     }
   }
 
-  /** Until the board's next deadline nothing happens by itself; and a tick leaves nothing overdue. */
+  /** Nothing happens before the board's next deadline, and a tick leaves nothing overdue. */
   #assertNothingMissed({ name }: Command): void {
     const due = boardDue(this.#board);
-    if (name === 'tick') assert(due === null || due > this.#now, 'a tick has left something overdue');
+    if (name === 'tick') assert(due === null || due > this.#now, 'a tick left a deadline overdue');
     this.#world.now = Math.max(this.#now, (due ?? this.#now + dayMs) - 1);
-    if (name === 'tick') assert.equal(nextDue(this.#world), undefined, 'the board sleeps while something falls due');
-    assert.equal(nextMatch(this.#world), undefined, 'the board sleeps while somebody could be offered');
+    if (name === 'tick') assert.equal(nextDue(this.#world), undefined, 'the board missed a deadline of the reference');
+    assert.equal(nextMatch(this.#world), undefined, 'the board missed an offer that is possible');
     this.#world.now = this.#now;
   }
 }
 
-/** What was answered: the thing's id, or the code of a refusal. Everything else about the thing is seen elsewhere. */
-function outcomeOf(ask: () => unknown): unknown {
+/** The id of the result, or the code of a refusal. The views compare the rest of the result. */
+function outcomeOf(execute: () => unknown): unknown {
   try {
-    const answer = ask();
-    const thing =
+    const answer = execute();
+    const result =
       typeof answer === 'object' && answer !== null && 'created' in answer
         ? (answer as unknown as { ticket: unknown }).ticket
         : answer;
-    return thing === null ? null : (thing as { readonly id: string }).id;
+    return result === null ? null : (result as { readonly id: string }).id;
   } catch (error) {
     if (error instanceof Refusal) return { refused: error.code };
     if (error instanceof ReferenceRefusal) return { refused: error.message };

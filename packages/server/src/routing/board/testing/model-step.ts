@@ -1,12 +1,12 @@
 import type { Ledger } from './model-ledger.ts';
 import type { World } from './reference-world.ts';
 
-/** What a step of the clock does to what is stored, as `move-times.ts` does it in SQL, and to the reference. */
+/** Shifts the stored times after a step of the clock, as `move-times.ts` does in SQL, and the times of the reference. */
 
-/** A queue's hours go by the clock. Of these lives they are the same every day, so the clock is stepped by whole days. */
+/** The opening hours in these histories are the same every day, so a step by whole days does not change them. */
 export function moveLedger(ledger: Ledger, byMs: number, now: number): void {
   for (const [id, row] of ledger.tickets)
-    // The refusals of a ticket that has ended concern nobody, but they are compared.
+    // The refusals of an ended ticket have no effect, but they are compared.
     if (row.ended_at !== null) ledger.tickets.set(id, { ...row, refusals: {} });
     else
       ledger.tickets.set(id, {
@@ -30,7 +30,7 @@ export function moveLedger(ledger: Ledger, byMs: number, now: number): void {
     ledger.operators.set(id, { ...settings, leaseUntil: later(settings.leaseUntil, byMs) });
   for (const [id, until] of ledger.leases) ledger.leases.set(id, later(until, byMs));
   for (const memory of ledger.memories.values()) memory.leftOthersAt = later(memory.leftOthersAt, byMs);
-  // Engagements that have ended keep their times; a board takes none of them for later than now.
+  // Ended engagements keep their times, but a board treats none of them as later than now.
   for (const [id, at] of ledger.engagedAt) ledger.engagedAt.set(id, Math.min(at, now));
   for (const row of ledger.engagements.values())
     if (row.ended_at === null)

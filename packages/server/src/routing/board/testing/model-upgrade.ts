@@ -2,9 +2,9 @@ import type { EngagementId, SubEngagementId } from '../../../platform/ids.ts';
 import type { Board } from '../board.ts';
 import type { Command } from '../commands.ts';
 import { noCall } from './reference-upgrade.ts';
-import { names, nth, operatorParty, visitorParty, type Action } from './model-life.ts';
+import { names, nth, operatorParty, visitorParty, type Action } from './model-history.ts';
 
-/** D4.4: what was text occupies its operator otherwise from now on. */
+/** D4.4: an upgrade from text to audio or video makes the engagement exclusive. */
 export function upgradeCommand(board: Board, action: Action<'acceptUpgrade'>): Command {
   const { which, valid, by: side, pending, video } = action;
   const engagement = nth([...board.engagements.values()], which);
@@ -25,7 +25,7 @@ export function upgradeCommand(board: Board, action: Action<'acceptUpgrade'>): C
   return { name: 'acceptUpgrade', engagementId, upgradeId: upgrade.id, by, upgrade };
 }
 
-/** Hanging up; `rightly`: the call that goes on, if there is one. */
+/** Hangs up. If `valid`, the command names the active call of the engagement, if there is one. */
 export function endCallCommand(board: Board, { which, valid, by: side }: Action<'endCall'>): Command {
   const engagements = [...board.engagements.values()];
   const engagement = nth(

@@ -7,7 +7,7 @@ import type { Engagement, Operator, QueueEntry, Request, Ticket } from '../struc
 import type { Ledger } from './model-ledger.ts';
 import { viewTicket } from '../views/views.ts';
 
-/** All that can be seen of a board and of the reference, in the same words; and what must hold of any board. */
+/** The visible state of a board and of the reference in the same form, and the invariants of every board. */
 
 export function boardView(board: Board, ledger: Ledger, now: number) {
   return {
@@ -156,19 +156,19 @@ export function worldView(world: World): ReturnType<typeof boardView> {
   };
 }
 
-/** D2.3, D3.4, D4.4 and D4.6, looked at from outside. */
+/** Checks D2.3, D3.4, D4.4 and D4.6 on the state of the board. */
 export function assertInvariants(board: Board, ledger: Ledger, command: Command): void {
   const tickets = [...board.tickets.values()];
   for (const ticket of tickets)
     for (const operator of board.operators.values())
       if (ticket.state === 'waiting' && couldTake(board, ticket, operator))
-        assert.fail(`D4.6: ${ticket.id} waits beside ${operator.settings.id}`);
+        assert.fail(`D4.6: ${ticket.id} waits although ${operator.settings.id} could take it`);
   const visits = tickets
     .filter(({ kind }) => kind === 'visitor')
     .map(({ visitor, siteId }) => `${visitor.id} ${siteId}`);
   assert.equal(new Set(visits).size, visits.length, 'D3.4: a visitor has two tickets on a site');
   for (const { settings, engagements, requests } of board.operators.values()) {
-    // What began with a reply from a phone began whether there was room or not.
+    // An engagement that began with a reply by SMS may exceed the operator's limit.
     const ordinary = [...engagements.filter((each) => !beganByPhone(ledger, each)), ...requests.filter(occupies)];
     const texts = ordinary.filter(({ medium }) => medium === 'text').length;
     const exclusives = ordinary.length - texts;
@@ -214,7 +214,7 @@ function isOf(
   );
 }
 
-/** By brute force, from nothing but settings, requests and engagements. */
+/** Brute force, from settings, requests and engagements alone. */
 function couldTake(board: Board, ticket: Ticket, operator: Operator): boolean {
   const { medium, neverTo } = ticket;
   const isHere = (each: Operator): boolean =>
@@ -222,10 +222,10 @@ function couldTake(board: Board, ticket: Ticket, operator: Operator): boolean {
     takes(each.settings.media, medium) &&
     each.settings.id !== neverTo &&
     ticket.entries.some((entry) => isFor(board, ticket, entry, each));
-  const asked = [...board.requests.values()].filter(occupies);
-  const load = [...asked, ...board.engagements.values()].filter((each) => each.operator === operator);
-  const most = medium === 'text' ? operator.settings.maxEngagements : 1;
-  if (!isHere(operator) || load.length >= most || load.some((each) => each.medium !== 'text')) return false;
+  const pending = [...board.requests.values()].filter(occupies);
+  const load = [...pending, ...board.engagements.values()].filter((each) => each.operator === operator);
+  const max = medium === 'text' ? operator.settings.maxEngagements : 1;
+  if (!isHere(operator) || load.length >= max || load.some((each) => each.medium !== 'text')) return false;
   const hasRefused = ({ settings: { id } }: Operator): boolean => (ticket.refusals?.get(id) ?? 0) > board.now;
   return !hasRefused(operator) || ![...board.operators.values()].some((each) => isHere(each) && !hasRefused(each));
 }
@@ -233,9 +233,9 @@ function couldTake(board: Board, ticket: Ticket, operator: Operator): boolean {
 function isFor(board: Board, ticket: Ticket, { queue: { settings } }: QueueEntry, operator: Operator): boolean {
   const { preferred, enqueuedAt, narrowedTo } = ticket;
   const last = preferred === null ? undefined : board.operators.get(preferred);
-  const isHeld =
+  const isReserved =
     last?.settings.enabled === true &&
     isOf(last, settings, narrowedTo) &&
     enqueuedAt + (settings.affinityMs ?? 0) > board.now;
-  return isOf(operator, settings, narrowedTo) && (!isHeld || last === operator);
+  return isOf(operator, settings, narrowedTo) && (!isReserved || last === operator);
 }

@@ -20,7 +20,7 @@ import {
   type World,
 } from './reference-world.ts';
 
-/** What can happen in the plain world, and what is told of it. */
+/** The state transitions of the reference, and their events. */
 
 const refusalMs = 60_000;
 
@@ -96,7 +96,7 @@ export function createRequest(
   return request;
 }
 
-/** Whatever is asked for brings a webhook of its own along; an offer passes on its ticket's. */
+/** Every ticket and every direct request has its own webhook; an offer uses the webhook of its ticket. */
 export function hookOf({ id }: { readonly id: string }): string {
   return `hook of ${id}`;
 }
@@ -129,7 +129,7 @@ export function fail(world: World, request: Request, reason: FailReason, message
   });
 }
 
-/** The request comes to nothing; its ticket waits again with its place. */
+/** The request fails; its ticket waits again in the same position. */
 export function failAndRequeue(
   world: World,
   request: Request,
@@ -156,7 +156,7 @@ function accept(world: World, request: Request): void {
   request.operator.lastEngagedAt = world.now;
 }
 
-/** D5: the engagement begins; on that site the visitor wants nothing else any more. */
+/** D5: the engagement begins and ends the visitor's other tickets and requests on that site. */
 export function start(world: World, request: Request): void {
   const { visitorId, siteId, operator, medium, queue } = request;
   accept(world, request);
@@ -204,7 +204,7 @@ export function start(world: World, request: Request): void {
   if (content !== null && content !== '') appendWelcome(world, engagement, content);
 }
 
-/** Its ticket has come to its end, and the queue that made the match remembers how long that took. */
+/** Ends the ticket, and records its wait in the queue that made the match. */
 function engage(world: World, { ticket, queue }: Request, { id }: Engagement): void {
   if (ticket === null || queue === null) return;
   ticket.request = null;
@@ -226,7 +226,7 @@ export function completeTransfer(world: World, request: Request, engagement: Eng
   engagement.operator = request.operator;
   engagement.siteId = request.siteId;
   engagement.medium = request.medium;
-  // Another operator is another call.
+  // A new operator means a new call.
   finishCall(world, engagement, null);
   followMedium(world, engagement);
   engagement.subscribers = [...engagement.subscribers, ...hooksOf(request)];

@@ -11,10 +11,10 @@ import {
   type World,
 } from './reference-world.ts';
 
-/** A call that there is not. */
+/** The id of a call that does not exist. */
 export const noCall = 'none' as CallId;
 
-/** D4.4: audio and video are for one who has nothing else. */
+/** D4.4: audio and video need an operator without other engagements. */
 export function acceptUpgrade(
   world: World,
   { engagementId, by, upgrade }: Command<'acceptUpgrade'>,
@@ -34,7 +34,7 @@ export function acceptUpgrade(
   return engagement;
 }
 
-/** The one who hangs up names the call that goes on, or none. */
+/** The command names the active call, or `noCall`. */
 export function endCall(world: World, { engagementId, callId, by }: Command<'endCall'>): Engagement | null {
   const engagement = ongoing(world).find(({ id }) => id === engagementId);
   if (engagement === undefined || !isParty(engagement, by) || callId === noCall) return null;

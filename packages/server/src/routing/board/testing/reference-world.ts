@@ -4,24 +4,24 @@ import type { Party } from '../rules/answering.ts';
 import type { OperatorSettings, QueueMemory, QueueSettings, Site } from '../structures/state.ts';
 
 /**
- * The rules of routing (D1–D5) once more, as plainly as they can be said: lists that are searched from end to end, and
- * nothing of the board but the shape of its commands and settings. It is slow and obvious, and the board must do the same.
- * Here is how things are, and what follows from it; `reference.ts` is what happens.
+ * A second, naive implementation of the routing rules (D1–D5), with which the board is compared. It searches lists from end to
+ * end and shares only the types of commands and settings with the board. This file has the state and what follows from it;
+ * `reference.ts` has the commands.
  */
 export interface World {
   now: number;
   readonly sites: Map<string, Site>;
   readonly queues: Queue[];
   readonly operators: Operator[];
-  /** Until when a visitor said it would be there. */
+  /** When the presence lease of each visitor ends. */
   readonly leases: Map<string, number | null>;
-  /** All that ever were, in the order they were made. */
+  /** All tickets, requests and engagements, also ended ones, in the order of creation. */
   readonly tickets: Ticket[];
   readonly requests: Request[];
   readonly engagements: Engagement[];
-  /** Operators found not to be available, to be looked at. */
+  /** Operators who may have become unavailable and must be checked. */
   readonly absent: Set<Operator>;
-  /** What has happened since this was last asked. */
+  /** Events and visits since the last comparison. */
   events: { readonly type: string; readonly about: unknown; readonly fields: unknown }[];
   visits: { readonly queue: string; readonly ticket: string; readonly enteredAt: number; readonly outcome: string }[];
   readonly newId: () => string;
@@ -30,7 +30,7 @@ export interface World {
 export interface Queue extends QueueMemory {
   readonly id: string;
   settings: QueueSettings;
-  /** Within its hours, as last looked at, and when to look again. */
+  /** Whether the queue is within its hours, and when that changes. */
   open: boolean;
   hoursAt: number | null;
 }
@@ -39,7 +39,7 @@ export interface Operator {
   readonly id: string;
   settings: OperatorSettings;
   present: boolean;
-  /** Its lease runs, as last looked at. */
+  /** Whether the lease has not ended yet, at the last check. */
   leaseRuns: boolean;
   lastEngagedAt: number;
 }
@@ -54,7 +54,7 @@ export interface Ticket {
   readonly criteria: string;
   readonly visitorTeams: readonly string[];
   readonly narrowedTo: readonly string[];
-  /** To be handed on, and by whom. */
+  /** The engagement to transfer, and the operator who transfers it. */
   readonly engagement: Engagement | null;
   readonly neverTo: string | null;
   readonly address: string | null;
@@ -80,7 +80,7 @@ export interface Request {
   engagement: Engagement | null;
   readonly createdAt: number;
   readonly timeoutMs: number;
-  /** Waits for days, for a reply to what was sent to a phone. */
+  /** A request by SMS, which waits for a reply for days. */
   readonly lasting: boolean;
   readonly address: string | null;
   state: 'pending' | 'accepted' | 'failed';
@@ -103,7 +103,7 @@ export interface Engagement {
   transfer: Request | Ticket | null;
   endedAt: number | null;
   endReason: EndReason | null;
-  /** Oldest first; at most the last goes on. */
+  /** Oldest first; only the last can be active. */
   calls: readonly Call[];
 }
 
@@ -113,7 +113,7 @@ interface Call {
   readonly endedBy: 'visitor' | 'operator' | null;
 }
 
-/** The engagement has a medium from now on: what was a call ends, or what is one begins. A call may go on from audio to video. */
+/** Starts or ends a call after the medium changed. A call continues when audio becomes video. */
 export function followMedium(world: World, engagement: Engagement, endedBy: Call['endedBy'] = null): void {
   const isCall = ['audio', 'video'].includes(engagement.medium) && engagement.endedAt === null;
   const wasCall = engagement.calls.at(-1)?.endedAt === null;
@@ -153,7 +153,7 @@ export function activeTickets({ tickets }: World): Ticket[] {
   return tickets.filter(isActive);
 }
 
-/** In order: at the same instant by id. */
+/** Sorted by creation, then by id. */
 export function pending({ requests }: World): Request[] {
   return requests
     .filter(({ state }) => state === 'pending')
@@ -183,7 +183,7 @@ export function lineOf(world: World, queue: Queue): Ticket[] {
   return visitorsIn(world, queue).filter(({ state }) => state === 'waiting');
 }
 
-/** D3.7: the best of its queues. */
+/** D3.7: the best position in any of its queues. */
 export function positionOf(world: World, ticket: Ticket): number | null {
   if (ticket.state !== 'waiting') return null;
   return Math.min(...ticket.entries.map(({ queue }) => lineOf(world, queue).indexOf(ticket) + 1));
@@ -208,14 +208,16 @@ export function takes(set: number, medium: Medium): boolean {
 function belongs(operator: Operator, { settings }: Queue, narrowedTo: readonly string[]): boolean {
   const teams: ReadonlySet<string> | undefined = operator.settings.sites.get(settings.siteId);
   if (teams === undefined) return false;
-  return [settings.teams, narrowedTo].every((wanted) => wanted.length === 0 || wanted.some((team) => teams.has(team)));
+  return [settings.teams, narrowedTo].every(
+    (allowed) => allowed.length === 0 || allowed.some((team) => teams.has(team)),
+  );
 }
 
 function present(world: World, queue: Queue, narrowedTo: readonly string[]): Operator[] {
   return world.operators.filter((operator) => operator.present && belongs(operator, queue, narrowedTo));
 }
 
-/** D2.1, of those in the teams that a ticket names. */
+/** D2.1, limited to the teams of a ticket. */
 function staffOf(world: World, queue: Queue, narrowedTo: readonly string[]): Operator[] {
   const { settings } = queue;
   return present(world, queue, narrowedTo).filter((operator) =>
@@ -242,7 +244,7 @@ export interface Applicant {
   readonly narrowedTo: readonly string[];
 }
 
-/** Why a queue does not let a visitor in (D1.2, D1.6, D3.2); the more hopeful, the greater (D3.3). 0: it does. */
+/** Why a queue rejects a visitor (D1.2, D1.6, D3.2); the highest index is reported (D3.3). 0: the queue admits them. */
 export const codes = ['', 'no_matching_queue', 'queue_closed', 'queue_unstaffed', 'queue_full'] as const;
 
 export function obstacleOf(world: World, queue: Queue, { medium, visitorTeams, narrowedTo }: Applicant): number {
@@ -275,7 +277,7 @@ export interface Match {
   readonly operator: Operator;
 }
 
-/** D4: the longest waiting ticket that somebody can be offered, with the best of them. */
+/** D4: the longest waiting ticket that can be offered, with the best operator for it. */
 export function nextMatch(world: World): Match | undefined {
   for (const ticket of world.tickets) {
     if (ticket.state !== 'waiting') continue;
@@ -305,14 +307,14 @@ function isPossible(world: World, match: Match): boolean {
   return !(hasRefused(world, ticket, operator) && hasOtherCandidates(world, ticket));
 }
 
-/** Busy or not: present, of the right teams, takes the medium, and the place is not kept for somebody else (D4.3). */
+/** Whether the operator could take the ticket if they had room; a hold for another operator excludes them (D4.3). */
 function isCandidate(world: World, { ticket, queue, operator }: Match): boolean {
   if (!operator.present || !takes(operator.settings.media, ticket.medium)) return false;
   const holder = heldFor(world, ticket, queue);
   return belongs(operator, queue, ticket.narrowedTo) && (holder === undefined || holder === operator);
 }
 
-/** D4.3: for whom the queue keeps the ticket. */
+/** D4.3: the operator for whom the queue holds the ticket. */
 function heldFor(world: World, { preferred, enqueuedAt, narrowedTo }: Ticket, queue: Queue): Operator | undefined {
   const { affinityMs } = queue.settings;
   if (affinityMs === null || enqueuedAt + affinityMs <= world.now) return undefined;
@@ -342,7 +344,7 @@ export function hasRoom(world: World, operator: Operator, medium: Medium): boole
   return medium === 'text' ? load.length < operator.settings.maxEngagements : load.length === 0;
 }
 
-/** The media of all that an operator is engaged in, or may be at any moment. */
+/** The media of the operator's engagements and pending requests. */
 export function loadOf(world: World, operator: Operator): Medium[] {
   return [...pending(world).filter(({ lasting }) => !lasting), ...ongoing(world)]
     .filter((each) => each.operator === operator)

@@ -40,7 +40,7 @@ import {
 } from './reference-world.ts';
 import type { OperatorSettings, QueueSettings } from '../structures/state.ts';
 
-/** What may be asked of the plain world, what falls due in it, and what follows: the naive counterpart of `commands.ts`. */
+/** The commands and deadlines of the reference: the naive counterpart of `commands.ts`. */
 
 const graceMs = 30_000;
 const lastingMs = 259_200_000;
@@ -63,17 +63,17 @@ export function configureOperator(world: World, settings: OperatorSettings): voi
   world.absent.add(operator);
 }
 
-/** The answer is the thing that was made or acted on; `null` where there is no such thing for the caller. */
+/** Returns the ticket, request or engagement that was created or changed; `null` if the caller can see none. */
 export function act(world: World, command: Command, now: number): { readonly id: string } | null {
   world.now = now;
   for (let due = nextDue(world); due !== undefined; due = nextDue(world)) due.run();
   settle(world);
-  const thing = carryOut(world, command);
+  const result = execute(world, command);
   settle(world);
-  return thing;
+  return result;
 }
 
-function carryOut(world: World, command: Command): { readonly id: string } | null {
+function execute(world: World, command: Command): { readonly id: string } | null {
   switch (command.name) {
     case 'enqueue':
       return enqueue(world, command);
@@ -100,7 +100,7 @@ function carryOut(world: World, command: Command): { readonly id: string } | nul
     case 'setVisitorPresence':
       setVisitorLease(world, command.visitorId, command.leaseMs);
       return null;
-    // Leases that are renewed are the affair of a test of their own.
+    // renewal.test.ts tests the renewal of leases.
     case 'renewPresence':
     case 'tick':
     case 'viewTicket':
@@ -117,7 +117,7 @@ interface Due {
   readonly run: () => void;
 }
 
-/** What falls due first of all, now or before. */
+/** The earliest deadline that is due. */
 export function nextDue(world: World): Due | undefined {
   const found: Due[] = [
     ...world.queues.map((queue) => ({ at: queue.hoursAt ?? Infinity, kind: 0, id: queue.id, run: () => updateHours(world, queue) })), // prettier-ignore
@@ -144,12 +144,12 @@ function duesOfOperator(world: World, operator: Operator): Due[] {
   ];
 }
 
-/** A lease counts for what began before it ran out. */
+/** The end of a lease affects only what began before it. */
 function duesOfVisitor(world: World, id: string, leaseUntil: number): Due[] {
   const tickets = activeTickets(world).filter(
     ({ kind, visitorId, enqueuedAt }) => kind === 'visitor' && visitorId === id && enqueuedAt < leaseUntil,
   );
-  const asked = pending(world).filter(
+  const requests = pending(world).filter(
     ({ kind, visitorId, createdAt, lasting }) =>
       kind === 'direct' && visitorId === id && createdAt < leaseUntil && !lasting,
   );
@@ -161,24 +161,24 @@ function duesOfVisitor(world: World, id: string, leaseUntil: number): Due[] {
       if (ticket.request !== null) fail(world, ticket.request, 'visitor_left');
       endTicket(world, ticket, 'visitor_left');
     }
-    for (const request of asked) fail(world, request, 'visitor_left');
+    for (const request of requests) fail(world, request, 'visitor_left');
   };
   const endThem = (): void => lost.forEach((each) => endEngagement(world, each, 'visitor_left'));
   return [
-    ...(tickets.length + asked.length > 0 ? [{ at: leaseUntil, kind: 2, id, run: leave }] : []),
+    ...(tickets.length + requests.length > 0 ? [{ at: leaseUntil, kind: 2, id, run: leave }] : []),
     ...(lost.length > 0 ? [{ at: leaseUntil + graceMs, kind: 4, id, run: endThem }] : []),
   ];
 }
 
-/** D3.6: one under offer is let be, and ends when the offer comes to nothing. */
+/** D3.6: an offered ticket does not expire; it ends if the offer fails. */
 function dueOfTicket(world: World, ticket: Ticket): Due[] {
   if (ticket.state !== 'waiting') return [];
-  // Of one site in the order they came.
+  // Tickets of one site expire in the order of their arrival.
   const id = `${ticket.siteId} ${String(world.tickets.indexOf(ticket)).padStart(9, '0')}`;
   return [{ at: expiresAt(world, ticket), kind: 6, id, run: () => endTicket(world, ticket, 'expired') }];
 }
 
-/** D4.5: the one who was asked and did not answer may be taken for absent. */
+/** D4.5: an operator who misses a request may become unavailable. */
 function timeOut(world: World, request: Request): void {
   failAndRequeue(world, request, 'timed_out');
   const { operator } = request;
@@ -188,7 +188,7 @@ function timeOut(world: World, request: Request): void {
   updatePresence(world, operator);
 }
 
-/** Whether it is the operator whose answer is awaited. */
+/** Whether the operator is the one who must answer the request. */
 function isInvited({ kind, origin }: Request): boolean {
   return kind === 'transfer' || origin === 'visitor';
 }
@@ -196,9 +196,9 @@ function isInvited({ kind, origin }: Request): boolean {
 function settle(world: World): void {
   for (const operator of [...world.absent].toSorted((a, b) => (a.id < b.id ? -1 : 1))) leave(world, operator);
   world.absent.clear();
-  const turned = world.queues.filter((queue) => queue.lastStatus !== statusIgnoringCapacity(world, queue));
-  for (const queue of turned) queue.lastStatus = statusIgnoringCapacity(world, queue);
-  for (const queue of turned.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
+  const changed = world.queues.filter((queue) => queue.lastStatus !== statusIgnoringCapacity(world, queue));
+  for (const queue of changed) queue.lastStatus = statusIgnoringCapacity(world, queue);
+  for (const queue of changed.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
     if (queue.lastStatus !== 'opened') for (const ticket of lineOf(world, queue)) reroute(world, ticket, queue);
   for (let match = nextMatch(world); match !== undefined; match = nextMatch(world)) offer(world, match);
 }
@@ -249,7 +249,7 @@ function enqueue(world: World, command: Command<'enqueue'>): Ticket {
   return ticket;
 }
 
-/** While a visitor has a ticket that needs presence, a sign of life counts for two minutes at most. */
+/** While a visitor has a ticket that needs presence, a lease lasts two minutes at most. */
 function setVisitorLease(world: World, visitorId: string, leaseMs: number): void {
   const tickets = activeTickets(world).filter((each) => each.kind === 'visitor' && each.visitorId === visitorId);
   const isShort = tickets.some(({ siteId }) => siteOf(world, siteId).ticketNeedsPresence);

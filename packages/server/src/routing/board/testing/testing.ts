@@ -23,12 +23,12 @@ import type {
 } from '../structures/state.ts';
 import { viewTicket, type TicketView } from '../views/views.ts';
 
-/** What the tests of the board share: ids that read as names, things as they are configured, and a board to ask. */
+/** Helpers of the board tests: readable ids, default settings, and a board that is driven by commands. */
 
 /** A Monday, 08:55 UTC: five minutes before `officeHours` begin. */
 export const monday = Date.UTC(2027, 0, 4, 8, 55);
 
-/** Ids in order of their making: at equal instants what was made first falls due first. */
+/** Ids that sort in the order of creation, so that of two equal deadlines the older one comes first. */
 export function idSource(): () => string {
   let last = 0;
   return () => {
@@ -100,22 +100,22 @@ export function noMemory(): QueueMemory {
 
 interface EnqueueInput {
   readonly site?: string;
-  /** None: every queue of the site. */
+  /** Default: every queue of the site. */
   readonly queues?: readonly string[];
   readonly medium?: Medium;
   readonly narrowedTo?: readonly string[];
   readonly teams?: readonly string[];
-  /** Who last engaged the visitor. */
+  /** The operator who last engaged the visitor. */
   readonly last?: string;
   readonly leaseUntil?: number;
   readonly address?: string;
 }
 
-/** A board with the site "site", a clock of its own, and things that are called by name. */
+/** A board with the site "site" and its own clock. Queues, operators and visitors have names as ids. */
 export class Desk {
   now = monday;
   readonly board: Board = newBoard(idSource());
-  /** What has been told so far. */
+  /** All events since the last `takePayloads`. */
   readonly events: BoardEvent[] = [];
   readonly visits: Visit[] = [];
   readonly #tickets = new Map<string, Ticket>();
@@ -142,7 +142,7 @@ export class Desk {
     this.wait(0);
   }
 
-  /** Operators of these teams. */
+  /** Settings for operators of these teams. */
   inTeams(...teams: readonly string[]): Pick<OperatorSettings, 'sites'> {
     return { sites: new Map([['site' as SiteId, new Set(teams as TeamId[])]]) };
   }
@@ -153,13 +153,13 @@ export class Desk {
     return answer;
   }
 
-  /** Lets time pass. */
+  /** Advances the clock and ticks the board. */
   wait(sec: number): void {
     this.now += sec * 1000;
     this.ask({ name: 'tick' });
   }
 
-  /** The code of the refusal, of which nothing may have come. */
+  /** Expects a refusal that leaves the board unchanged, and returns its code and details. */
   refusal(ask: () => unknown): { readonly code: ErrorCode; readonly details: readonly string[] } {
     const before = this.#snapshot();
     try {
@@ -169,7 +169,7 @@ export class Desk {
       assert.deepEqual(this.#snapshot(), before, 'a refusal has changed the board');
       return { code: error.code, details: error.details.map(({ attribute, detail }) => `${attribute} ${detail}`) };
     }
-    return assert.fail('it was not refused');
+    return assert.fail('the command was not refused');
   }
 
   enqueue(
@@ -196,7 +196,7 @@ export class Desk {
     this.ask({ name: 'cancelTicket', ticketId, kind, by });
   }
 
-  /** `origin` asks the other. */
+  /** A direct request from `origin` to the other side. */
   request(
     origin: 'visitor' | 'operator',
     visitor: string,
@@ -217,7 +217,7 @@ export class Desk {
     });
   }
 
-  /** The one request that is pending with an operator is answered by it. */
+  /** The operator answers their only pending request. */
   answer(
     operator: string,
     action: 'accept' | 'decline' | 'cancel',
@@ -229,7 +229,7 @@ export class Desk {
     assert(answer !== null);
   }
 
-  /** Visitor and operator begin an engagement, by way of whatever queue there is. */
+  /** Starts an engagement between the visitor and the operator through a queue. */
   engage(visitor: string, operator: string, input: EnqueueInput = {}): void {
     this.enqueue(visitor, input);
     assert.equal(this.offered(visitor), operator);
@@ -272,7 +272,7 @@ export class Desk {
 
   pending(operator: string): Request {
     const [request, ...others] = this.board.operators.get(operator as OperatorId)?.requests ?? [];
-    assert(request !== undefined && others.length === 0, `${operator} has not one request`);
+    assert(request !== undefined && others.length === 0, `${operator} does not have exactly one request`);
     return request;
   }
 
@@ -287,7 +287,7 @@ export class Desk {
     return viewTicket(this.#ticketOf(visitor));
   }
 
-  /** To whom the visitor's ticket is offered, and from where. */
+  /** The operator to whom the visitor's ticket is offered. */
   offered(visitor: string): string | null {
     return this.#ticketOf(visitor).request?.operator.settings.id ?? null;
   }
@@ -296,7 +296,7 @@ export class Desk {
     return this.#ticketOf(visitor).request?.queue?.settings.id ?? null;
   }
 
-  /** The payloads of what was told since the last look, as they would be sent. */
+  /** The event payloads since the last call, as webhooks receive them. */
   takePayloads(): unknown[] {
     return this.events.splice(0).map(({ type, id, at, fields }) => makeEvent(type, { id, at: new Date(at) }, fields));
   }

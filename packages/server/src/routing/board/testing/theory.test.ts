@@ -9,19 +9,19 @@ import { putOperator, putQueue } from '../rules/staffing.ts';
 import { idSource, noMemory, notes, operatorNamed, queueNamed, siteNamed } from './testing.ts';
 
 /**
- * The board on a virtual clock against what queueing theory says of it: visitors come at random (Poisson), operators handle
- * them for an exponential time, and accept at the instant of the offer. Each run is a fixed seed, so each result is the same
- * every time. `npm run prove` takes longer and gets closer.
+ * Compares the board on a virtual clock with queueing theory: visitors arrive at random (Poisson), operators accept offers
+ * immediately, and handle times are exponential. Each run has a fixed seed, so results are reproducible. `npm run prove` runs
+ * longer and requires narrower intervals.
  */
 const isProof = process.env['PROVE'] !== undefined;
 
 interface System {
   readonly operators: number;
-  /** Per handle time. */
+  /** Arrivals per handle time. */
   readonly arrivals: number;
-  /** Visitors in the queue; none: as many as come. */
+  /** Capacity of the queue. Default: unlimited. */
   readonly room?: number;
-  /** Mean patience in handle times; none: they wait for ever. */
+  /** Mean patience in handle times. Default: visitors wait for ever. */
   readonly patience?: number;
 }
 
@@ -29,7 +29,7 @@ const handleMs = 1_000_000;
 const site = 'site' as SiteId;
 const queueId = 'queue' as QueueId;
 
-/** 32 bits of a sequence that is the same everywhere (mulberry32), as a number in (0, 1]. */
+/** A seeded generator of numbers in (0, 1] (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed * 0x9e3779b9;
   return () => {
@@ -42,7 +42,7 @@ function randomOf(seed: number): () => number {
 
 function setUp({ operators, room = 1e9 }: System): Board {
   const board = newBoard(idSource());
-  // Nobody is sent away by the board's own clocks: offers are accepted at once, and patience is the visitors' own.
+  // The timeouts of the board never end a ticket or an offer: only the patience of visitors does.
   putSite(board, siteNamed(site, { ticketTimeoutMs: 1e15, reactiveMs: 1e15 }));
   putQueue(board, queueNamed(queueId, site, { capacityPolicy: { type: 'fixed', capacity: room } }), noMemory());
   for (let number = 0; number < operators; number += 1)
@@ -50,7 +50,7 @@ function setUp({ operators, room = 1e9 }: System): Board {
   return board;
 }
 
-/** What is going to happen, soonest first: a heap of pairs. */
+/** Future events of the simulation, earliest first: a binary heap. */
 class Agenda {
   readonly #heap: { readonly at: number; readonly what: () => void }[] = [];
 
@@ -86,15 +86,15 @@ function swap<Item>(items: Item[], a: number, b: number): void {
 }
 
 interface Result {
-  /** Shares of those who came after the warm-up. */
+  /** Shares of the visitors who came after the warm-up. */
   readonly waited: number;
   readonly blocked: number;
   readonly abandoned: number;
-  /** In handle times, of all who were let in. */
+  /** In handle times, of all admitted visitors. */
   readonly meanWait: number;
 }
 
-/** One run: so many visitors, of whom the first tenth only warms the system up. */
+/** One run. The first tenth of the visitors warms up the system and is not counted. */
 function simulate(system: System, visitors: number, seed: number): Result {
   const board = setUp(system);
   const random = randomOf(seed);
@@ -104,7 +104,7 @@ function simulate(system: System, visitors: number, seed: number): Result {
   const counts = { came: 0, blocked: 0, waited: 0, abandoned: 0, let: 0, waitMs: 0 };
   const entered = new Map<string, { at: number; counts: boolean }>();
   let now = 1;
-  /** The area under the number of those who wait, against the sum of what each has waited: Little's law, exactly. */
+  /** Little's law: the area under the number of waiting visitors equals the sum of their waits. */
   const little = { area: 0, sum: 0, since: now };
   const queue = board.queues.get(queueId);
   assert(queue !== undefined);
@@ -165,7 +165,7 @@ function simulate(system: System, visitors: number, seed: number): Result {
     now = next.at;
     next.what();
   }
-  assert.equal(entered.size, 0, 'everybody has left');
+  assert.equal(entered.size, 0, 'all visitors have left');
   assert.equal(little.area, little.sum, "Little's law: the mean number waiting = arrivals per time × mean wait");
   return {
     waited: counts.waited / counts.let,
@@ -175,7 +175,7 @@ function simulate(system: System, visitors: number, seed: number): Result {
   };
 }
 
-/** Whether the visitor was let in. */
+/** Returns whether the queue admitted the visitor. */
 function enqueue(board: Board, id: TicketId, number: number, now: number): boolean {
   const visitorId = `visitor ${number}` as VisitorId;
   const facts = { siteId: site, teams: [], leaseUntil: null, lastOperatorId: null };
@@ -188,23 +188,23 @@ function enqueue(board: Board, id: TicketId, number: number, now: number): boole
   }
 }
 
-/** The chances of so many visitors in the system, from the rates at which it gains and loses one. */
-function steady(gain: (n: number) => number, loss: (n: number) => number, most: number): number[] {
+/** The probability of each number of visitors in the system, from its birth and death rates. */
+function steady(gain: (n: number) => number, loss: (n: number) => number, max: number): number[] {
   const weights = [1];
-  for (let n = 1; n <= most; n += 1) weights.push(((weights[n - 1] ?? 0) * gain(n - 1)) / loss(n));
+  for (let n = 1; n <= max; n += 1) weights.push(((weights[n - 1] ?? 0) * gain(n - 1)) / loss(n));
   const total = sum(weights);
   return weights.map((weight) => weight / total);
 }
 
-/** What theory says, time in handle times. */
+/** The figures by theory; times are in handle times. */
 function expected({ operators, arrivals, room, patience }: System): Result {
-  const most = room === undefined ? operators + 5_000 : operators + room;
+  const max = room === undefined ? operators + 5_000 : operators + room;
   const impatience = patience === undefined ? 0 : 1 / patience;
   const waiting = (n: number): number => Math.max(0, n - operators);
   const chances = steady(
     () => arrivals,
     (n) => Math.min(n, operators) + waiting(n) * impatience,
-    most,
+    max,
   );
   const blocked = room === undefined ? 0 : (chances.at(-1) ?? 0);
   const meanWaiting = sum(chances.map((chance, n) => chance * waiting(n)));
@@ -237,9 +237,9 @@ interface Case {
   readonly system: System;
   /** Visitors per run, in the short form. */
   readonly visitors: number;
-  /** The figures as they are known. */
+  /** Published figures. */
   readonly known: Partial<Result>;
-  /** So wide may the interval be, relative to the figure: one that says nothing proves nothing. */
+  /** The maximum half width of the interval, relative to the figure. */
   readonly width: number;
 }
 
@@ -255,11 +255,13 @@ const cases: readonly Case[] = [
 
 const form = isProof ? { seeds: 20, times: 10, narrower: 0.3 } : { seeds: 10, times: 1, narrower: 1 };
 
-/** A hundred operators take as long as all the others: the long form has them. */
-const most = isProof ? Infinity : 50;
+/** A hundred operators take as long as all other cases together, so only the long form has them. */
+const maxOperators = isProof ? Infinity : 50;
 
-for (const { name, system, visitors, known, width } of cases.filter(({ system: { operators } }) => operators <= most)) {
-  test(`${name}: theory lies in the 95 % interval of ${form.seeds} runs, and Little's law leaseRuns in each`, (context) => {
+for (const { name, system, visitors, known, width } of cases.filter(
+  ({ system: { operators } }) => operators <= maxOperators,
+)) {
+  test(`${name}: theory lies in the 95 % interval of ${form.seeds} runs, and Little's law holds in each`, (context) => {
     const runs = Array.from({ length: form.seeds }, (_, seed) => simulate(system, visitors * form.times, seed + 1));
     const theory = expected(system);
     for (const [figure, value] of Object.entries(known) as [keyof Result, number][]) {

@@ -10,19 +10,19 @@ function rule(status: number, body: unknown) {
   return ruleOn({ status, body: typeof body === 'string' ? body : JSON.stringify(body), registeredAt });
 }
 
-test('what is taken is delivered, whatever stands in the answer', () => {
+test('status 200 means delivered, whatever the body is', () => {
   for (const body of ['', '{}', 'garbage', '{"reason":"BadDeviceToken"}'])
     assert.deepEqual([rule(200, body).verdict, rule(200, body).error], ['delivered', null]);
 });
 
-test('a reason is judged as itself only with the status that goes with it', () => {
+test('a reason counts only with its documented status', () => {
   assert.equal(rule(400, { reason: 'BadDeviceToken' }).verdict, 'ended');
   assert.equal(rule(404, { reason: 'BadDeviceToken' }).verdict, 'refused');
   assert.equal(rule(503, { reason: 'BadDeviceToken' }).verdict, 'failed');
   assert.equal(rule(400, { reason: 'Unregistered', timestamp: after }).verdict, 'refused');
 });
 
-test('410 ends the webhook only if Apple found the token dead after it was registered', () => {
+test('410 ends the webhook only if Apple invalidated the token after the registration', () => {
   for (const reason of ['Unregistered', 'ExpiredToken', 'SomethingNew']) {
     assert.equal(rule(410, { reason, timestamp: after }).verdict, 'ended');
     for (const timestamp of [registeredAt.getTime(), before, 0, undefined, null, 'soon', String(after)])
@@ -33,7 +33,7 @@ test('410 ends the webhook only if Apple found the token dead after it was regis
   }
 });
 
-test('what Apple does not document is judged by its status', () => {
+test('an undocumented answer is judged by its status', () => {
   const expected: [number, string, boolean, string][] = [
     [204, 'delivered', false, 'keep'],
     [302, 'failed', false, 'keep'],
@@ -72,14 +72,14 @@ test('what Apple does not document is judged by its status', () => {
     }
 });
 
-test('every documented reason has a rule of its own, said in words', () => {
+test('every documented reason has its own rule and explanation', () => {
   const names = answers.map(([status, reason]) => `${status} ${reason}`);
   assert.equal(new Set(names).size, names.length);
   for (const [status, reason, , meaning] of answers)
     assert.equal(rule(status, { reason }).error, `Apple answered ${status} ${reason}: ${meaning}`);
 });
 
-test('Apple is left alone for a quarter of an hour after a server error', () => {
+test('after a server error of Apple the retry waits for 15 minutes', () => {
   assert.equal(rule(500, { reason: 'InternalServerError' }).retryAfterMs, 900_000);
   assert.equal(rule(503, { reason: 'Shutdown' }).retryAfterMs, null);
   assert.equal(rule(429, { reason: 'TooManyRequests' }).retryAfterMs, null);

@@ -56,24 +56,24 @@ test('an alert and a silent notification differ in their headers and in aps', ()
   });
 });
 
-test('the id is in lower case, and left out if it is no UUID', () => {
+test('apns-id is in lower case, and is left out if the event id is not a UUID', () => {
   assert.equal(headersOf(alert, { ...message(''), id: id.toUpperCase() }, now)['apns-id'], id);
   assert.equal('apns-id' in headersOf(alert, { ...message(''), id: 'test' }, now), false);
 });
 
-test('Apple does not keep what is out of date at once', () => {
+test('Apple does not store typing events', () => {
   for (const who of ['visitor', 'operator']) {
     const typing = { ...message(''), type: `engagement.chat.typing_indicator.${who}` };
     assert.equal(headersOf(alert, typing, now)['apns-expiration'], '0');
   }
 });
 
-test('the payload is put in character by character', () => {
+test('the payload is copied unchanged', () => {
   const json = '{ "event_type": "engagement.start",  "n": 12345678901234567890, "e": 1.0, "u": "\\u00e9" }';
   assert.ok(bodyOf(alert, { id, type: 'engagement.start', json }).endsWith(`,"data":${json}}`));
 });
 
-test('it is cut at the byte, not at the character', () => {
+test('a payload is shortened if it exceeds the limit in bytes, not in characters', () => {
   const empty = Buffer.byteLength(bodyOf(alert, message('')));
   for (const letter of ['a', 'é', '€', '😀']) {
     const size = Buffer.byteLength(letter);
@@ -104,9 +104,9 @@ test('it is cut at the byte, not at the character', () => {
   }
 });
 
-test('it fits, however many ids there are, and whatever the payload is', () => {
-  const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`thing_${index}_id`, '€'.repeat(64)]));
-  const least = { event_type: 'engagement.start', event_id: id, truncated: true };
+test('a notification never exceeds the limit, whatever the payload is', () => {
+  const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`object_${index}_id`, '€'.repeat(64)]));
+  const minimal = { event_type: 'engagement.start', event_id: id, truncated: true };
   for (const json of [
     JSON.stringify(many),
     JSON.stringify({ deep: { deep: { deep: { deep: { deep: { id, text: 'x'.repeat(5_000) } } } } } }),
@@ -117,18 +117,18 @@ test('it fits, however many ids there are, and whatever the payload is', () => {
   ]) {
     const body = bodyOf(silent, { id, type: 'engagement.start', json });
     assert.ok(Buffer.byteLength(body) <= maxPayloadBytes);
-    assert.deepEqual(JSON.parse(body).data, least);
+    assert.deepEqual(JSON.parse(body).data, minimal);
   }
 });
 
-test('however many ids there are, the common fields stay', () => {
-  const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`thing_${index}_id`, '€'.repeat(64)]));
+test('a shortened payload keeps the common fields, however many ids there are', () => {
+  const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`object_${index}_id`, '€'.repeat(64)]));
   const common = { event_type: 'engagement.start', event_id: id, dispatched_at: '2026-03-01T12:00:00.000Z' };
   const body = bodyOf(silent, { id, type: 'engagement.start', json: JSON.stringify({ ...common, ...many }) });
   assert.equal(JSON.stringify(JSON.parse(body).data), JSON.stringify({ ...common, truncated: true }));
 });
 
-test('what the event says of itself does not stand for what it is, and no name is special', () => {
+test('fields of the payload do not replace the real event id, and __proto__ is an ordinary name', () => {
   const json = `{"event_id":"other","truncated_id":"t","__proto__":{"id":"p"},"text":"${'x'.repeat(5_000)}"}`;
   const { data } = JSON.parse(bodyOf(silent, { id, type: 'engagement.start', json }));
   assert.deepEqual(Object.keys(data).toSorted(), ['__proto__', 'event_id', 'event_type', 'truncated', 'truncated_id']);

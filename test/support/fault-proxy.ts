@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { DatabaseAddress } from '../../packages/server/src/platform/database.ts';
+
+/**
+ * A fault in a turn. `act` is called when the process sends message number `step` on a connection for turns, counted from
+ * `injectFault`. With `before`, the message never reaches the database; with `after`, its response never comes back.
+ */
+export interface Fault {
+  readonly step: number;
+  readonly when: 'before' | 'after';
+  readonly act: () => void;
+}
+
+export interface FaultProxy {
+  readonly url: string;
+  /** Prepares the fault. Resolves when it has happened. */
+  injectFault(fault: Fault): Promise<void>;
+  close(): void;
+}
+
+/** Only connections for turns have this setting, and every connection sends its settings first. */
+const turnSetting = 'enable_seqscan';
+
+/** A proxy between a process and its database that can break a connection in the middle of a turn. */
+export async function startFaultProxy(address: DatabaseAddress): Promise<FaultProxy> {
+  if (address.kind !== 'socket') throw new Error('the tests have a socket');
+  const sockets = new Set<Socket>();
+  let armed: { fault: Fault; count: number; done: () => void } | null = null;
+
+  const server = createServer((client) => {
+    const backend = connect(`${address.directory}/.s.PGSQL.5432`);
+    sockets.add(client).add(backend);
+    let isTurns = false;
+    let isSilent = false;
+    client.on('data', (bytes: Buffer) => {
+      isTurns ||= bytes.includes(turnSetting);
+      if (!isTurns || armed === null || (armed.count += 1) !== armed.fault.step) return void backend.write(bytes);
+      const { fault, done } = armed;
+      armed = null;
+      isSilent = true;
+      if (fault.when === 'after') backend.write(bytes);
+      else backend.destroy();
+      // Wait for the response of the database: by then the message was executed.
+      const fail = (): void => {
+        fault.act();
+        client.destroy();
+        done();
+      };
+      if (fault.when === 'after') backend.once('data', fail);
+      else fail();
+    });
+    backend.on('data', (bytes: Buffer) => void (isSilent || client.write(bytes)));
+    for (const [one, other] of [
+      [client, backend],
+      [backend, client],
+    ] as const) {
+      one.on('error', () => undefined);
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `postgres://${address.user}@127.0.0.1:${port}/${address.database}`,
+    async injectFault(fault) {
+      return new Promise((done) => {
+        armed = { fault, count: 0, done };
+      });
+    },
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
