@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'vite';
-import { escapeForeign, shiftMappings } from './ascii.ts';
+import { escapeForeign } from './ascii.ts';
 import { serverBuild, serverBuilds } from './built.mjs';
+import { lineMappings } from './source-map.ts';
 
 /**
  * Bundles the server with its dependencies: a start then reads a few files instead of 1,400, and strips no types. Done by `npm start`,
@@ -41,20 +42,21 @@ await build({
     },
   },
 });
-writeInAscii();
+finishChunks();
 // Another process may have built the same at the same time.
 if (!existsSync(folder)) renameSync(draft, folder);
 removeOldBuilds();
 
-function writeInAscii(): void {
+function finishChunks(): void {
   for (const name of readdirSync(draft).filter((each) => each.endsWith('.js'))) {
     const file = join(draft, name);
     const code = readFileSync(file, 'utf8');
-    const escaped = escapeForeign(code);
-    if (escaped === code) continue;
-    writeFileSync(file, escaped);
+    writeFileSync(file, escapeForeign(code));
+    // A chunk that only passes on exports has no map.
+    if (!existsSync(`${file}.map`)) continue;
     const map = JSON.parse(readFileSync(`${file}.map`, 'utf8')) as { mappings: string };
-    writeFileSync(`${file}.map`, JSON.stringify({ ...map, mappings: shiftMappings(map.mappings, code) }));
+    const mappings = lineMappings(map.mappings, code);
+    writeFileSync(`${file}.map`, JSON.stringify({ ...map, names: [], mappings }));
   }
 }
 

@@ -29,6 +29,7 @@ const serverSources = [
   'package-lock.json',
   'scripts/build-server.ts',
   'scripts/ascii.ts',
+  'scripts/source-map.ts',
   'scripts/undici-parts.mjs',
 ];
 

@@ -7,9 +7,10 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import * as undici from 'undici';
-import { escapeForeign, shiftMappings } from '../../scripts/ascii.ts';
+import { escapeForeign } from '../../scripts/ascii.ts';
 import type * as Built from '../../scripts/built.mjs';
 import { serverBuild } from '../../scripts/built.mjs';
+import { lineMappings } from '../../scripts/source-map.ts';
 import * as parts from '../../scripts/undici-parts.mjs';
 import { temporaryDirectory } from '../support/process.ts';
 
@@ -44,10 +45,10 @@ test('the build is used as long as the sources are those that it was made from',
   }
 });
 
-test('a script in ASCII means the same, and its source map leads to the same places', () => {
+test('a script in ASCII means the same, and its source map leads to the same lines', () => {
   const code = 'a("–…");b(`é🙂`);\nc("ü");d();';
-  // Columns 0, 8 of the first line and 0, 7 of the second, each the start of its own line of the source.
-  const mappings = 'AAAA,QACA;AACA,OACA';
+  // Columns 0, 8 of the first line and 0, 7 of the second lead to lines 0, 2, 1 and 3; column 2 of the first to line 0, too.
+  const mappings = 'AAAA,EAAE,MAEF;AADA,OAEA';
   const escaped = escapeForeign(code);
   assert.equal(escaped, 'a("\\u2013\\u2026");b(`\\u00e9\\ud83d\\ude42`);\nc("\\u00fc");d();');
   const map = new SourceMap({
@@ -57,7 +58,7 @@ test('a script in ASCII means the same, and its source map leads to the same pla
     sourcesContent: [],
     names: [],
     sourceRoot: '',
-    mappings: shiftMappings(mappings, code),
+    mappings: lineMappings(mappings, code),
   });
   const lines = escaped.split('\n');
   const lineAt = (line: number, call: string): unknown => {
@@ -65,8 +66,9 @@ test('a script in ASCII means the same, and its source map leads to the same pla
     return 'originalLine' in entry ? [entry.originalLine, entry.generatedColumn] : null;
   };
   assert.deepEqual(lineAt(0, 'a('), [0, 0]);
-  assert.deepEqual(lineAt(0, 'b('), [1, 18]);
-  assert.deepEqual(lineAt(1, 'c('), [2, 0]);
+  assert.deepEqual(lineAt(0, '"'), [0, 0]);
+  assert.deepEqual(lineAt(0, 'b('), [2, 18]);
+  assert.deepEqual(lineAt(1, 'c('), [1, 0]);
   assert.deepEqual(lineAt(1, 'd('), [3, 12]);
   for (const unsafe of ['/\\–/', 'String.raw`–`']) assert.throws(() => escapeForeign(unsafe), /cannot be written/);
 });
