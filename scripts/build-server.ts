@@ -21,7 +21,12 @@ await build({
   logLevel: 'warn',
   // The driver is patched while it is loaded (platform/postgres.ts).
   ssr: { noExternal: true, external: ['postgres'] },
-  resolve: { alias: [{ find: /^undici$/, replacement: join(import.meta.dirname, 'undici-parts.mjs') }] },
+  resolve: {
+    alias: [
+      { find: /^undici$/, replacement: join(import.meta.dirname, 'undici-parts.mjs') },
+      { find: /^(?:yaml|glob)$/, replacement: join(import.meta.dirname, 'unused-module.mjs') },
+    ],
+  },
   build: {
     ssr: true,
     outDir: draft,

@@ -31,6 +31,7 @@ const serverSources = [
   'scripts/ascii.ts',
   'scripts/source-map.ts',
   'scripts/undici-parts.mjs',
+  'scripts/unused-module.mjs',
 ];
 
 /** Every build of the server has its own folder, named by what it was built from. */
