@@ -7,7 +7,7 @@ const idleShare = 0.1;
 
 /**
  * Collects the garbage of the start once, as soon as the process is idle. The start makes the space for young objects grow to
- * 16 MB, and V8 keeps that space unless all garbage is collected. This stops the thread for some 50 ms, so a process that starts
+ * 16 MB, and V8 keeps that space unless all garbage is collected. This takes about 0.1 s of the thread, so a process that starts
  * under load, and needs the space, is left alone.
  */
 export function releaseMemoryWhenIdle(log: Log, everyMs: number = checkMs): void {
