@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { serverProgram } from '../scripts/built.mjs';
 import { runningEmbeddedPostgres } from '../packages/server/src/platform/embedded-postgres.ts';
 import { urlOf } from '../test/support/cluster.ts';
 import { end, freePort, hasEnded, start } from './processes.ts';
@@ -40,7 +41,7 @@ export async function startUsher(
   const log = openSync(output, 'a');
   const began = performance.now();
   const child = start(scope, {
-    args: ['packages/server/bin/usher.mjs', 'serve'],
+    args: [serverProgram(), 'serve'],
     env: {
       PORT: String(port),
       USHER_DATA_DIR: dataDir,

@@ -1,3 +1,7 @@
 export const builtStamp: string;
 export function builtFrom(): string;
 export function isBuilt(): boolean;
+export const serverBuilds: string;
+export const serverEntry: string;
+export function serverBuild(): string;
+export function serverProgram(): string;

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isBuilt } from './built.mjs';
+import { isBuilt, serverBuild, serverProgram } from './built.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
@@ -13,8 +13,8 @@ const stamp = join(modules, '.usher-installed');
 const runtime = join(modules, 'node', 'bin', 'node');
 
 const programs = {
-  start: ['packages/server/bin/usher.mjs', 'serve'],
-  usher: ['packages/server/bin/usher.mjs'],
+  start: ['serve'],
+  usher: [],
   check: ['scripts/check.ts'],
   test: ['scripts/test.ts'],
   bench: ['bench/run.ts'],
@@ -47,24 +47,31 @@ function install() {
   writeFileSync(stamp, currentStamp());
 }
 
-/** Builds the console and the widget if a source has changed. */
+/** Builds the pages and the server if a source has changed. */
 function build() {
-  if (isBuilt()) return;
-  process.stderr.write('Building the console and the widget.\n');
-  const { status } = spawnSync(runtime, ['scripts/build.ts'], { cwd: root, stdio: ['ignore', 2, 2] });
+  if (!isBuilt()) runBuild('console and the widget', 'scripts/build.ts');
+  if (!existsSync(serverBuild())) runBuild('server', 'scripts/build-server.ts');
+}
+
+function runBuild(what, script) {
+  process.stderr.write(`Building the ${what}.\n`);
+  const { status } = spawnSync(runtime, [script], { cwd: root, stdio: ['ignore', 2, 2] });
   if (status !== 0) process.exit(1);
 }
 
-/** Scripts that serve or open pages. */
-const withPages = ['start', 'test', 'build', 'bench', 'screenshots'];
+/** Scripts that start the server or open its pages. */
+const withBuild = ['start', 'test', 'build', 'bench', 'prove', 'screenshots'];
+/** Scripts that are commands of the server itself. */
+const ofServer = ['start', 'usher'];
 
 const [name, ...rest] = process.argv.slice(2);
 const program = programs[name];
 if (program === undefined) throw new Error(`unknown script "${name}"; available: ${Object.keys(programs).join(', ')}`);
 install();
-if (withPages.includes(name)) build();
+if (withBuild.includes(name)) build();
 if (name === 'build') process.exit(0);
-const child = spawn(runtime, [...program, ...rest], { cwd: root, stdio: 'inherit' });
+const own = ofServer.includes(name) ? [serverProgram()] : [];
+const child = spawn(runtime, [...own, ...program, ...rest], { cwd: root, stdio: 'inherit' });
 // Forwards signals to the server. A terminal also signals the child itself; receiving a signal twice is harmless.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)));

@@ -7,6 +7,7 @@ import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import { sweepFiles } from '../../packages/server/src/engagements/files/sweep.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { openDatabase } from '../../packages/server/src/platform/database.ts';
+import { serverProgram } from '../../scripts/built.mjs';
 import { startCluster, urlOf } from '../support/cluster.ts';
 import { cloneDatabase } from '../support/database.ts';
 import {
@@ -379,7 +380,7 @@ test(
     const database = openDatabase(address, 2);
     const directory = temporaryDirectory();
     const port = await freePort();
-    const command = [...ownDisk, process.execPath, 'packages/server/bin/usher.mjs', 'serve'];
+    const command = [...ownDisk, process.execPath, serverProgram(), 'serve'];
     const env = {
       PATH: process.env['PATH'],
       PORT: String(port),

@@ -390,7 +390,7 @@ test(
       recursive: true,
       verbatimSymlinks: true,
     });
-    const usher = await start({ cwd: clone }).ready();
+    const usher = await start({ clone }).ready();
     expectStatus(await call(usher, 'GET /readyz'), 200);
     assert.equal(await usher.stop(), 0);
   },

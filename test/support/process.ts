@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { serverProgram } from '../../scripts/built.mjs';
 
 /** A real Usher in a process of its own, as `npm start` runs it. */
 export class UsherProcess {
@@ -62,12 +63,14 @@ interface Launch {
   readonly environment?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   readonly as?: { uid: number; gid: number };
-  readonly cwd?: string;
+  /** A clone to run from its sources. Without it the process runs from the build of this clone, as with `npm start`. */
+  readonly clone?: string;
 }
 
 /** Without a port the system chooses one, because a port that is free now may be taken when the process listens. */
-export function launch({ dataDir, port = 0, environment = {}, args = ['serve'], as, cwd }: Launch): UsherProcess {
-  const child = spawn(process.execPath, [join(cwd ?? process.cwd(), 'packages/server/bin/usher.mjs'), ...args], {
+export function launch({ dataDir, port = 0, environment = {}, args = ['serve'], as, clone }: Launch): UsherProcess {
+  const file = clone === undefined ? serverProgram() : join(clone, 'packages/server/bin/usher.mjs');
+  const child = spawn(process.execPath, [file, ...args], {
     env: { PATH: process.env['PATH'], PORT: String(port), USHER_DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...as,

@@ -1,5 +1,4 @@
 import { createServer } from 'node:net';
-import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { ensureFirstAccount, findFirstSuperManager, type NewKey } from './identity/accounts.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -38,7 +37,9 @@ const drainMs = 4_000;
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
   if (config.trustProxy === true) log.warn(trustAllWarning);
   await refuseTakenPort(config);
-  const storage = await openStorage(config, log);
+  // The rooms are loaded while the embedded PostgreSQL starts in its own process. If that fails, the second import says so.
+  const loadRooms = async () => import('./app.ts');
+  const storage = await openStorage(config, log, () => void loadRooms().catch(() => undefined));
   const closers: (() => Promise<void>)[] = [async () => storage.close()];
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).toReversed()) await close();
@@ -52,6 +53,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const clock = await ClockWatch.start(session.sql, log);
     closers.push(async () => clock.stop());
     const { database, diskSpace } = storage;
+    const { buildApp } = await loadRooms();
     const { app, sweeps } = await buildApp({ config, database, diskSpace, changes, session, clock, log });
     closers.push(async () => {
       const cutOff = setTimeout(() => app.server.closeAllConnections(), drainMs).unref();

@@ -23,9 +23,9 @@ export interface Storage {
 
 const never = new Promise<string>(() => undefined);
 
-/** Opens the user's PostgreSQL, or starts the embedded one. */
-export async function openStorage(config: Config, log: Log): Promise<Storage> {
-  return config.databaseUrl === null ? openEmbedded(config, log) : openUrl(config, config.databaseUrl);
+/** Opens the user's PostgreSQL, or starts the embedded one and calls `meanwhile` as it starts. */
+export async function openStorage(config: Config, log: Log, meanwhile?: () => void): Promise<Storage> {
+  return config.databaseUrl === null ? openEmbedded(config, log, meanwhile) : openUrl(config, config.databaseUrl);
 }
 
 /** For CLI commands: uses the embedded database of a running server if there is one, otherwise opens the database itself. */
@@ -41,7 +41,7 @@ function embeddedLocation({ dataDir }: Config): string {
   return `${dataDir} (embedded PostgreSQL)`;
 }
 
-async function openEmbedded(config: Config, log: Log): Promise<Storage> {
+async function openEmbedded(config: Config, log: Log, meanwhile?: () => void): Promise<Storage> {
   makeDataDirectory(config.dataDir);
   await refuseFullDisk(config.dataDir);
   const disk = new DiskWatch(config.dataDir);
@@ -50,7 +50,7 @@ async function openEmbedded(config: Config, log: Log): Promise<Storage> {
     for (const each of closers.splice(0).toReversed()) await each();
   };
   try {
-    const embedded = await superviseEmbeddedPostgres(config.dataDir, disk, log);
+    const embedded = await superviseEmbeddedPostgres(config.dataDir, { disk, log, meanwhile });
     closers.push(async () => embedded.stop());
     const writes = new WriteSwitch(embedded.address, disk, log);
     closers.push(async () => writes.stop());

@@ -1,6 +1,8 @@
+import { flushCompileCache } from 'node:module';
 import type { Config } from '../config.ts';
 import { startServer, type RunningServer } from '../main.ts';
 import { createLog, type Log } from '../platform/log.ts';
+import { releaseMemoryWhenIdle } from '../platform/release-memory.ts';
 
 /** Runs the server until a signal stops it or it fails. */
 export async function serve(config: Config): Promise<void> {
@@ -8,6 +10,10 @@ export async function serve(config: Config): Promise<void> {
   const stopRequested = signal();
   const server = await startServer(config, log);
   process.stdout.write(welcome(server));
+  // Node stores what it compiled when it exits, which a killed process never does. What was compiled until now is what the next
+  // start needs.
+  flushCompileCache();
+  releaseMemoryWhenIdle(log);
   const failure = await Promise.race([
     stopRequested.then(() => null),
     server.failed.then(databaseExited),

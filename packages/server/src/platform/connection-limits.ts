@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+
 /** How many sockets and live feeds a process accepts, derived from its limit of open files. */
 export interface ConnectionLimits {
   /** Sockets open at a time. */
@@ -40,10 +42,21 @@ const usualOpenFiles = 1_024;
 
 /** The number of files and sockets that this process may open. Node raises the soft limit to the hard limit at its start. */
 export function openFileLimit(): number {
+  const soft = existsSync(linuxLimits) ? softLimitOfLinux() : softLimitOfReport();
+  if (soft === 'unlimited') return Infinity;
+  return Number(soft) || usualOpenFiles;
+}
+
+const linuxLimits = '/proc/self/limits';
+
+function softLimitOfLinux(): unknown {
+  return /^Max open files +(\S+)/m.exec(readFileSync(linuxLimits, 'utf8'))?.[1];
+}
+
+/** A report takes longer than reading a file, and has a stack trace, for which Node loads the source maps. */
+function softLimitOfReport(): unknown {
   // The network section would resolve the names of all peers, which takes seconds.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
-  const soft = userLimits?.open_files?.soft;
-  if (soft === 'unlimited') return Infinity;
-  return typeof soft === 'number' ? soft : usualOpenFiles;
+  return userLimits?.open_files?.soft;
 }

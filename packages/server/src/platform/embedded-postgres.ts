@@ -34,6 +34,7 @@ const longestSocketPath = 100;
 export async function startEmbeddedPostgres(
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},
+  meanwhile?: () => void,
 ): Promise<EmbeddedPostgres> {
   const programs = await findPrograms();
   makeDataDirectory(dataDir);
@@ -44,7 +45,7 @@ export async function startEmbeddedPostgres(
   if (!existsSync(join(cluster, 'PG_VERSION'))) await createCluster(cluster, programs.initdb, runner);
   refuseOtherVersion(cluster, programs.version);
   await stopLeftover(cluster, address);
-  return launch({ cluster, program: programs.postgres, runner, address, settings });
+  return launch({ cluster, program: programs.postgres, runner, address, settings, meanwhile });
 }
 
 /** The address of the server that runs in `dataDir`; `null` if none runs. */
@@ -183,9 +184,18 @@ interface LaunchOptions {
   readonly runner: PostgresUser;
   readonly address: DatabaseAddress;
   readonly settings: Readonly<Record<string, string>>;
+  /** Called when the process is there and does not accept connections yet. */
+  readonly meanwhile: (() => void) | undefined;
 }
 
-async function launch({ cluster, program, runner, address, settings }: LaunchOptions): Promise<EmbeddedPostgres> {
+async function launch({
+  cluster,
+  program,
+  runner,
+  address,
+  settings,
+  meanwhile,
+}: LaunchOptions): Promise<EmbeddedPostgres> {
   if (address.kind !== 'socket') throw new Error('the embedded database is reached by socket');
   const options = {
     listen_addresses: '',
@@ -221,6 +231,7 @@ async function launch({ cluster, program, runner, address, settings }: LaunchOpt
     exited = true;
   });
 
+  meanwhile?.();
   const deadline = Date.now() + startTimeoutMs;
   while (readLock(cluster)?.ready !== true || readLock(cluster)?.pid !== child.pid) {
     if (exited || Date.now() > deadline) {

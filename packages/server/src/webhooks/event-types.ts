@@ -21,7 +21,8 @@ const sampled = { id: '5b0c3d1e-7f5a-4a54-9d0e-2f6f6c1b7a00', at: new Date('2027
 
 /** Lists the event types, for those who write a receiver. */
 export function eventTypeRoutes(app: App): void {
-  const listed = { event_types: eventTypes.map(describe) };
+  // Described at the first request: the samples are checked, and compiling all checks took a fifth of every start.
+  let listed: { event_types: Type.Static<typeof eventTypeOutput>[] } | null = null;
   app.get(
     '/event_types',
     {
@@ -32,7 +33,7 @@ export function eventTypeRoutes(app: App): void {
         response: { 200: Type.Object({ event_types: Type.Array(eventTypeOutput) }) },
       },
     },
-    () => listed,
+    () => (listed ??= { event_types: eventTypes.map(describe) }),
   );
 }
 

@@ -1,0 +1,1 @@
+export { Agent, buildConnector, Client, fetch, request } from 'undici';
