@@ -26,7 +26,9 @@ export const codeChecks: readonly Check[] = [
   ['lint', [...bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--deny-warnings']],
 ];
 
-export const formatCheck: Check = ['format', [...bin('prettier/bin/prettier.cjs'), '--check', '--log-level=warn', '.']];
+/** Files whose content was formatted at the last check are not parsed again. */
+const prettierArgs = ['--check', '--cache', '--cache-strategy=content', '--log-level=warn', '.'];
+export const formatCheck: Check = ['format', [...bin('prettier/bin/prettier.cjs'), ...prettierArgs]];
 
 export async function run(command: string, args: readonly string[]): Promise<boolean> {
   const child = spawn(command, args, { stdio: 'inherit' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { proof, openBrowser, type TestPage } from '../support/browser.ts';
-import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
+import { barriersOf, looks, openConsole, openPath, tooWideOn } from '../support/console.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
 import { onePixel } from '../support/pictures.ts';
 import { call, until } from '../support/server.ts';
@@ -348,7 +348,7 @@ for (const { where, ...options } of looks)
     await makeAccessToken(server, account, long.id, { name: 'long'.repeat(50) });
     const paths = ['/people', '/people/teams', '/people/new', `/people/${long.id}`];
     for (const path of paths) {
-      await page.goto(`${server.url}/console${path}`);
+      await openPath(page, path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await until(async () => (await page.getByLabel('Loading').count()) === 0);
       assert.deepEqual(await barriersOf(page), [], path);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { proof, openBrowser, type TestPage } from '../support/browser.ts';
-import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
+import { barriersOf, looks, openConsole, openPath, tooWideOn } from '../support/console.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
 import { call } from '../support/server.ts';
 import {
@@ -317,7 +317,7 @@ for (const { where, ...options } of looks)
     const { page, complaints } = await open(t, { key: account.key, path: '/sites', options });
     const paths = ['/sites', '/sites/new', `/sites/${id}`, `/sites/${id}?tab=tokens`, `/sites/${id}?tab=providers`];
     for (const path of paths) {
-      await page.goto(`${server.url}/console${path}`);
+      await openPath(page, path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.getByLabel('Loading').waitFor({ state: 'detached' });
       assert.deepEqual(await barriersOf(page), [], path);

@@ -14,7 +14,7 @@ import {
 import { verifySnippet } from '../../packages/console/src/pages/webhooks/catalogue/verify-snippet.ts';
 import { webhookViolations } from '../../packages/server/src/events/subscription.ts';
 import { comesTrue, proof, openBrowser, type TestPage } from '../support/browser.ts';
-import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
+import { barriersOf, looks, openConsole, openPath, tooWideOn } from '../support/console.ts';
 import { insertDeliveries, insertWebhook } from '../support/deliveries.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
@@ -393,20 +393,20 @@ for (const { where, ...options } of looks)
       });
     const [one = ''] = await insertDeliveries(sql, webhook, 'exhausted', { count: 1, payload: { text: hostile } });
     const { page, complaints } = await open('/webhooks', options);
-    const home = `/console/webhooks/${webhook.id}`;
+    const home = `/webhooks/${webhook.id}`;
     const places = [
       // The statistics are hidden on a phone.
-      ['/console/webhooks', options.viewport.width === 375 ? 'a-long-name' : 'delivered, '],
-      ['/console/webhooks/new', 'engagement.transfer'],
+      ['/webhooks', options.viewport.width === 375 ? 'a-long-name' : 'delivered, '],
+      ['/webhooks/new', 'engagement.transfer'],
       [home, 'Failed'],
       [`${home}/deliveries/${one}`, 'status 500 after'],
       [`${home}/outcomes`, 'Attempt duration'],
       [`${home}/recover`, 'No recoveries yet'],
       [`${home}/settings`, 'engagement.transfer'],
-      ['/console/webhooks/catalogue', 'timingSafeEqual'],
+      ['/webhooks/catalogue', 'timingSafeEqual'],
     ] as const;
     for (const [path, shown] of places) {
-      await page.goto(`${server.url}${path}`);
+      await openPath(page, path);
       await page.getByText(shown).filter({ visible: true }).first().waitFor();
       assert.deepEqual(await barriersOf(page), [], path);
       assert.deepEqual(await tooWideOn(page), [], path);

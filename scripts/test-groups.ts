@@ -1,0 +1,115 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/**
+ * Test files of `npm test` that share a process. A new process loads the server (0.7 s of processor time) and runs code that V8 has not
+ * compiled yet, so seven files in one process use half the processor time of seven processes. The files of one room share
+ * processes, and a group has the same files in every run.
+ */
+export interface TestGroup {
+  readonly name: string;
+  /** In the order in which they run. A single file runs as it is. */
+  readonly files: readonly string[];
+  readonly weight: number;
+}
+
+/** These files take long. They start first, the longest before all others, and each has its own process. */
+const longest = /\/(?:entries|start)\.test\.ts$/;
+const long =
+  /\/(entries|oldest-postgres|access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|leaving|firefox|webkit)\.test\.ts$/;
+
+/**
+ * A file that changes modules, clocks or the environment of its process would also change them for the files after it, and a file that
+ * measures processor time would also measure other files. Such a file has its own process.
+ */
+const changesProcess =
+  /\bregisterHooks\(|(?<!\bt\.)\bmock\.(?:timers|method|module)\b|\bprocess\.env\[[^\]]+\] *=(?!=)|\bprocess\.cpuUsage\(|\/stepped-clocks\.ts/;
+
+const usesBrowser = /\/support\/(?:browser|console|widget|desk|caller)\.ts'/;
+
+/** The weight of a file is its length in characters, which predicts how long it takes. A browser makes it about three times as long. */
+const browserFactor = 3;
+/** A group of this weight takes about half a minute. Larger groups would still run at the end, when all others are done. */
+const mostWeight = 100_000;
+const longWeight = 1e9;
+
+interface TestFile {
+  readonly path: string;
+  readonly weight: number;
+  readonly isAlone: boolean;
+}
+
+function readTestFile(path: string): TestFile {
+  const source = readFileSync(path, 'utf8');
+  const isLong = long.test(path);
+  const own = source.length * (usesBrowser.test(source) ? browserFactor : 1);
+  const weight = own + (isLong ? longWeight : 0) + (longest.test(path) ? longWeight : 0);
+  return { path, weight, isAlone: isLong || changesProcess.test(source) };
+}
+
+/** `test/identity/sites.test.ts` → `identity`; `packages/console/src/components/time.test.ts` → `units of pages`. */
+function roomOf(path: string): string {
+  const [first = '', second = ''] = path.split('/');
+  if (first === 'packages') return second === 'server' ? 'units of the server' : 'units of pages';
+  return first === 'test' ? second : first;
+}
+
+/** Rooms that would fill less than half a group share groups. */
+function roomsOf(files: readonly TestFile[]): Map<string, TestFile[]> {
+  const isSmall = (ofRoom: readonly TestFile[]): boolean => weightOf(ofRoom) < mostWeight / 2;
+  const rooms = Map.groupBy(files, ({ path }) => roomOf(path));
+  const small = new Set([...rooms].filter(([, ofRoom]) => isSmall(ofRoom)).map(([room]) => room));
+  return Map.groupBy(files, ({ path }) => (small.has(roomOf(path)) ? 'small rooms' : roomOf(path)));
+}
+
+/** Puts every file into exactly one group. The groups that take longest come first. */
+export function groupTestFiles(paths: readonly string[]): TestGroup[] {
+  const files = paths.toSorted().map(readTestFile);
+  const groups: TestGroup[] = files
+    .filter(({ isAlone }) => isAlone)
+    .map((file) => groupOf(basename(file.path), [file]));
+  for (const [room, ofRoom] of roomsOf(files.filter(({ isAlone }) => !isAlone)))
+    for (const [index, part] of divide(ofRoom).entries()) groups.push(groupOf(`${room} ${index + 1}`, part));
+  return groups.toSorted((one, other) => other.weight - one.weight);
+}
+
+function groupOf(name: string, files: readonly TestFile[]): TestGroup {
+  return { name, files: files.map(({ path }) => path), weight: weightOf(files) };
+}
+
+function weightOf(files: readonly TestFile[]): number {
+  return files.reduce((sum, { weight }) => sum + weight, 0);
+}
+
+/** Divides files into parts of about the same weight: from the heaviest to the lightest, each file goes to the lightest part. */
+function divide(files: readonly TestFile[]): TestFile[][] {
+  const parts = Array.from({ length: Math.ceil(weightOf(files) / mostWeight) }, () => ({
+    weight: 0,
+    files: [] as TestFile[],
+  }));
+  for (const file of files.toSorted((one, other) => other.weight - one.weight)) {
+    const lightest = parts.reduce((least, part) => (part.weight < least.weight ? part : least));
+    lightest.weight += file.weight;
+    lightest.files.push(file);
+  }
+  return parts.map((part) => part.files).filter((part) => part.length > 0);
+}
+
+/**
+ * Writes the file that Node's test runner starts for a group. It loads each test file inside a test, so that the tests and hooks of the
+ * file belong to that test, and the next file is loaded after they are done.
+ */
+export function writeEntry(folder: string, { name, files }: TestGroup): string {
+  const [only] = files;
+  if (files.length === 1 && only !== undefined) return only;
+  const entry = join(folder, `${name.replaceAll(' ', '-')}.test.mts`);
+  const urls = files.map((file) => [file, pathToFileURL(resolve(file)).href]);
+  writeFileSync(
+    entry,
+    `import { test } from 'node:test';
+for (const [file, url] of ${JSON.stringify(urls)}) test(file, async () => void (await import(url)));
+`,
+  );
+  return entry;
+}
