@@ -41,7 +41,7 @@ test('a statistic that takes too long is refused with 422 and advice', async () 
     for (const pid of await waiting()) await server.database.sql`SELECT pg_cancel_backend(${pid})`;
     const { body } = expectStatus(await answer, 422);
     assert.equal(body.error, 'invalid_request');
-    assert.match(body.detail, /takes too long to count\. Use a shorter range, longer steps or fewer dimensions\.$/);
+    assert.match(body.detail, /takes too long\. Use a shorter range, longer steps or fewer dimensions\.$/);
   });
   expectStatus(await ask(own), 200);
 });
@@ -65,7 +65,7 @@ test('slow statistics delay neither the live figure nor, without limit, other ac
     await until(() => refused.length >= 2);
     for (const answer of refused) {
       assert.equal(expectStatus(answer, 503).body.error, 'too_busy');
-      assert.match(answer.body.detail, /Try again in a few seconds; shorter ranges, coarser steps/);
+      assert.match(answer.body.detail, /Try again in a few seconds; a shorter range, longer steps/);
       assert.equal(answer.headers.get('retry-after'), '5');
     }
     answers.push(...more);

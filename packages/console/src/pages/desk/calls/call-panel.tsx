@@ -161,7 +161,9 @@ function Videos({ view }: { readonly view: CallView }): ReactElement {
   const receivesVideo = view.media.video === 'two_way';
   return (
     <div className={classes['pictures']}>
-      {receivesVideo ? <Video stream={view.remote} label={texts.visitorVideo} className={classes['remote'] ?? ''} /> : null}
+      {receivesVideo ? (
+        <Video stream={view.remote} label={texts.visitorVideo} className={classes['remote'] ?? ''} />
+      ) : null}
       {view.camera ? (
         <Video
           stream={view.local}
