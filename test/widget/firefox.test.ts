@@ -59,7 +59,7 @@ test('the console works in a Firefox that blocks cookies and storage, until it i
   await page.untilRead('Your browser blocks cookies');
   assert.equal(await page.evaluate('navigator.cookieEnabled'), false);
   await page.click('API key', 'label');
-  await page.click('Key id *', 'input');
+  await page.click('Key ID *', 'input');
   await page.type(own.key.id);
   await page.click('Key secret *', 'input');
   await page.type(own.key.secret);
