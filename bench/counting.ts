@@ -57,12 +57,13 @@ export async function countStatements(sql: Sql): Promise<number> {
 }
 
 /**
- * The statements that were executed at least `minCalls` times while `work` ran, by their `queryid`. Their texts cannot be
- * compared, because some contain constants and others parameters.
+ * The statements that were executed once, or several times, for each of `repeats` while `work` ran, by their `queryid`. Background work
+ * of the server executes others, any number of times. The texts of statements cannot be compared, because some contain constants and
+ * others parameters.
  */
-export async function frequentStatements(
+export async function repeatedStatements(
   url: string,
-  minCalls: number,
+  repeats: number,
   work: () => Promise<unknown>,
 ): Promise<ReadonlyMap<string, string>> {
   return withDatabase(url, async (sql) => {
@@ -72,7 +73,7 @@ export async function frequentStatements(
     const rows = await sql<{ id: string; query: string }[]>`
       SELECT queryid::text AS id, query
         FROM pg_stat_statements
-       WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND calls >= ${minCalls}
+       WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND calls % ${repeats} = 0
        ORDER BY queryid`;
     return new Map(rows.map(({ id, query }) => [id, query]));
   });
