@@ -92,7 +92,7 @@ test('one IP address has exactly ten positions in a queue, across processes and 
   assert.deepEqual(statusesOf(answers), { 201: 10, 429: 90 });
   const refused = answers.find(({ status }) => status === 429);
   assert.deepEqual([refused?.body.error, refused?.headers.get('retry-after')], ['address_limit', '30']);
-  assert.match(refused?.body.detail, /10 tickets .*open_tickets_per_address/);
+  assert.match(refused?.body.detail, /10 open tickets .*open_tickets_per_address/);
 
   // Visitors of other addresses, and those created by the customer's servers, are not limited by it.
   const others = await makeVisitors(first, page, { count: 3, address: bystander });
@@ -170,7 +170,7 @@ test('all visitors of one IP address share one limit, and refusals are throttled
   const statuses = statusesOf(answers);
   // The burst is 30. Creating the visitors used ten, and the limit refills by one per second.
   assert.ok((statuses[200] ?? 0) >= 20 && (statuses[200] ?? 0) <= 23, JSON.stringify(statuses));
-  assert.match(answers.find(({ status }) => status === 429)?.body.detail, /Visitors of this address together/);
+  assert.match(answers.find(({ status }) => status === 429)?.body.detail, /requests in a minute from visitors of this IP address/);
   const refusals = statuses[429] ?? 0;
   assert.ok(performance.now() - began > (refusals - 2) * 50, 'refusals are paced');
   // A visitor of another address is not throttled.

@@ -71,7 +71,7 @@ test('a caller has at most 10 uploads at once; slow ones block neither the other
   await until(() => more() === 20);
   const refused = expectStatus(await postFile(server, own, fileForm('x')), 429);
   assert.equal(refused.body.error, 'rate_limited');
-  assert.match(refused.body.detail, /^You are sending 10 files to this engagement already\. Wait until one of them/);
+  assert.match(refused.body.detail, /^You are already uploading 10 files to this engagement\. Wait until one of them/);
   assert.equal(refused.headers.get('retry-after'), '5');
   expectStatus(await postFile(server, own, fileForm('x'), { token: own.operator.token }), 200);
   expectStatus(await postFile(server, await startFileEngagement(server), fileForm('x')), 200);
@@ -87,7 +87,7 @@ test('a caller has at most 10 downloads at once', async () => {
   const refused = await call(server, `GET ${path}`, { token: talk.visitor.token });
   // Without expectStatus, which would print 24 MiB.
   assert.equal(refused.status, 429);
-  assert.match(refused.body.detail, /^You are downloading 10 files already\. Wait until one of them is done/);
+  assert.match(refused.body.detail, /^You are already downloading 10 files\. Wait until one of them has finished/);
   expectStatus(await call(server, `HEAD ${path}`, { token: talk.operator.token }), 200);
 });
 
