@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BareDatabase, CreateLoad } from './bare-driver.ts';
 import type { BareResponse } from './bare-fastify.ts';
-import { startCountingUsher, repeatedStatements } from './counting.ts';
+import { startCountingUsher, frequentStatements } from './counting.ts';
 import type { Comparison, Entry, Limit, Measure } from './harness.ts';
 import type { Lab } from './lab.ts';
 import { requestLoad, requestsPerSecond, type Load } from './load.ts';
@@ -96,11 +96,11 @@ async function assertSameStatements({ scope }: Lab, target: SignedInUsher): Prom
   const post = createTeam(target.siteId);
   const peer = await startBareDriver(scope, target);
   const url = target.usher.databaseUrl;
-  const usher = await repeatedStatements(url, createsToCompare, async () => {
+  const usher = await frequentStatements(url, createsToCompare, async () => {
     for (let n = 0; n < createsToCompare; n += 1) await call(target.session, post);
   });
   const load: CreateLoad = { connections: 1, amount: createsToCompare };
-  const bare = await repeatedStatements(url, createsToCompare, async () => ask<number>(peer, { ...load }));
+  const bare = await frequentStatements(url, createsToCompare, async () => ask<number>(peer, { ...load }));
   const ids = (statements: ReadonlyMap<string, string>): string => [...statements.keys()].join(' ');
   if (usher.size === 0 || ids(usher) !== ids(bare)) {
     const lists = [usher, bare].map((statements) => [...statements.values()].join(';\n'));

@@ -57,13 +57,13 @@ export async function countStatements(sql: Sql): Promise<number> {
 }
 
 /**
- * The statements that were executed once, or several times, for each of `repeats` while `work` ran, by their `queryid`. Background work
- * of the server executes others, any number of times. The texts of statements cannot be compared, because some contain constants and
- * others parameters.
+ * The statements that were executed at least `minCalls` times while `work` ran, by their `queryid`. Hints to other processes are left
+ * out: one is sent after each create if creates are slow, and for several at once if they are fast. The texts of statements cannot be
+ * compared, because some contain constants and others parameters.
  */
-export async function repeatedStatements(
+export async function frequentStatements(
   url: string,
-  repeats: number,
+  minCalls: number,
   work: () => Promise<unknown>,
 ): Promise<ReadonlyMap<string, string>> {
   return withDatabase(url, async (sql) => {
@@ -73,7 +73,8 @@ export async function repeatedStatements(
     const rows = await sql<{ id: string; query: string }[]>`
       SELECT queryid::text AS id, query
         FROM pg_stat_statements
-       WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND calls % ${repeats} = 0
+       WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND calls >= ${minCalls}
+         AND query NOT LIKE '%pg_notify%'
        ORDER BY queryid`;
     return new Map(rows.map(({ id, query }) => [id, query]));
   });
