@@ -170,7 +170,10 @@ test('all visitors of one IP address share one limit, and refusals are throttled
   const statuses = statusesOf(answers);
   // The burst is 30. Creating the visitors used ten, and the limit refills by one per second.
   assert.ok((statuses[200] ?? 0) >= 20 && (statuses[200] ?? 0) <= 23, JSON.stringify(statuses));
-  assert.match(answers.find(({ status }) => status === 429)?.body.detail, /requests in a minute from visitors of this IP address/);
+  assert.match(
+    answers.find(({ status }) => status === 429)?.body.detail,
+    /requests in a minute from visitors of this IP address/,
+  );
   const refusals = statuses[429] ?? 0;
   assert.ok(performance.now() - began > (refusals - 2) * 50, 'refusals are paced');
   // A visitor of another address is not throttled.
