@@ -26,6 +26,7 @@ test('a route that does not declare who may use it cannot be registered', async 
     perToken: new RateLimit(1),
     perAddress: new AddressRate(1),
     failures: new RateLimit(1),
+    onTrusted: () => undefined,
   });
   assert.throws(() => app.get('/forgotten', async () => 'secret'), /GET \/forgotten does not declare who may use it/);
 });
@@ -39,6 +40,7 @@ test('a resource route that answers without a permission check fails with an int
     perToken: new RateLimit(100),
     perAddress: new AddressRate(100),
     failures: new RateLimit(100),
+    onTrusted: () => undefined,
   });
   const access: Access = { operator: 'manager', site: 'resource' };
   app.get('/careless', { config: { access } }, async () => ({ secret: true }));

@@ -12,9 +12,10 @@ import type { Json } from '../support/server.ts';
 test('a request is answered at its deadline even if its handler or a hook before it never ends', async (t) => {
   const logged: string[] = [];
   const sink = new Writable({ write: (chunk, _encoding, done) => (logged.push(String(chunk)), done()) });
-  const app = createApp({ log: createLog('info', sink), sql: null as unknown as Sql, trustProxy: false });
+  const log = createLog('info', sink);
+  const app = createApp({ log, sql: null as unknown as Sql, trustProxy: false });
   const { promise: late, resolve } = Promise.withResolvers<object>();
-  installDeadline(app);
+  installDeadline(app, log);
   app.addHook('onRequest', async ({ url }) => (url === '/hook' ? late.then(() => undefined) : undefined));
   app.get('/hook', async () => ({}));
   app.get('/handler', async () => late);
@@ -25,9 +26,22 @@ test('a request is answered at its deadline even if its handler or a hook before
 
   mock.timers.enable({ apis: ['setTimeout'] });
   t.after(() => mock.timers.reset());
-  const pending = ['/hook', '/handler', '/failing'].map(async (path) => get(`${origin}${path}`));
+  let aheadMs = 0;
+  const { now } = performance;
+  t.mock.method(performance, 'now', () => now.call(performance) + aheadMs);
+  const passMs = (ms: number): void => {
+    aheadMs += ms;
+    mock.timers.tick(ms);
+  };
+  let answered = 0;
+  const pending = ['/hook', '/handler', '/failing'].map(async (path) =>
+    get(`${origin}${path}`).finally(() => (answered += 1)),
+  );
   assert.deepEqual((await get(`${origin}/quick`)).body, { done: true });
-  mock.timers.tick(22_000);
+  passMs(21_000);
+  await new Promise(setImmediate);
+  assert.equal(answered, 0, 'nothing is answered before the deadline');
+  passMs(1_000);
   for (const { status, retryAfter, body } of await Promise.all(pending)) {
     assert.equal(status, 503);
     assert.equal(body.error, 'database_unavailable');

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { Hints } from './events/hints.ts';
 import type { Events } from './events/room.ts';
 import { installAccess } from './identity/access.ts';
@@ -17,7 +18,6 @@ import { installDeadline } from './platform/request-deadline.ts';
 import { installRequestLog } from './platform/request-log.ts';
 import type { Platform } from './platform/room.ts';
 import { installSettling } from './platform/settling.ts';
-import { warnOfProxy } from './platform/warn-of-proxy.ts';
 
 /** Failed authentications that one IP address may make per minute. */
 const failuresPerMinute = 300;
@@ -47,29 +47,33 @@ export async function installEdge(app: App, { platform, identity, events }: Room
     if (caller.kind === 'anonymous' || (caller.kind === 'application' && caller.trust === 'publishable')) return null;
     return { accountId: caller.accountId, caller: caller.key };
   });
-  installDeadline(app);
+  installDeadline(app, log);
   await describeRoutes(app);
 }
+
+const readOnly: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Hints to other processes that the log has grown. A request has committed its changes when its response is sent; background
  * work sends its own hints.
  */
 function hintAfterChanges(app: App, hints: Hints): void {
-  app.addHook('onResponse', ({ method, caller, routeOptions }, reply, done) => {
-    const changed = method !== 'GET' && reply.statusCode < 400 && routeOptions.config.changesNothing !== true;
-    if (changed && caller.kind !== 'anonymous') hints.notify(caller.accountId);
-    done();
+  app.addHook('onRoute', (route) => {
+    if (route.config?.changesNothing === true || [route.method].flat().every((method) => readOnly.has(method))) return;
+    const hint = ({ caller }: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+      if (reply.statusCode < 400 && caller.kind !== 'anonymous') hints.notify(caller.accountId);
+      done();
+    };
+    route.onResponse = [hint, ...(route.onResponse === undefined ? [] : [route.onResponse].flat())];
   });
 }
 
 /** Installs access control and its limits: who may call, how often, and over how many sockets. */
 function limitCallers(app: App, platform: Platform, authenticator: Authenticator): void {
-  const { config, log, limits, metrics } = platform;
+  const { config, limits, metrics } = platform;
   // Behind a proxy all sockets belong to the proxy, so they cannot be counted per caller.
   const areDirect = config.trustProxy === false;
   const connections = countConnections(metrics.registry, app.server, { limits, areDirect });
-  if (areDirect) warnOfProxy(app, log);
   installPacedRefusals(app, {
     isPaced: ({ caller }) => caller.kind === 'anonymous' || isFromPage(caller),
     areDirect,
@@ -79,9 +83,6 @@ function limitCallers(app: App, platform: Platform, authenticator: Authenticator
     perToken: new RateLimit(config.rateLimitPerToken),
     perAddress: new AddressRate(config.rateLimitPerToken),
     failures: new RateLimit(failuresPerMinute),
-  });
-  app.addHook('preValidation', ({ caller, raw }, _reply, done) => {
-    if (caller.kind !== 'anonymous' && !isFromPage(caller)) connections.trust(raw.socket);
-    done();
+    onTrusted: (socket) => connections.trust(socket),
   });
 }

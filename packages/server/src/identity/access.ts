@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { atLeast, type Role } from '@usher/contract/roles';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { notFound, Refusal, invalid } from '../platform/errors.ts';
@@ -27,6 +28,8 @@ declare module 'fastify' {
     readonly caller: Caller;
     /** `null` until the token of the request has been verified. */
     authenticated: Caller | null;
+    /** What the route declares; `null` for a public route. */
+    declared: GuardedAccess | null;
     /** Set by `permit` and its variants. A `resource` route that answers without calling one of them has a bug. */
     permitted: boolean;
   }
@@ -39,12 +42,15 @@ interface AccessOptions {
   readonly perAddress: AddressRate;
   /** Limits failed authentications per address, so that nobody can guess tokens. */
   readonly failures: RateLimit;
+  /** Called with the socket of an operator or a secret token, which does not count for its IP address. */
+  readonly onTrusted: (socket: Socket) => void;
 }
 
 export function installAccess(app: App, options: AccessOptions): void {
   const declared: DeclaredAccess[] = [];
   app.decorate('declaredAccess', declared);
   app.decorateRequest('authenticated', null);
+  app.decorateRequest('declared', null);
   app.decorateRequest('caller', {
     getter() {
       return this.authenticated ?? anonymous;
@@ -84,13 +90,16 @@ function security(access: Access): readonly Record<string, readonly string[]>[] 
 type Done = (error?: Error) => void;
 
 /** Authenticates the caller and refuses those who may not use the route at all, before the body is read. */
-function identify(access: GuardedAccess, { authenticator, perToken, perAddress, failures }: AccessOptions) {
+function identify(access: GuardedAccess, options: AccessOptions) {
+  const { authenticator, perToken, perAddress, failures, onTrusted } = options;
   const accept = (request: FastifyRequest, caller: Caller): void => {
     request.authenticated = caller;
+    request.declared = access;
     const { key } = caller;
     // All visitors share a publishable token, so its limit is per address: one visitor must not use up the limit of all.
     perToken.take(caller.kind === 'application' ? `${key} ${addressKey(request.ip)}` : key);
     if (isFromPage(caller)) perAddress.take(request.ip);
+    else onTrusted(request.raw.socket);
     refuseKind(access, caller);
     if (access.wholeToken === true && caller.kind === 'operator' && caller.limited) throw tokenLimited();
     if (access.site === 'anywhere' && access.rule === undefined) requireAnywhere(access, caller);
@@ -197,10 +206,8 @@ function requireAnywhere(access: GuardedAccess, caller: Caller): void {
 }
 
 function declaredRole(request: FastifyRequest): Role {
-  const access = request.routeOptions.config.access;
-  if (access === undefined || access.public || access.operator === undefined)
-    throw new Error('the route declares no role');
-  return access.operator;
+  if (request.declared?.operator === undefined) throw new Error('the route declares no role');
+  return request.declared.operator;
 }
 
 export function roleTooLow(least: Role, role: Role): Refusal {
@@ -236,8 +243,7 @@ export function permitAs(request: FastifyRequest, ...rules: readonly OperatorRul
 }
 
 export function declaredRule(request: FastifyRequest): OperatorRule | undefined {
-  const access = request.routeOptions.config.access;
-  return access === undefined || access.public ? undefined : access.rule;
+  return request.declared?.rule;
 }
 
 function assertPermitted(

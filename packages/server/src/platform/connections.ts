@@ -94,7 +94,8 @@ export class Connections {
 
   #begin(socket: Socket, response: ServerResponse): void {
     const connection = this.#bySocket.get(socket);
-    if (connection === undefined) return;
+    // A trusted socket is never closed for another, so its requests need not be counted.
+    if (connection === undefined || connection.isTrusted) return;
     connection.requests += 1;
     this.#idle.delete(connection);
     connection.share.idle.delete(connection);

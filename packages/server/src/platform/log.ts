@@ -4,7 +4,7 @@ import type { LogLevel } from '../config.ts';
 export type Log = Logger;
 
 /** Log lines are buffered up to this size and time: a write per line would cost a request more than its routing. */
-const bufferBytes = 8_192;
+const bufferedCharacters = 16_384;
 const flushMs = 100;
 
 /**
@@ -24,8 +24,47 @@ export function createLog(level: LogLevel, destination: DestinationStream = stan
   );
 }
 
+let output: LineBuffer | null = null;
+
 function standardOutput(): DestinationStream {
-  return pino.destination({ dest: 1, sync: false, minLength: bufferBytes, periodicFlush: flushMs });
+  return (output ??= new LineBuffer(pino.destination({ dest: 1, sync: false })));
+}
+
+/**
+ * Collects lines and passes them on in chunks. The destination has a buffer as well, but measures all of it whenever a line is
+ * added, which cost a request more than the rest of its log line.
+ */
+class LineBuffer implements DestinationStream {
+  readonly #destination: ReturnType<typeof pino.destination>;
+  #lines = '';
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(destination: ReturnType<typeof pino.destination>) {
+    this.#destination = destination;
+    // Before the destination's own listeners, which write what it has.
+    for (const event of ['beforeExit', 'exit']) process.prependListener(event, () => this.#passOn());
+  }
+
+  write(line: string): void {
+    this.#lines += line;
+    if (this.#lines.length >= bufferedCharacters) this.#passOn();
+    else
+      this.#timer ??= setTimeout(() => {
+        this.#timer = null;
+        this.#passOn();
+      }, flushMs).unref();
+  }
+
+  /** Called by `log.flush`. */
+  flush(done: (error?: Error) => void): void {
+    this.#passOn();
+    this.#destination.flush(done);
+  }
+
+  #passOn(): void {
+    if (this.#lines !== '') this.#destination.write(this.#lines);
+    this.#lines = '';
+  }
 }
 
 /**

@@ -4,8 +4,8 @@ import { RequestTimes } from './metrics.ts';
 
 test('a histogram is rendered for Prometheus: each bucket includes the smaller ones', () => {
   const times = new RequestTimes();
-  for (const seconds of [0.001, 0.002, 0.3, 60]) times.observe('GET', '/a', 200, seconds);
-  times.observe('GET', '/a', 404, 0.01);
+  for (const seconds of [0.001, 0.002, 0.3, 60]) times.of('GET', '/a').observe(200, seconds);
+  times.of('GET', '/a').observe(404, 0.01);
   const lines = times.render().trim().split('\n');
   const value = (line: string): number =>
     Number(

@@ -102,7 +102,12 @@ export class SiteQueues {
     this.#cache.unwatch(siteId);
   }
 
-  /** The whole answer for the sites. For one site it is cached as bytes, ready to send. */
+  /** The whole answer for the site if it is cached: bytes, ready to send. */
+  peek(accountId: AccountId, siteId: SiteId): Buffer | null {
+    return this.#cached(siteId, this.#epochsOf(accountId), this.now())?.rendered.answer ?? null;
+  }
+
+  /** The whole answer for the sites. */
   async render(accountId: AccountId, siteIds: readonly SiteId[], now = this.now()): Promise<Buffer> {
     const sites = await Promise.all(siteIds.map(async (id) => this.#current(accountId, id, now)));
     const [only] = sites;
@@ -126,13 +131,18 @@ export class SiteQueues {
 
   async #current(accountId: AccountId, siteId: SiteId, now: number): Promise<CachedSite> {
     const epochs = this.#epochsOf(accountId);
-    const cached = this.#cache.get(siteId);
-    if (cached !== undefined && isCurrent(cached, epochs, now)) return cached;
+    const cached = this.#cached(siteId, epochs, now);
+    if (cached !== null) return cached;
     return this.#reads.read(siteId, {
       isFresh: (begun) => isSameEpoch(begun, epochs),
       begin: () => this.#epochsOf(accountId),
       run: async (begun) => this.#read(siteId, begun, now),
     });
+  }
+
+  #cached(siteId: SiteId, epochs: Epochs, now: number): CachedSite | null {
+    const cached = this.#cache.get(siteId);
+    return cached !== undefined && isCurrent(cached, epochs, now) ? cached : null;
   }
 
   #epochsOf(accountId: AccountId): Epochs {
