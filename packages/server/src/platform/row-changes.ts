@@ -1,4 +1,3 @@
-import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { DatabaseAddress } from './database.ts';
 import { connect } from './database.ts';
 import { pools } from './pools.ts';
@@ -81,6 +80,17 @@ export async function openRowChanges(address: DatabaseAddress): Promise<RowChang
   };
   let timer = setTimeout(() => void pulse(), heartbeatMs).unref();
 
+  /** PostgreSQL sends pending notifications before it reports that it is ready for the next query. */
+  const answerOrTimeout = async (): Promise<void> => {
+    const timeout = Promise.withResolvers<void>();
+    const timer = setTimeout(timeout.resolve, deafAfterMs).unref();
+    await Promise.race([client`SELECT`.catch(goDeaf), timeout.promise]);
+    clearTimeout(timer);
+  };
+  /** One query answers everybody who asks while another is under way. */
+  let query = Promise.resolve();
+  let nextQuery: Promise<void> | null = null;
+
   return {
     get live() {
       return live;
@@ -92,9 +102,13 @@ export async function openRowChanges(address: DatabaseAddress): Promise<RowChang
       resets.push(clear);
     },
     async settled() {
-      // PostgreSQL sends pending notifications before it reports that it is ready for the next query.
       if (!live) return;
-      await Promise.race([client`SELECT`.catch(goDeaf), setTimeoutPromise(deafAfterMs, undefined, { ref: false })]);
+      // A query that is under way may have been answered before the caller's change, so the caller waits for the next one.
+      nextQuery ??= query.then(async () => {
+        nextQuery = null;
+        return (query = answerOrTimeout());
+      });
+      await nextQuery;
     },
     async close() {
       closed = true;
