@@ -135,6 +135,7 @@ function otherLists(siteId: string): ListRequest[] {
     list('GET /audit_log of a queue', `/audit_log?target_id=${idOf('queue 3')}`),
     list('GET /engagement_requests of a site', `/engagement_requests?${sites}`),
     list('GET /engagement_requests, pending', '/engagement_requests?state=pending', 'operator'),
+    list('GET /engagement_requests of a site, pending', `/engagement_requests?state=pending&${sites}`),
     list('GET /transfer_requests', `/transfer_requests?${sites}`),
     list('GET /queue_tickets', `/queue_tickets?${sites}`),
     list('GET /queues/{id}/tickets', `/queues/${idOf('queue 3')}/tickets`),

@@ -2,6 +2,7 @@ import type { Piece, Sql } from '../../platform/database.ts';
 import type { AccountId, SiteId } from '../../platform/ids.ts';
 import type { Cursor } from '../../platform/paging.ts';
 import type { Request } from '../../routing/board/structures/state.ts';
+import { maxLastingRequestAge, maxRequestAge } from '../../routing/load-board.ts';
 import type { RequestRow } from './request.ts';
 import type { Whose } from './whose.ts';
 
@@ -64,7 +65,9 @@ export async function listRequests(sql: Sql, query: RequestQuery): Promise<Reque
       ? sql`operator_id = ${whose.operatorId} AND site_id = ANY(${[...whose.on]}::uuid[])`
       : sql`visitor_id = ${whose.visitorId}`;
   return sql<RequestRow[]>`
-    SELECT ${columns(sql)} FROM engagement_requests WHERE ${ownedBy} ${pageOf(sql, query)}`;
+    SELECT ${columns(sql)}
+      FROM (${pageOf(sql, query, ownedBy)}) AS engagement_requests
+     ORDER BY created_at DESC, id DESC`;
 }
 
 /** One page for each site, from which one is made: the index has the requests of a site in order, but not those of several. */
@@ -72,18 +75,37 @@ async function listRequestsOfSites(sql: Sql, query: RequestQuery, siteIds: reado
   return sql<RequestRow[]>`
     SELECT ${columns(sql)}
       FROM unnest(${[...new Set(siteIds)]}::uuid[]) AS requested (requested_site_id)
-     CROSS JOIN LATERAL (
-           SELECT * FROM engagement_requests WHERE site_id = requested_site_id ${pageOf(sql, query)}) AS engagement_requests
+     CROSS JOIN LATERAL (${pageOf(sql, query, sql`site_id = requested_site_id`)}) AS engagement_requests
      ORDER BY created_at DESC, id DESC
      LIMIT ${query.limit}`;
 }
 
-/** The conditions on every request of the list, and what makes it a page. */
-function pageOf(sql: Sql, { accountId, kinds, state, after, limit }: RequestQuery): Piece {
+/**
+ * A page of the requests of an owner. Pending ones are few and recent, so they are looked for by their age: among all requests of
+ * the owner, a page that they do not fill would read the whole history.
+ */
+function pageOf(sql: Sql, query: RequestQuery, ownedBy: Piece): Piece {
+  const { accountId, kinds, state, after, limit } = query;
+  const matching = sql`
+           SELECT *
+             FROM engagement_requests
+            WHERE ${ownedBy} AND account_id = ${accountId} AND kind = ANY(${[...kinds]}::text[])
+              ${state === null ? sql`` : sql`AND state = ${state}`}
+              ${after === null ? sql`` : sql`AND (created_at, id) < (${after.at}, ${after.id}::uuid)`}`;
+  const found = state === 'pending' ? sql`SELECT * FROM (${pendingOf(sql, accountId, matching)}) AS pending` : matching;
   return sql`
-       AND account_id = ${accountId} AND kind = ANY(${[...kinds]}::text[])
-       ${state === null ? sql`` : sql`AND state = ${state}`}
-       ${after === null ? sql`` : sql`AND (created_at, id) < (${after.at}, ${after.id}::uuid)`}
-     ORDER BY created_at DESC, id DESC
-     LIMIT ${limit}`;
+           ${found}
+            ORDER BY created_at DESC, id DESC
+            LIMIT ${limit}`;
+}
+
+/** The statement about requests, limited to the age that a pending request can have; lasting requests may be older. */
+function pendingOf(sql: Sql, accountId: AccountId, requests: Piece): Piece {
+  const after = (age: string) =>
+    sql`created_at > (SELECT turned_at FROM accounts WHERE id = ${accountId}) - ${age}::interval`;
+  return sql`
+           ${requests} AND ${after(maxRequestAge)}
+           UNION ALL
+           ${requests} AND ${after(maxLastingRequestAge)} AND NOT ${after(maxRequestAge)}
+              AND kind = 'direct' AND notes ->> 'platform' = 'sms'`;
 }

@@ -36,6 +36,9 @@ interface Window {
  * The matching events among the `scanLimit` events of the day before a position, newest first; and, if they are fewer than
  * `limit`, how far was scanned (`null`: there was nothing to scan). One statement reads both in one snapshot, so that an event
  * that commits meanwhile is not skipped. Served by events_by_transaction.
+ *
+ * PostgreSQL reads the rows of `scan` in its order, as they are needed, and keeps them: a full page ends the scan, and `scanned`
+ * reads no event again. Of an event that does not match, only the position is kept.
  */
 export async function readWindow(
   sql: Sql,
@@ -44,45 +47,39 @@ export async function readWindow(
 ): Promise<{ readonly events: LoggedEvent[]; readonly scanned: Scanned | null }> {
   const { accountId, sites, siteless, types, engagementId, visitorId, since, until } = filter;
   const { day, before } = from;
-  const window = (columns: ReturnType<Sql>) => sql`
-             SELECT ${columns}
-               FROM events
-              WHERE account_id = ${accountId} AND occurred_at >= ${new Date(day)} AND occurred_at < ${new Date(day + dayMs)}
-                AND (xid, seq) < (${String(before.xid)}::text::xid8, ${String(before.seq)}::bigint)
-                AND xid > ${String(after)}::text::xid8
-              ORDER BY xid DESC, seq DESC
-              LIMIT ${scanLimit}`;
-  const [row] = await sql<{ events: LoggedEvent[]; count: string | null; xid: string; seq: string }[]>`
-    WITH page AS MATERIALIZED (
-           SELECT l.*
-             FROM (${window(sql`*`)}) l
-            WHERE type = ANY(${[...types]})
-              AND occurred_at >= ${since} AND occurred_at < ${until}
-              AND (${engagementId}::uuid IS NULL OR engagement_id = ${engagementId})
-              AND (${visitorId}::uuid IS NULL OR visitor_id = ${visitorId})
-              AND (site_id = ANY(${[...sites]}::uuid[])
-                   OR ${siteless} AND site_id IS NULL AND NOT EXISTS (
-                        SELECT FROM sites WHERE account_id = ${accountId} AND id <> ALL(${[...sites]}::uuid[])))
-            ORDER BY xid DESC, seq DESC
-            LIMIT ${limit}),
+  const [row] = await sql<{ events: LoggedEvent[]; count: string; xid: string | null; seq: string | null }[]>`
+    WITH scan AS MATERIALIZED (
+           SELECT xid, seq,
+                  CASE WHEN (${engagementId}::uuid IS NULL OR engagement_id = ${engagementId})
+                        AND (${visitorId}::uuid IS NULL OR visitor_id = ${visitorId})
+                        AND type = ANY(${[...types]})
+                        AND occurred_at >= ${since} AND occurred_at < ${until}
+                        AND (site_id = ANY(${[...sites]}::uuid[])
+                             OR ${siteless} AND site_id IS NULL AND NOT EXISTS (
+                                  SELECT FROM sites WHERE account_id = ${accountId} AND id <> ALL(${[...sites]}::uuid[])))
+                       THEN json_build_object(
+                              'xid', xid::text, 'seq', seq::text, 'id', id, 'type', type, 'occurred_at', occurred_at,
+                              'site_id', site_id, 'engagement_id', engagement_id, 'visitor_id', visitor_id,
+                              'operator_id', operator_id, 'event', payload) END AS event
+             FROM events
+            WHERE account_id = ${accountId} AND occurred_at >= ${new Date(day)} AND occurred_at < ${new Date(day + dayMs)}
+              AND (xid, seq) < (${String(before.xid)}::text::xid8, ${String(before.seq)}::bigint)
+              AND xid > ${String(after)}::text::xid8
+            ORDER BY events.xid DESC, events.seq DESC
+            LIMIT ${scanLimit}),
+         page AS MATERIALIZED (
+           SELECT xid, seq, event FROM scan WHERE event IS NOT NULL LIMIT ${limit}),
          scanned AS (
-           SELECT count(*) OVER () AS count, xid, seq
-             FROM (${window(sql`xid, seq`)}) l
-            WHERE (SELECT count(*) FROM page) < ${limit}
-            ORDER BY xid, seq
-            LIMIT 1)
-    SELECT scanned.count, scanned.xid::text AS xid, scanned.seq,
-           (SELECT coalesce(json_agg(json_build_object(
-                     'xid', xid::text, 'seq', seq::text, 'id', id, 'type', type, 'occurred_at', occurred_at,
-                     'site_id', site_id, 'engagement_id', engagement_id, 'visitor_id', visitor_id,
-                     'operator_id', operator_id, 'event', payload) ORDER BY xid DESC, seq DESC), '[]')
-              FROM page) AS events
-      FROM (SELECT) one LEFT JOIN scanned ON true`;
+           SELECT count(*) AS count, min(xid) AS xid FROM scan WHERE (SELECT count(*) FROM page) < ${limit})
+    SELECT count, xid::text AS xid, CASE WHEN count > 0 THEN (SELECT min(seq) FROM scan WHERE scan.xid = scanned.xid) END AS seq,
+           (SELECT coalesce(json_agg(event ORDER BY xid DESC, seq DESC), '[]') FROM page) AS events
+      FROM scanned`;
   if (row === undefined) throw new Error('the statement returned no row');
-  const { events, count } = row;
+  const { events, count, xid, seq } = row;
+  const hasScanned = xid !== null && seq !== null;
   return {
     events: events.map((event) => ({ ...event, occurred_at: new Date(event.occurred_at) })),
-    scanned: count === null ? null : { count: Number(count), oldest: { xid: BigInt(row.xid), seq: BigInt(row.seq) } },
+    scanned: hasScanned ? { count: Number(count), oldest: { xid: BigInt(xid), seq: BigInt(seq) } } : null,
   };
 }
 

@@ -31,15 +31,14 @@ interface IntervalFilter {
  * ended; then it ends with the lease, even if no turn has recorded that yet.
  */
 export async function listIntervals(sql: Sql, filter: IntervalFilter): Promise<IntervalRow[]> {
-  const { accountId, siteIds, operatorIds, from, after, limit } = filter;
+  const { operatorIds, from, after, limit } = filter;
   return sql<IntervalRow[]>`
-    SELECT kept.id::float8 AS number, o.id AS operator_id, ${presenceType(sql)} AS type, kept.media, kept.reason,
+    SELECT kept.id::float8 AS number, kept.operator_id, ${presenceType(sql)} AS type, kept.media, kept.reason,
            kept.started_at, CASE WHEN kept.ended_at IS NOT NULL OR ends.at < now() THEN ends.at END AS ended_at
-      FROM operators o
-     CROSS JOIN LATERAL (${intervalsInRange(sql, filter)}) AS kept
+      FROM (${intervalsInRange(sql, filter)}) AS kept
      CROSS JOIN LATERAL (SELECT ${intervalEnd(sql)} AS at) AS ends
-     WHERE o.account_id = ${accountId} AND (${operatorIds === null} OR o.id = ANY(${[...(operatorIds ?? [])]}::uuid[]))
-       AND kept.site_ids && ${[...siteIds]}::uuid[] AND kept.id > ${after}
+     WHERE (${operatorIds === null} OR kept.operator_id = ANY(${[...(operatorIds ?? [])]}::uuid[]))
+       AND kept.id > ${after}
        AND ends.at > ${from} AND ends.at > kept.started_at
      ORDER BY kept.id
      LIMIT ${limit}`;

@@ -1,12 +1,13 @@
 import { defaultServiceLevelSec, maxServiceLevelSec } from '@usher/contract/limits';
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
+import { inTransaction } from '../../platform/database.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { list, nullable, output, timestamp, uuid } from '../../platform/schema.ts';
 import { permittedQueue, queueParams } from '../../queues/permitted-queue.ts';
 import { instantOf } from '../../platform/instant.ts';
-import { averageWait, queueIdsOf, queueStats, statsByInterval } from './store.ts';
+import { averageWait, groupInMemory, queueIdsOf, queueStats, statsByInterval } from './store.ts';
 
 const count = (description: string) => Type.Integer({ description });
 
@@ -134,13 +135,17 @@ one ends at \`to\`; there may be at most ${maxIntervals}. A visitor who enters t
       const known = await queueIdsOf(request.sql, site_ids);
       const unknown = (queue_ids ?? []).findIndex((id) => !known.includes(id));
       if (unknown >= 0) throw invalid([{ attribute: `/queue_ids/${unknown}`, detail: 'is not a queue of the sites' }]);
-      const intervals = await statsByInterval(request.sql, {
+      const query = {
         accountId: accountOf(request),
         queueIds: queue_ids ?? known,
         from,
         to,
         intervalSec,
         serviceLevelSec,
+      };
+      const intervals = await inTransaction(request.sql, async (sql) => {
+        await groupInMemory(sql);
+        return statsByInterval(sql, query);
       });
       return { from, to, interval_sec: intervalSec, service_level_sec: serviceLevelSec, intervals };
     },

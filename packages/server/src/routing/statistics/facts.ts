@@ -1,5 +1,5 @@
 import type { Piece, Sql } from '../../platform/database.ts';
-import { isUuid } from '../../platform/ids.ts';
+import { isUuid, type AccountId, type SiteId } from '../../platform/ids.ts';
 import { isId, type Dimension, type Filter } from './filter.ts';
 import type { StatisticsQuery } from './query.ts';
 
@@ -122,7 +122,7 @@ const ticketColumns = (sql: Sql) => ({
 
 /** Presence intervals that overlap the range, clipped to it. */
 export function presence(sql: Sql, query: StatisticsQuery, uses: Uses): Facts {
-  const { accountId, siteIds, from, to } = query;
+  const { siteIds, from, to } = query;
   const sites = sql`${[...siteIds]}::uuid[]`;
   // An interval is split by site and team only if the query uses one of them.
   const isRepeated = uses('site_id', 'team_id');
@@ -130,9 +130,7 @@ export function presence(sql: Sql, query: StatisticsQuery, uses: Uses): Facts {
       JOIN LATERAL unnest(kept.site_ids, kept.team_ids) AS member (site_id, team_id) ON member.site_id = ANY(${sites})`;
   return {
     source: sql`
-      operators o
-      JOIN LATERAL (${intervalsInRange(sql, query)}) AS kept
-        ON o.account_id = ${accountId} AND kept.site_ids && ${sites}
+      (${intervalsInRange(sql, query)}) AS kept
       CROSS JOIN LATERAL (
         SELECT greatest(kept.started_at, ${from}) AS started_at, least(${to}, ${intervalEnd(sql)}) AS ended_at) AS fact
       ${isRepeated ? memberships : sql``}`,
@@ -143,43 +141,58 @@ export function presence(sql: Sql, query: StatisticsQuery, uses: Uses): Facts {
     columns: {
       ...missing(sql),
       ...(isRepeated ? { site_id: sql`member.site_id`, team_id: sql`member.team_id` } : {}),
-      operator_id: sql`o.id`,
+      operator_id: sql`kept.operator_id`,
       type: presenceType(sql),
       user_type: sql`'operator'`,
     },
   };
 }
 
-/**
- * Intervals of the operator `o` that may overlap the range: those that start in it, the last ended one before it (they follow each
- * other), the current one, and ended ones that overlap others. Served by the primary key, presence_intervals_open and
- * presence_intervals_overlapping.
- */
-export function intervalsInRange(sql: Sql, { from, to }: { readonly from: Date; readonly to: Date }): Piece {
-  const columns = sql`i.id, i.engaged, i.available, i.media, i.reason, i.site_ids, i.team_ids, i.started_at, i.ended_at`;
-  return sql`
-        SELECT ${columns}
-          FROM presence_intervals i
-         WHERE i.operator_id = o.id AND i.started_at >= ${from} AND i.started_at < ${to}
-        UNION ALL
-        (SELECT ${columns}
-           FROM presence_intervals i
-          WHERE i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NOT NULL AND NOT i.overlapping
-          ORDER BY i.started_at DESC, i.id DESC
-          LIMIT 1)
-        UNION ALL
-        SELECT ${columns}
-          FROM presence_intervals i
-         WHERE i.account_id = o.account_id AND i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NULL
-        UNION ALL
-        SELECT ${columns}
-          FROM presence_intervals i
-         WHERE i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NOT NULL AND i.overlapping`;
+interface IntervalsQuery {
+  readonly accountId: AccountId;
+  readonly siteIds: readonly SiteId[];
+  readonly from: Date;
+  readonly to: Date;
 }
 
-/** The end of the interval `kept` of the operator `o`, or now if it has not ended. */
+/**
+ * Intervals of the account's operators on the sites that may overlap the range: those that start in it, and of each operator the
+ * last ended one before it (they follow each other), the current one, and ended ones that overlap others. Those that start in the
+ * range are joined and not looked up, so that the planner reads a long range of a large account in one scan, and any other by the
+ * primary key. The others are served by the primary key, presence_intervals_open and presence_intervals_overlapping.
+ */
+export function intervalsInRange(sql: Sql, { accountId, siteIds, from, to }: IntervalsQuery): Piece {
+  const sites = sql`${[...siteIds]}::uuid[]`;
+  const columns = sql`i.id, i.engaged, i.available, i.media, i.reason, i.site_ids, i.team_ids, i.started_at, i.ended_at`;
+  return sql`
+        SELECT o.id AS operator_id, o.presence_expires_at, ${columns}
+          FROM operators o
+          JOIN presence_intervals i ON i.operator_id = o.id
+         WHERE o.account_id = ${accountId} AND i.account_id = ${accountId} AND i.started_at >= ${from} AND i.started_at < ${to}
+           AND i.site_ids && ${sites}
+        UNION ALL
+        SELECT o.id, o.presence_expires_at, earlier.*
+          FROM operators o
+         CROSS JOIN LATERAL (
+               (SELECT ${columns}
+                  FROM presence_intervals i
+                 WHERE i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NOT NULL AND NOT i.overlapping
+                 ORDER BY i.started_at DESC, i.id DESC
+                 LIMIT 1)
+               UNION ALL
+               SELECT ${columns}
+                 FROM presence_intervals i
+                WHERE i.account_id = o.account_id AND i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NULL
+               UNION ALL
+               SELECT ${columns}
+                 FROM presence_intervals i
+                WHERE i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NOT NULL AND i.overlapping) AS earlier
+         WHERE o.account_id = ${accountId} AND earlier.site_ids && ${sites}`;
+}
+
+/** The end of the interval `kept`, or now if it has not ended. */
 export const intervalEnd = (sql: Sql): Piece => sql`
-  coalesce(kept.ended_at, CASE WHEN kept.engaged THEN now() ELSE least(now(), o.presence_expires_at) END)`;
+  coalesce(kept.ended_at, CASE WHEN kept.engaged THEN now() ELSE least(now(), kept.presence_expires_at) END)`;
 
 /**
  * The state of the operator in the interval `kept`. Of several media the highest is shown; text is shown as `chat`. Reasons are free

@@ -23,13 +23,19 @@ export interface WaitRow extends DurationRow {
 
 /**
  * Durations are whole seconds: each instant is truncated to its second before the subtraction, so that the parts of an interval
- * always add up to the whole. `date_part` returns a double, which is exact here and cheaper than the numeric of `extract`.
+ * always add up to the whole. A statistic does this twice for each of 100,000 facts: `date_bin` takes a third of the time of
+ * `date_part`, and a seventh of that of `date_trunc`. It is exact after its origin only, so that is before every instant.
  */
-const secondOf = (sql: Sql, at: Piece): Piece => sql`floor(date_part('epoch', ${at}))`;
+const secondOf = (sql: Sql, at: Piece): Piece => sql`date_bin('1 second', ${at}, timestamptz '0001-01-01 00:00:00+00')`;
+
+/** The seconds of an interval. Durations remain intervals until they are added up, because this function is slow. */
+const secondsOf = (sql: Sql, interval: Piece): Piece => sql`date_part('epoch', ${interval})`;
+
+const totalSeconds = (sql: Sql): Piece => secondsOf(sql, sql`sum(duration)`);
 
 const figures = (sql: Sql): Piece => sql`
-  count(*)::integer AS count, round(avg(seconds)::numeric, 3)::float8 AS average_duration_in_seconds,
-  sum(seconds)::float8 AS total_duration_in_seconds`;
+  count(*)::integer AS count, round((${totalSeconds(sql)} / count(*))::numeric, 3)::float8 AS average_duration_in_seconds,
+  ${totalSeconds(sql)} AS total_duration_in_seconds`;
 
 export async function engagementDurations(sql: Sql, query: StatisticsQuery): Promise<DurationRow[]> {
   return sql<
@@ -39,12 +45,11 @@ export async function engagementDurations(sql: Sql, query: StatisticsQuery): Pro
 
 export async function queueWaits(sql: Sql, query: StatisticsQuery): Promise<WaitRow[]> {
   const facts = queueVisits(sql, query, usesOf(query));
-  const counts = sql`${figures(sql)}, max(seconds)::float8 AS maximum_duration_in_seconds,
-    (count(*) FILTER (WHERE exact_seconds < ${query.shortSec}::float8))::integer AS short_duration_count,
-    (count(*) FILTER (WHERE is_served AND exact_seconds <= ${query.serviceLevelSec}::float8))::integer
+  const counts = sql`${figures(sql)}, ${secondsOf(sql, sql`max(duration)`)} AS maximum_duration_in_seconds,
+    (count(*) FILTER (WHERE exact_duration < make_interval(secs => ${query.shortSec})))::integer AS short_duration_count,
+    (count(*) FILTER (WHERE is_served AND exact_duration <= make_interval(secs => ${query.serviceLevelSec})))::integer
       AS within_service_level_count`;
-  const extra = sql`, date_part('epoch', fact.left_at - fact.entered_at) AS exact_seconds,
-    fact.outcome = 'engaged' AS is_served`;
+  const extra = sql`, fact.left_at - fact.entered_at AS exact_duration, fact.outcome = 'engaged' AS is_served`;
   return sql<WaitRow[]>`${byStart(sql, query, facts, { counts, extra })}`;
 }
 
@@ -58,10 +63,10 @@ function byStart(
   return sql`
     WITH facts AS (
            SELECT ${facts.isRepeated ? sql`DISTINCT` : sql``} ${facts.id} AS fact_id, ${stepOf(sql, query, facts.startedAt)} AS step,
-                  ${secondOf(sql, facts.endedAt)} - ${secondOf(sql, facts.startedAt)} AS seconds${extra}${dimensionColumns(sql, query, facts)}
+                  ${secondOf(sql, facts.endedAt)} - ${secondOf(sql, facts.startedAt)} AS duration${extra}${dimensionColumns(sql, query, facts)}
              FROM ${facts.source}
             WHERE ${conditionOf(sql, query.filter, facts.columns)})
-    SELECT ${stepStart(sql, query)} AS timestamp, sum(seconds)::float8 AS seconds${dimensionNames(sql, query)}, ${counts}
+    SELECT ${stepStart(sql, query)} AS timestamp, ${totalSeconds(sql)} AS seconds${dimensionNames(sql, query)}, ${counts}
       FROM facts
      GROUP BY step${dimensionNames(sql, query)}
      ORDER BY step${dimensionNames(sql, query)}
@@ -73,10 +78,10 @@ export async function onlineDurations(sql: Sql, query: StatisticsQuery): Promise
   const facts = presence(sql, query, usesOf(query));
   return sql<Group[]>`
     WITH ${query.steps.length === 1 ? wholeParts(sql, query, facts) : dividedParts(sql, query, facts)}
-    SELECT ${stepStart(sql, query)} AS timestamp, sum(seconds)::float8 AS seconds${dimensionNames(sql, query)}
+    SELECT ${stepStart(sql, query)} AS timestamp, ${totalSeconds(sql)} AS seconds${dimensionNames(sql, query)}
       FROM parts
-     WHERE seconds > 0
      GROUP BY step${dimensionNames(sql, query)}
+    HAVING sum(duration) > '0'
      ORDER BY step${dimensionNames(sql, query)}
      LIMIT ${maxRows + 1}`;
 }
@@ -86,26 +91,37 @@ function wholeParts(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
   return sql`
          parts AS (
            SELECT ${facts.isRepeated ? sql`DISTINCT` : sql``} ${facts.id} AS fact_id, 1 AS step,
-                  ${secondOf(sql, facts.endedAt)} - ${secondOf(sql, facts.startedAt)} AS seconds${dimensionColumns(sql, query, facts)}
+                  ${secondOf(sql, facts.endedAt)} - ${secondOf(sql, facts.startedAt)} AS duration${dimensionColumns(sql, query, facts)}
              FROM ${facts.source}
-            WHERE ${conditionOf(sql, query.filter, facts.columns)})`;
+            WHERE ${facts.endedAt} > ${facts.startedAt} AND ${conditionOf(sql, query.filter, facts.columns)})`;
 }
 
+/**
+ * Most facts are within one step. Only the others are divided, because a `generate_series` for each fact is slow. `OFFSET 0` keeps
+ * the planner from copying the expressions of `facts` to each place that uses them.
+ */
 function dividedParts(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
+  const starts = steps(sql, query);
   return sql`
          facts AS (
-           SELECT ${facts.isRepeated ? sql`DISTINCT` : sql``} ${facts.id} AS fact_id, date_trunc('second', ${facts.startedAt}) AS started_at,
-                  date_trunc('second', ${facts.endedAt}) AS ended_at${dimensionColumns(sql, query, facts)}
+           SELECT ${facts.isRepeated ? sql`DISTINCT` : sql``} ${facts.id} AS fact_id, ${secondOf(sql, facts.startedAt)} AS started_at,
+                  ${secondOf(sql, facts.endedAt)} AS ended_at${dimensionColumns(sql, query, facts)}
              FROM ${facts.source}
-            WHERE ${conditionOf(sql, query.filter, facts.columns)}),
+            WHERE ${conditionOf(sql, query.filter, facts.columns)}
+           OFFSET 0),
+         placed AS MATERIALIZED (
+           SELECT started_at, ended_at, greatest(1, width_bucket(started_at, ${starts})) AS first_step,
+                  width_bucket(ended_at - interval '1 microsecond', ${starts}) AS last_step${dimensionNames(sql, query)}
+             FROM facts
+            WHERE ended_at > started_at),
          parts AS (
-           SELECT step,
-                  ${secondOf(sql, sql`least(ended_at, starts.at[step + 1])`)}
-                    - ${secondOf(sql, sql`greatest(started_at, starts.at[step])`)} AS seconds${dimensionNames(sql, query)}
-             FROM facts, (SELECT ${steps(sql, query)} AS at) AS starts,
-                  generate_series(greatest(1, width_bucket(started_at, starts.at)),
-                                  width_bucket(ended_at - interval '1 microsecond', starts.at)) AS step
-            WHERE ended_at > started_at)`;
+           SELECT first_step AS step, ended_at - started_at AS duration${dimensionNames(sql, query)}
+             FROM placed
+            WHERE first_step = last_step
+           UNION ALL
+           SELECT step, least(ended_at, (${starts})[step + 1]) - greatest(started_at, (${starts})[step])${dimensionNames(sql, query)}
+             FROM placed, generate_series(first_step, last_step) AS step
+            WHERE first_step < last_step)`;
 }
 
 function usesOf({ dimensions, filter }: StatisticsQuery): (...any: readonly Dimension[]) => boolean {
