@@ -37,8 +37,8 @@ interface Window {
  * `limit`, how far was scanned (`null`: there was nothing to scan). One statement reads both in one snapshot, so that an event
  * that commits meanwhile is not skipped. Served by events_by_transaction.
  *
- * PostgreSQL reads the rows of `scan` in its order, as they are needed, and keeps them: a full page ends the scan, and `scanned`
- * reads no event again. Of an event that does not match, only the position is kept.
+ * PostgreSQL keeps the rows of `scan`, so `scanned` reads no event again. From version 17 on it knows their order: a full page
+ * ends the scan. Of an event that does not match, only the position is kept.
  */
 export async function readWindow(
   sql: Sql,
@@ -68,7 +68,7 @@ export async function readWindow(
             ORDER BY events.xid DESC, events.seq DESC
             LIMIT ${scanLimit}),
          page AS MATERIALIZED (
-           SELECT xid, seq, event FROM scan WHERE event IS NOT NULL LIMIT ${limit}),
+           SELECT xid, seq, event FROM scan WHERE event IS NOT NULL ORDER BY xid DESC, seq DESC LIMIT ${limit}),
          scanned AS (
            SELECT count(*) AS count, min(xid) AS xid FROM scan WHERE (SELECT count(*) FROM page) < ${limit})
     SELECT count, xid::text AS xid, CASE WHEN count > 0 THEN (SELECT min(seq) FROM scan WHERE scan.xid = scanned.xid) END AS seq,
