@@ -4,7 +4,7 @@ import type { Entry } from './harness.ts';
 import type { Size } from './lab.ts';
 import { startCluster } from './scale-cluster.ts';
 import { openLanes } from './scale-lanes.ts';
-import { flat, loadFigures, measureLoad } from './scale-load.ts';
+import { flat, loadFigures, measureLoad, warmUp } from './scale-load.ts';
 import { Receiver } from './webhook-receiver.ts';
 
 interface AccountNumbers {
@@ -41,7 +41,9 @@ export const scaleAccounts: Entry = {
       await withDatabase(cluster.databaseUrl, async (sql) => insertIdleAccounts(sql, idle));
       const lanes = await openLanes(cluster, { accounts: active, lanesEach: allLanes / active });
       await vacuumAndCheckpoint(cluster.databaseUrl);
-      const measure = async () => measureLoad({ cluster, lanes, receiver, webhookUrl, size });
+      const load = { cluster, lanes, receiver, webhookUrl, size };
+      await warmUp(load);
+      const measure = async () => measureLoad(load);
       prepared.push({ name: count === 1 ? '1 account' : `${count.toLocaleString('en')} accounts`, measure });
     }
     return [{ figures: loadFigures, sizes: prepared, atMost: flat }];

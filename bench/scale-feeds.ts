@@ -7,8 +7,8 @@ import { makeAccount, openLanes, type Lane } from './scale-lanes.ts';
 import { costFigures, flat, messageCost, rates, valuesOf } from './scale-load.ts';
 import type { Session } from './usher.ts';
 
-/** Feeds with the same token: fewer than a visitor may have open. */
-const feedsEach = 10;
+/** Feeds with the same token: as many as a visitor may have open, and fewer than an operator may. */
+const feedsEach = { visitor: 10, operator: 25 };
 
 interface FeedNumbers {
   /** Half of them belong to visitors of the account whose chats are measured, the others to idle accounts. */
@@ -18,8 +18,8 @@ interface FeedNumbers {
 }
 
 const sizes: Readonly<Record<Size, FeedNumbers>> = {
-  full: { feeds: [0, 2_000, 10_000], idleSeconds: 10, lanes: 20 },
-  short: { feeds: [0, 20], idleSeconds: 0.2, lanes: 1 },
+  full: { feeds: [0, 2_000, 10_000], idleSeconds: 10, lanes: 5 },
+  short: { feeds: [0, 50], idleSeconds: 0.2, lanes: 1 },
 };
 
 interface Watched {
@@ -79,27 +79,34 @@ function nameOf(feeds: number): string {
 }
 
 async function openFeeds(scope: AsyncDisposableStack, { cluster, lanes, feeds }: Watched): Promise<void> {
+  const half = feeds / 2;
+  if (half === 0) return;
   const url = urlFor(cluster, 0);
-  const tokens = feeds === 0 ? [] : [...(await visitorTokens(lanes, feeds)), ...(await operatorTokens(cluster, feeds))];
-  for (const token of tokens) {
-    const clients = Array.from({ length: feedsEach }, () => new FeedClient(url, token));
-    for (const client of clients) scope.defer(() => client.close());
-    await Promise.all(clients.map(async (client) => client.opened));
-  }
+  const visitors = await visitorTokens(lanes, Math.ceil(half / feedsEach.visitor));
+  const operators = await operatorTokens(cluster, Math.ceil(half / feedsEach.operator));
+  for (const { tokens, each } of [
+    { tokens: visitors, each: feedsEach.visitor },
+    { tokens: operators, each: feedsEach.operator },
+  ])
+    for (const token of tokens) {
+      const clients = Array.from({ length: each }, () => new FeedClient(url, token));
+      for (const client of clients) scope.defer(() => client.close());
+      await Promise.all(clients.map(async (client) => client.opened));
+    }
 }
 
 /** Visitors of the account whose chats are measured, who have no chat. */
-async function visitorTokens([lane]: readonly Lane[], feeds: number): Promise<readonly string[]> {
+async function visitorTokens([lane]: readonly Lane[], count: number): Promise<readonly string[]> {
   if (lane === undefined) throw new Error('there are no lanes');
   const { session, siteId } = lane;
-  const { visitors } = await openFloor(session, siteId, { operators: 0, visitors: feeds / 2 / feedsEach });
+  const { visitors } = await openFloor(session, siteId, { operators: 0, visitors: count });
   return visitors.map(({ token }) => token);
 }
 
 /** The super_managers of idle accounts. */
-async function operatorTokens(cluster: Cluster, feeds: number): Promise<readonly string[]> {
+async function operatorTokens(cluster: Cluster, count: number): Promise<readonly string[]> {
   const tokens: string[] = [];
-  while (tokens.length < feeds / 2 / feedsEach) tokens.push(tokenOf((await makeAccount(cluster, 1)).session));
+  while (tokens.length < count) tokens.push(tokenOf((await makeAccount(cluster, 1)).session));
   return tokens;
 }
 

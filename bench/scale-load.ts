@@ -3,7 +3,7 @@ import { sendMessage, visitorOf, type Chat } from './chat-load.ts';
 import type { Scaling } from './harness.ts';
 import type { Size } from './lab.ts';
 import { costPerUnit, type Cluster, type Cost } from './scale-cluster.ts';
-import { beginChat, connected, endChat, type Lane } from './scale-lanes.ts';
+import { beginChat, connected, endChat, type ConnectedLane, type Lane } from './scale-lanes.ts';
 import type { Receiver } from './webhook-receiver.ts';
 
 /** How much more a unit may cost at a larger size than at the smallest. */
@@ -17,6 +17,19 @@ export const rates: Readonly<Record<Size, Readonly<Record<'engagements' | 'messa
   full: { engagements: { count: 60, perSecond: 12 }, messages: { count: 200, perSecond: 40 } },
   short: { engagements: { count: 4, perSecond: 40 }, messages: { count: 10, perSecond: 100 } },
 };
+
+/** Before the first measurement, for each process: code that was just loaded is slow, and each of several processes runs it less often. */
+const warmUpRates: typeof rates = {
+  full: { engagements: { count: 100, perSecond: 40 }, messages: { count: 1_000, perSecond: 250 } },
+  short: { engagements: { count: 1, perSecond: 40 }, messages: { count: 1, perSecond: 100 } },
+};
+
+export async function warmUp({ cluster, lanes, size, webhookUrl }: Omit<Load, 'receiver'>): Promise<void> {
+  const forAll = ({ count, perSecond }: Rate): Rate => ({ count: count * cluster.processes.length, perSecond });
+  const { engagements, messages } = warmUpRates[size];
+  await connected(lanes, async (open) => runEngagements(open, forAll(engagements)));
+  await withChats(lanes, webhookUrl, async (send) => send(forAll(messages)));
+}
 
 interface Load {
   readonly cluster: Cluster;
@@ -54,11 +67,11 @@ export function valuesOf({ nodeMs, postgresMs, statements }: Cost): number[] {
 }
 
 async function engagementCost({ cluster, lanes }: Load, rate: Rate): Promise<Cost> {
-  return connected(lanes, async (open) =>
-    costPerUnit(cluster, rate.count, async () =>
-      actAtRate(open, rate, async (lane) => endChat(lane, await beginChat(lane))),
-    ),
-  );
+  return connected(lanes, async (open) => costPerUnit(cluster, rate.count, async () => runEngagements(open, rate)));
+}
+
+async function runEngagements(lanes: readonly ConnectedLane[], rate: Rate): Promise<void> {
+  await actAtRate(lanes, rate, async (lane) => endChat(lane, await beginChat(lane)));
 }
 
 /** A message of a chat without a webhook. */

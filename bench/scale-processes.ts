@@ -2,7 +2,7 @@ import type { Entry } from './harness.ts';
 import type { Size } from './lab.ts';
 import { startCluster } from './scale-cluster.ts';
 import { openLanes } from './scale-lanes.ts';
-import { flat, loadFigures, measureLoad } from './scale-load.ts';
+import { flat, loadFigures, measureLoad, warmUp } from './scale-load.ts';
 import { Receiver } from './webhook-receiver.ts';
 
 const sizes: Readonly<Record<Size, { readonly processes: readonly number[]; readonly lanes: number }>> = {
@@ -22,7 +22,9 @@ export const scaleProcesses: Entry = {
     for (const count of processes) {
       const cluster = await startCluster(scope, databases, { name: `processes_${count}`, processes: count });
       const lanes = await openLanes(cluster, { accounts: 1, lanesEach });
-      const measure = async () => measureLoad({ cluster, lanes, receiver, webhookUrl, size });
+      const load = { cluster, lanes, receiver, webhookUrl, size };
+      await warmUp(load);
+      const measure = async () => measureLoad(load);
       prepared.push({ name: count === 1 ? '1 process' : `${count} processes`, measure });
     }
     return [{ figures: loadFigures, sizes: prepared, atMost: flat }];
