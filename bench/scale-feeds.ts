@@ -60,7 +60,7 @@ function messages(watched: readonly Watched[], size: Size): Scaling {
 /** Both processes are idle at the same time, so that a noisy machine affects both alike. */
 function idle(watched: readonly Watched[], seconds: number): Scaling {
   const [none, ...larger] = watched;
-  if (none === undefined) throw new Error('there is no process without feeds');
+  if (none === undefined) throw new Error('there is no process without idle feeds');
   return {
     figures: costFigures('1,000 feeds in a second'),
     sizes: larger.map(({ cluster, feeds }) => ({
@@ -75,24 +75,26 @@ function idle(watched: readonly Watched[], seconds: number): Scaling {
 }
 
 function nameOf(feeds: number): string {
-  return feeds === 0 ? 'no feeds' : `${feeds.toLocaleString('en')} feeds`;
+  return feeds === 0 ? 'no idle feeds' : `${feeds.toLocaleString('en')} idle feeds`;
 }
 
+/** The operators of the chats have a feed at every size, so that the process reads the log of the account anyway. */
 async function openFeeds(scope: AsyncDisposableStack, { cluster, lanes, feeds }: Watched): Promise<void> {
-  const half = feeds / 2;
-  if (half === 0) return;
   const url = urlFor(cluster, 0);
-  const visitors = await visitorTokens(lanes, Math.ceil(half / feedsEach.visitor));
-  const operators = await operatorTokens(cluster, Math.ceil(half / feedsEach.operator));
-  for (const { tokens, each } of [
-    { tokens: visitors, each: feedsEach.visitor },
-    { tokens: operators, each: feedsEach.operator },
-  ])
+  const open = async (tokens: readonly string[], each: number): Promise<void> => {
     for (const token of tokens) {
       const clients = Array.from({ length: each }, () => new FeedClient(url, token));
       for (const client of clients) scope.defer(() => client.close());
       await Promise.all(clients.map(async (client) => client.opened));
     }
+  };
+  await open(
+    lanes.map(({ operator }) => operator.token),
+    1,
+  );
+  const half = feeds / 2;
+  await open(await visitorTokens(lanes, Math.ceil(half / feedsEach.visitor)), feedsEach.visitor);
+  await open(await operatorTokens(cluster, Math.ceil(half / feedsEach.operator)), feedsEach.operator);
 }
 
 /** Visitors of the account whose chats are measured, who have no chat. */
