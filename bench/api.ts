@@ -7,6 +7,7 @@ import { startCountingUsher, frequentStatements } from './counting.ts';
 import type { Comparison, Entry, Limit, Measure } from './harness.ts';
 import type { Lab } from './lab.ts';
 import { requestLoad, requestsPerSecond, type Load } from './load.ts';
+import { processorSeconds } from './processor-time.ts';
 import { ask, startPeer } from './processes.ts';
 import { benchKey, call, firstSite, signIn, type Session, type Usher } from './usher.ts';
 
@@ -137,25 +138,6 @@ function idleMemory(restart: () => Promise<Usher>, pauseMs: number): Limit {
     },
     atMost: 110,
   };
-}
-
-/** What Linux counts processor time in. */
-const ticksPerSecond = 100;
-
-function processorSeconds(pid: number): number {
-  const stat = `/proc/${pid}/stat`;
-  if (!existsSync(stat)) return secondsOf(execFileSync('ps', ['-o', 'time=', '-p', String(pid)], { encoding: 'utf8' }));
-  // The second field is the name of the program in parentheses; of what follows, 12 and 13 are the user's and the system's time.
-  const fields = readFileSync(stat, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
-}
-
-/** `1:02.50` */
-function secondsOf(time: string): number {
-  return time
-    .trim()
-    .split(':')
-    .reduce((seconds, part) => seconds * 60 + Number(part), 0);
 }
 
 /** The memory of the Node process alone; PostgreSQL's memory follows from its own settings. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { actAtRate, type Rate } from './at-rate.ts';
 import { RawClient } from './raw-client.ts';
-import { openFloor, type Floor } from './routing-load.ts';
+import { openFloor, type Floor, type Person } from './routing-load.ts';
 import { call, type Session } from './usher.ts';
 
 /** An engagement between a visitor and an operator. */
@@ -29,20 +30,43 @@ export async function openChats(
     const visitor = floor.visitors[n];
     if (visitor === undefined) throw new Error('there are fewer visitors than operators');
     await client.json(200, 'PUT', `/operators/${operator.id}/presence`, operator.token, { available: true });
-    const url = address(n);
-    const webhooks = url === null ? [] : [webhookAt(url)];
-    const ticketInput = { site_id: siteId, media: 'text', queue_id: floor.queueId, webhooks };
-    await client.json(201, 'POST', '/queue_tickets', visitor.token, ticketInput);
-    const pending = await client.json<{ engagement_requests: { id: string }[] }>(
-      200, 'GET', '/engagement_requests?state=pending', operator.token,
-    ); // prettier-ignore
-    const accepted = await client.json<{ engagement_id: string }>(
-      200, 'PATCH', `/engagement_requests/${pending.engagement_requests[0]?.id ?? ''}`, operator.token, { action: 'accept' },
-    ); // prettier-ignore
-    chats.push({ id: accepted.engagement_id, visitorToken: visitor.token, operatorToken: operator.token });
+    chats.push(await engage({ siteId, queueId: floor.queueId, visitor, operator }, { client, webhookUrl: address(n) }));
   }
   client.close();
   return { floor, chats };
+}
+
+interface Pair {
+  readonly siteId: string;
+  readonly queueId: string;
+  readonly visitor: Person;
+  /** Available, and the only one to whom the visitor can be offered. */
+  readonly operator: Person;
+}
+
+interface EngageOptions {
+  /** The connection of the visitor, and that of the operator if it is another one. */
+  readonly client: RawClient;
+  readonly operatorClient?: RawClient;
+  /** `null`: no webhook. */
+  readonly webhookUrl: string | null;
+}
+
+/** The visitor enqueues, and the operator accepts the offer. */
+export async function engage(
+  { siteId, queueId, visitor, operator }: Pair,
+  { client, operatorClient = client, webhookUrl }: EngageOptions,
+): Promise<Chat> {
+  const webhooks = webhookUrl === null ? [] : [webhookAt(webhookUrl)];
+  const ticketInput = { site_id: siteId, media: 'text', queue_id: queueId, webhooks };
+  await client.json(201, 'POST', '/queue_tickets', visitor.token, ticketInput);
+  const pending = await operatorClient.json<{ engagement_requests: { id: string }[] }>(
+    200, 'GET', '/engagement_requests?state=pending', operator.token,
+  ); // prettier-ignore
+  const accepted = await operatorClient.json<{ engagement_id: string }>(
+    200, 'PATCH', `/engagement_requests/${pending.engagement_requests[0]?.id ?? ''}`, operator.token, { action: 'accept' },
+  ); // prettier-ignore
+  return { id: accepted.engagement_id, visitorToken: visitor.token, operatorToken: operator.token };
 }
 
 /** One side of a chat. */
@@ -67,10 +91,10 @@ const sameText: NextText = () => 'Good morning, I would like to know where my or
 let messageNumber = 0;
 
 /** Sends one message. Its content begins with the sender and a growing number; assertInOrder checks both on arrival. */
-async function sendMessage(
+export async function sendMessage(
   client: RawClient,
   { engagementId, side, token }: Sender,
-  nextText: NextText,
+  nextText: NextText = sameText,
 ): Promise<void> {
   messageNumber += 1;
   const content = `${engagementId}/${side} ${messageNumber} ${nextText()}`;
@@ -112,33 +136,14 @@ export async function sendFor(
   return { rate, sent };
 }
 
-interface Rate {
-  readonly count: number;
-  readonly perSecond: number;
-  readonly nextText?: NextText;
-}
-
 /** The visitors send `count` messages at a steady rate, one chat after the other. Resolves when all requests were answered. */
 export async function sendAtRate(
   url: string,
   chats: readonly Chat[],
-  { count, perSecond, nextText = sameText }: Rate,
+  { nextText = sameText, ...rate }: Rate & { readonly nextText?: NextText },
 ): Promise<void> {
-  // A client sends one request at a time: a chat that still waits for a response sends its next message late.
-  const lanes = chats.map((chat) => ({
-    sender: visitorOf(chat),
-    client: new RawClient(url),
-    sent: Promise.resolve(),
-  }));
-  const began = performance.now();
-  for (let n = 0; n < count; n += 1) {
-    await sleep(Math.max(0, began + (n * 1000) / perSecond - performance.now()));
-    const lane = lanes[n % lanes.length];
-    if (lane === undefined) throw new Error('there are no chats to send messages in');
-    const { sender, client, sent } = lane;
-    lane.sent = sent.then(async () => sendMessage(client, sender, nextText));
-  }
-  await Promise.all(lanes.map(async ({ sent }) => sent));
+  const lanes = chats.map((chat) => ({ sender: visitorOf(chat), client: new RawClient(url) }));
+  await actAtRate(lanes, rate, async ({ sender, client }) => sendMessage(client, sender, nextText));
   for (const { client } of lanes) client.close();
 }
 

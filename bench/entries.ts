@@ -10,6 +10,9 @@ import { hours } from './hours.ts';
 import { order } from './order.ts';
 import { queues } from './queues.ts';
 import { routing } from './routing.ts';
+import { scaleAccounts } from './scale-accounts.ts';
+import { scaleFeeds } from './scale-feeds.ts';
+import { scaleProcesses } from './scale-processes.ts';
 import { drain } from './webhooks-drain.ts';
 import { growth } from './webhooks-growth.ts';
 import { isolation } from './webhooks-isolation.ts';
@@ -34,4 +37,7 @@ export const entries: readonly Entry[] = [
   growthLists,
   growthFeeds,
   consoleBoard,
+  scaleProcesses,
+  scaleAccounts,
+  scaleFeeds,
 ];

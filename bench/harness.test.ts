@@ -95,6 +95,38 @@ test('each figure of a load is checked against its own limit', async () => {
   assert.deepEqual([p99?.ours, p99?.reached, p99?.rounds.ours], [6, false, [7, 5, 6]]);
 });
 
+test('each larger size is compared with the smallest, figure by figure, and may cost so much more', async () => {
+  const order: string[] = [];
+  const size = (name: string, values: readonly number[]) => ({
+    name,
+    measure: async () => {
+      order.push(name);
+      return values;
+    },
+  });
+  const outcomes = await run(
+    {
+      figures: [
+        { name: 'time', unit: 'ms' },
+        { name: 'statements', unit: 'statements' },
+      ],
+      sizes: [size('1', [10, 2]), size('2', [11, 2]), size('4', [12, 3])],
+      atMost: 1.15,
+    },
+    3,
+  );
+  assert.deepEqual(order.join(''), '124124241412');
+  assert.deepEqual(
+    Object.entries(outcomes).map(([name, { ratio, reached }]) => [name, ratio, reached]),
+    [
+      ['time, 2 against 1', 1.1, true],
+      ['time, 4 against 1', 1.2, false],
+      ['statements, 2 against 1', 1, true],
+      ['statements, 4 against 1', 1.5, false],
+    ],
+  );
+});
+
 test('a run with fewer than three rounds is rejected', async () => {
   await assert.rejects(run({ name: 'x', unit: 's', measure: async () => 1, atMost: 2 }, 2), /2 rounds/);
 });

@@ -37,7 +37,18 @@ interface Limits {
   readonly measure: () => Promise<readonly number[]>;
 }
 
-export type Measure = Comparison | Limit | Contest | Limits;
+/**
+ * The cost of the same load at several sizes of the service, the smallest first: lower is better. Each size measures the figures in
+ * their order. There is one outcome for each figure and each larger size.
+ */
+export interface Scaling {
+  readonly figures: readonly { readonly name: string; readonly unit: string }[];
+  readonly sizes: readonly { readonly name: string; readonly measure: () => Promise<readonly number[]> }[];
+  /** How much more a larger size may cost, as a multiple of the smallest. */
+  readonly atMost: number;
+}
+
+export type Measure = Comparison | Limit | Contest | Limits | Scaling;
 
 /** A benchmark, which can run at full or short size: see lab.ts. */
 export interface Entry {
@@ -51,8 +62,10 @@ export interface Outcome {
   readonly ours: number;
   readonly peer: number | null;
   readonly ratio: number | null;
-  /** For a comparison the minimum ratio, for a limit the maximum value. */
+  /** For a comparison the minimum ratio, for a limit the maximum value, for a size the maximum ratio. */
   readonly target: number;
+  /** Of a size: the ratio is one of costs. */
+  readonly lowerIsBetter?: true;
   readonly reached: boolean;
   readonly rounds: { readonly ours: readonly number[]; readonly peer: readonly number[] };
 }
@@ -67,6 +80,7 @@ export async function run(measure: Measure, rounds = defaultRounds): Promise<Rec
   if ('peer' in measure) return { [measure.name]: await runComparison(measure, rounds) };
   if ('peers' in measure) return runContest(measure, rounds);
   if ('limits' in measure) return runLimits(measure, rounds);
+  if ('sizes' in measure) return runScaling(measure, rounds);
   const { name, unit, atMost } = measure;
   return runLimits({ unit, limits: [{ name, atMost }], measure: async () => [await measure.measure()] }, rounds);
 }
@@ -80,13 +94,15 @@ export async function runOnce(measure: Measure): Promise<Record<string, readonly
     for (const { name, rate } of measure.peers) theirs.push([`${measure.name}, against ${name}`, [ours, await rate()]]);
     return Object.fromEntries(theirs);
   }
+  if ('sizes' in measure) return runSizesOnce(measure);
   if (!('limits' in measure)) return { [measure.name]: [await measure.measure()] };
   const figures = await measure.measure();
   return Object.fromEntries(measure.limits.map(({ name }, n) => [name, [figures[n] ?? Number.NaN]]));
 }
 
 export function nameOf(measure: Measure): string {
-  return 'limits' in measure ? measure.limits.map(({ name }) => name).join('; ') : measure.name;
+  if ('name' in measure) return measure.name;
+  return ('limits' in measure ? measure.limits : measure.figures).map(({ name }) => name).join('; ');
 }
 
 /** The sides alternate who goes first, so that a machine that becomes slower or faster affects both alike. */
@@ -137,6 +153,40 @@ async function runLimits({ unit, limits, measure }: Limits, rounds: number): Pro
     return [name, limitOutcome(unit, values, atMost)] as const;
   });
   return Object.fromEntries(outcomes);
+}
+
+/** Each round begins with the next size, like a contest. */
+async function runScaling({ figures, sizes, atMost }: Scaling, rounds: number): Promise<Record<string, Outcome>> {
+  const measured = sizes.map(({ name, measure }) => ({ name, measure, rounds: [] as (readonly number[])[] }));
+  for (const { measure } of measured) await measure();
+  for (let round = 0; round < rounds; round += 1) {
+    const first = round % measured.length;
+    for (const size of [...measured.slice(first), ...measured.slice(0, first)]) size.rounds.push(await size.measure());
+  }
+  const [smallest, ...larger] = measured;
+  if (smallest === undefined) throw new Error('there are no sizes to measure');
+  const outcomes = figures.flatMap(({ name, unit }, n) => {
+    const valuesOf = (size: typeof smallest): number[] => size.rounds.map((values) => values[n] ?? Number.NaN);
+    return larger.map((size) => {
+      const values = { ours: valuesOf(size), peer: valuesOf(smallest) };
+      return [`${name}, ${size.name} against ${smallest.name}`, sizeOutcome(unit, values, atMost)] as const;
+    });
+  });
+  return Object.fromEntries(outcomes);
+}
+
+async function runSizesOnce({ figures, sizes }: Scaling): Promise<Record<string, readonly number[]>> {
+  const measured: (readonly number[])[] = [];
+  for (const { measure } of sizes) measured.push(await measure());
+  return Object.fromEntries(
+    figures.map(({ name }, n) => [name, measured.map((values) => values[n] ?? Number.NaN)] as const),
+  );
+}
+
+function sizeOutcome(unit: string, rounds: Outcome['rounds'], atMost: number): Outcome {
+  const medians = { ours: median(rounds.ours), peer: median(rounds.peer) };
+  const ratio = medians.ours / medians.peer;
+  return { unit, ...medians, ratio, target: atMost, lowerIsBetter: true, reached: ratio <= atMost, rounds };
 }
 
 function limitOutcome(unit: string, measured: readonly number[], atMost: number): Outcome {

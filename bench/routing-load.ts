@@ -3,7 +3,7 @@ import { RawClient } from './raw-client.ts';
 import type { Session } from './usher.ts';
 import { call } from './usher.ts';
 
-interface Person {
+export interface Person {
   readonly id: string;
   readonly token: string;
 }

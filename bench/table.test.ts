@@ -14,12 +14,23 @@ test('columns are aligned, a limit is in the column of the peer, and a miss is s
       reached: true,
       rounds,
     },
+    'message, 4 processes': {
+      unit: 'ms',
+      ours: 1.2,
+      peer: 1,
+      ratio: 1.2,
+      target: 1.15,
+      lowerIsBetter: true,
+      reached: false,
+      rounds,
+    },
     start: { unit: 's', ours: 2.345, peer: null, ratio: null, target: 2, reached: false, rounds },
   });
   assert.deepEqual(text.split('\n'), [
-    'measure             unit          ours  peer/limit  ratio  target  reached',
-    '------------------  ----------  ------  ----------  -----  ------  -------',
-    'authenticated read  requests/s  12,346      17,000   0.73  >= 0.6  yes',
-    'start               s             2.35           2           <= 2  NO',
+    'measure               unit          ours  peer/limit  ratio   target  reached',
+    '--------------------  ----------  ------  ----------  -----  -------  -------',
+    'authenticated read    requests/s  12,346      17,000   0.73   >= 0.6  yes',
+    'message, 4 processes  ms             1.2           1   1.20  <= 1.15  NO',
+    'start                 s             2.35           2            <= 2  NO',
   ]);
 });

@@ -20,10 +20,11 @@ export function table(outcomes: Outcomes): string {
   return [lines[0], widths.map((width) => '-'.repeat(width)).join('  '), ...lines.slice(1)].join('\n');
 }
 
-function cells(name: string, { unit, ours, peer, ratio, target, reached }: Outcome): string[] {
+function cells(name: string, { unit, ours, peer, ratio, target, reached, ...outcome }: Outcome): string[] {
   const against = peer ?? target;
   const shown = ratio === null ? '' : ratio.toFixed(2);
-  const condition = ratio === null ? `<= ${formatNumber(target)}` : `>= ${target}`;
+  const isMaximum = ratio === null || outcome.lowerIsBetter === true;
+  const condition = `${isMaximum ? '<=' : '>='} ${ratio === null ? formatNumber(target) : target}`;
   return [name, unit, formatNumber(ours), formatNumber(against), shown, condition, reached ? 'yes' : 'NO'];
 }
 

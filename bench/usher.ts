@@ -21,7 +21,10 @@ export interface Usher {
 }
 
 /** The API key of the first super_manager. */
-export const benchKey = { id: 'bench', secret: 'known-to-all-who-read-this' };
+export const benchKey: { readonly id: string; readonly secret: string } = {
+  id: 'bench',
+  secret: 'known-to-all-who-read-this',
+};
 const readyTimeoutMs = 60_000;
 const pollMs = 5;
 const callTimeoutMs = 10_000;
@@ -140,9 +143,9 @@ export async function call(
   return answer;
 }
 
-/** Signs in as the first super_manager. */
-export async function signIn({ url }: Pick<Usher, 'url'>): Promise<Session> {
-  const credentials = JSON.stringify({ api_key_id: benchKey.id, api_key_secret: benchKey.secret });
+/** Signs in as the owner of the key; by default the first super_manager. */
+export async function signIn({ url }: Pick<Usher, 'url'>, key = benchKey): Promise<Session> {
+  const credentials = JSON.stringify({ api_key_id: key.id, api_key_secret: key.secret });
   const path = '/operator_authentication/tokens';
   const { body } = await call({ url, headers: {} }, { method: 'POST', path, status: 200, body: credentials });
   const { token } = JSON.parse(body) as { token: string };

@@ -1,5 +1,5 @@
 import type { RowChanges } from '../platform/row-changes.ts';
-import { isDatabaseUnavailable, type Piece, type Sql } from '../platform/database.ts';
+import { isDatabaseUnavailable, piece, type Piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 
@@ -38,17 +38,41 @@ export async function beginEpochs(sql: Sql, changes: RowChanges, log: Log): Prom
   await beginEpoch(sql);
 }
 
+/** A point as SQL: parameters, or columns of a row. */
+interface PointInSql {
+  readonly epoch: Piece;
+  readonly nextEpoch: Piece;
+  readonly snapshot: Piece;
+}
+
+function parametersOf(sql: Sql, { epoch, snapshot }: LogPoint): PointInSql {
+  return { epoch: sql`${epoch}`, nextEpoch: sql`${epoch + 1}`, snapshot: sql`${snapshot}::pg_snapshot` };
+}
+
 /** A reader at the point has seen the event. */
-export function seenAt(sql: Sql, { epoch, snapshot }: LogPoint): Piece {
-  return sql`(xid < log_position(${epoch}, '0'::xid8)
-              OR xid < log_position(${epoch + 1}, '0'::xid8)
-                 AND pg_visible_in_snapshot(log_transaction(xid), ${snapshot}::pg_snapshot))`;
+export function seenAt(sql: Sql, point: LogPoint): Piece {
+  return seen(sql, parametersOf(sql, point));
 }
 
 /** A reader at the point has not seen the event. Served by events_by_transaction. */
 export function unseenAt(sql: Sql, point: LogPoint): Piece {
-  return sql`xid >= log_position(${point.epoch}, pg_snapshot_xmin(${point.snapshot}::pg_snapshot))
-             AND NOT ${seenAt(sql, point)}`;
+  return unseen(sql, parametersOf(sql, point));
+}
+
+/** The same for a point in the columns `epoch` and `snapshot` of the row `p`. */
+export const unseenAtRow = piece((sql) =>
+  unseen(sql, { epoch: sql`p.epoch`, nextEpoch: sql`p.epoch + 1`, snapshot: sql`p.snapshot` }),
+);
+
+function seen(sql: Sql, { epoch, nextEpoch, snapshot }: PointInSql): Piece {
+  return sql`(xid < log_position(${epoch}, '0'::xid8)
+              OR xid < log_position(${nextEpoch}, '0'::xid8)
+                 AND pg_visible_in_snapshot(log_transaction(xid), ${snapshot}))`;
+}
+
+function unseen(sql: Sql, point: PointInSql): Piece {
+  return sql`xid >= log_position(${point.epoch}, pg_snapshot_xmin(${point.snapshot}))
+             AND NOT ${seen(sql, point)}`;
 }
 
 /**

@@ -8,6 +8,7 @@ import { isDatabaseUnavailable } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import { Follower, type FollowerDependencies } from './follower.ts';
 import { serializeItem } from './items.ts';
+import { pollLogs } from './poll-logs.ts';
 import { idOf, positionOf } from './position.ts';
 import { sendMissed } from './resume.ts';
 import { Stream } from './stream.ts';
@@ -47,6 +48,7 @@ export class Feeds {
   readonly #timers: readonly NodeJS.Timeout[];
   #heartbeats = 0;
   #opened = 0;
+  #isPolling = false;
 
   constructor(deps: FeedsDependencies) {
     this.#deps = deps;
@@ -71,7 +73,7 @@ export class Feeds {
     });
     this.#timers = [
       setInterval(() => this.#sendHeartbeats(), 1_000).unref(),
-      setInterval(() => this.#readAllLogs(), pollMs).unref(),
+      setInterval(() => void this.#poll(), pollMs).unref(),
     ];
   }
 
@@ -177,6 +179,14 @@ export class Feeds {
 
   #readAllLogs(): void {
     for (const accountId of this.#followers.keys()) this.#withFollower(accountId, (follower) => follower.readLog());
+  }
+
+  async #poll(): Promise<void> {
+    if (this.#isPolling) return;
+    this.#isPolling = true;
+    const followers = new Set([...this.#open.values()].map(({ follower }) => follower));
+    await pollLogs(this.#deps, [...followers]);
+    this.#isPolling = false;
   }
 
   #recheck(concerns: (stream: Stream) => boolean): void {

@@ -6,6 +6,7 @@ import { isDatabaseUnavailable, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { SiteQueues } from '../queues/site-queues.ts';
+import type { MovedIds } from '../routing/load-board.ts';
 import type { Turns } from '../routing/turns.ts';
 import { keysOf, type Key } from './audience.ts';
 import { eventItem, eventItems, withIds, signalItem, serializeItem, type Item, type Reveal } from './items.ts';
@@ -142,6 +143,13 @@ export class Follower {
     return reading.promise;
   }
 
+  /** Nothing was committed between the two positions. Ignored if the log was read meanwhile. */
+  advance(from: Position, to: Position): void {
+    if (this.#position !== from || this.#reading !== 'idle') return;
+    this.#position = to;
+    this.#lastReadAt = performance.now();
+  }
+
   sendWhisper(whisper: Whisper): void {
     this.#sendNow([eventItem({ type: whisper.payload.event_type, ...whisper })]);
   }
@@ -195,8 +203,7 @@ export class Follower {
     const batch = await readBatch(sql, this.accountId, from);
     if (batch === null) return this.#restart();
     const { events, moved, position: to } = batch;
-    const scope = readerScopeOf(this.streams);
-    const states = moved === null ? [] : await statesOf(this.#deps, this.accountId, moved, scope);
+    const states = moved === null ? [] : await this.#statesOf(moved);
     const items = await Promise.all(events.map(async (event) => eventItems(event, this.#deps.reveal)));
     await new Promise<void>((resolve) => this.#whenChecked(resolve));
     // It is unknown what moved, so readers must read everything again. The reset comes before any item whose id includes this
@@ -206,6 +213,12 @@ export class Follower {
     this.#position = to;
     if (moved !== null && moved.length > 0) this.#tickets.scheduleCheck(moved);
     if (moved === null || moved.length > 0) this.#queues.scheduleCheck();
+  }
+
+  /** Most batches have only messages. For them the readers are not listed, as there may be thousands. */
+  async #statesOf(moved: readonly MovedIds[]): Promise<readonly Item[]> {
+    if (moved.length === 0) return [];
+    return statesOf(this.#deps, this.accountId, moved, readerScopeOf(this.streams));
   }
 
   /** The database was replaced by an older backup, so it is unknown which of its events the readers have seen. */

@@ -1,4 +1,4 @@
-import { beginEpoch, isOfThisHistory, seenAt, unseenAt, type LogPoint } from '../events/log-point.ts';
+import { beginEpoch, isOfThisHistory, seenAt, unseenAt, unseenAtRow, type LogPoint } from '../events/log-point.ts';
 import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { About } from '../events/append.ts';
@@ -109,6 +109,46 @@ export async function readBatch(sql: Sql, accountId: AccountId, from: Position):
   const newest = events.at(-1);
   const to = positionIn(row, newest === undefined ? from.seen.last : `${newest.xid}.${newest.seq}`);
   return { events, moved: movedBetween(moves, { from: from.version, to: to.version }), position: to };
+}
+
+/** How far one reader has read the log of one account. */
+export interface AccountPosition {
+  readonly accountId: AccountId;
+  readonly position: Position;
+}
+
+/**
+ * The accounts of which nothing was committed since their positions, with their positions as of now. One statement asks for all of
+ * them: each costs a search in events_by_transaction, which is sorted so that the planner does not scan the events instead.
+ */
+export async function readQuietAccounts(
+  sql: Sql,
+  accounts: readonly AccountPosition[],
+): Promise<ReadonlyMap<AccountId, Position>> {
+  const at = Math.min(...accounts.map(({ position: from }) => from.at));
+  const rows = await sql<(Omit<PositionRow, 'version'> & { readonly ids: AccountId[] })[]>`
+    SELECT f.epoch, f.tag, pg_current_snapshot()::text AS snapshot, floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at,
+           ARRAY(SELECT a.id
+                   FROM unnest(${accounts.map(({ accountId }) => accountId)}::uuid[],
+                               ${accounts.map(({ position: { version } }) => version)}::bigint[],
+                               ${accounts.map(({ position: { seen } }) => seen.epoch)}::integer[],
+                               ${accounts.map(({ position: { seen } }) => seen.snapshot)}::pg_snapshot[])
+                        AS p (id, version, epoch, snapshot)
+                   JOIN accounts a ON a.id = p.id AND a.board_version = p.version
+                  WHERE (SELECT seq
+                           FROM events
+                          WHERE account_id = p.id AND ${unseenAtRow(sql)} AND ${isRecent(sql, { at })}
+                          ORDER BY xid
+                          LIMIT 1) IS NULL) AS ids
+      FROM log_epoch_in_force f`;
+  const [row] = rows;
+  const quiet = new Set(row?.ids);
+  const found = new Map<AccountId, Position>();
+  for (const { accountId, position: from } of accounts)
+    // In another epoch it is uncertain whether the position belongs to this history: `readBatch` finds out.
+    if (row !== undefined && quiet.has(accountId) && row.tag === from.seen.tag)
+      found.set(accountId, positionIn({ ...row, version: from.version }, from.seen.last));
+  return found;
 }
 
 /** A row `m` of `board_moves`, as JSON. */

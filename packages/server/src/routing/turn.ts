@@ -84,7 +84,7 @@ export async function takeTurn(
       const askedAt = performance.now();
       // Sent together; the later statements wait for the lock of the first.
       const [locked, facts, existing, upgrades] = await Promise.all([
-        lockForTurn(sql, accountId, onlyIfDue),
+        lockForTurn(sql, accountId, { onlyIfDue, cachedVersion: cached?.version ?? null }),
         visitorFacts(sql, accountId, visitorsOf(jobs)),
         existingIds(sql, repeatable(jobs)),
         mediaUpgrades(sql, upgradesOf(jobs)),
@@ -107,9 +107,10 @@ async function currentBoard(
   sql: Sql,
   accountId: AccountId,
   cached: CachedBoard | null,
-  { version, seq, now }: LockedAccount,
+  locked: LockedAccount,
 ): Promise<Board> {
-  const board = cached === null ? null : await bringUpToDate(sql, accountId, cached, version);
+  const { seq, now } = locked;
+  const board = cached === null ? null : await bringUpToDate(sql, cached, locked);
   const current = board ?? (await loadBoard(sql, accountId, now));
   current.seq = Math.max(current.seq, seq);
   return current;
@@ -118,14 +119,13 @@ async function currentBoard(
 /** `null`: it is unknown what changed since. */
 async function bringUpToDate(
   sql: Sql,
-  accountId: AccountId,
-  { board, version }: CachedBoard,
-  stored: number,
+  { board, version: from }: CachedBoard,
+  { accountId, version: to, moves }: LockedAccount,
 ): Promise<Board | null> {
-  if (version === stored) return board;
-  const moves = movedBetween(await movesSince(sql, accountId, version), { from: version, to: stored });
-  if (moves === null) return null;
-  await catchUp(board, sql, accountId, moves);
+  if (from === to) return board;
+  const moved = movedBetween(moves, { from, to }) ?? movedBetween(await movesSince(sql, accountId, from), { from, to });
+  if (moved === null) return null;
+  await catchUp(board, sql, accountId, moved);
   return board;
 }
 
