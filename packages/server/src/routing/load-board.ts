@@ -1,6 +1,6 @@
 import { maxOfferTimeoutSec, smsRequestLifetimeHours } from '@usher/contract/limits';
 import type { Medium } from '@usher/contract/media';
-import type { Piece, Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database.ts';
 import {
   newId,
   type AccountId,
@@ -74,60 +74,29 @@ export async function catchUp(board: Board, sql: Sql, accountId: AccountId, move
 
 /** `null` loads everything. The statements are sent together; their rows are put in the order of their dependencies. */
 async function put(board: Board, sql: Sql, accountId: AccountId, movedIds: Required<MovedIds> | null): Promise<void> {
+  const skip = (kind: keyof MovedIds): boolean => movedIds !== null && movedIds[kind].length === 0;
+  const ids = (kind: keyof MovedIds): readonly string[] | null => movedIds?.[kind] ?? null;
   const queueIds = movedIds === null ? null : await queuesMoved(sql, movedIds);
-  const [sites, queues, { states, operators, visitors, engagements, tickets, requests }] = await Promise.all([
-    movedIds?.sites.length === 0 ? [] : readSites(sql, accountId, movedIds?.sites ?? null),
+  const [sites, queues, states, operators, visitors, engagements, tickets, requests] = await Promise.all([
+    skip('sites') ? [] : readSites(sql, accountId, ids('sites')),
     queueIds?.length === 0 ? [] : readQueues(sql, accountId, queueIds),
-    movedIds === null ? readActiveRows(sql, accountId) : readMovedRows(sql, accountId, movedIds),
+    skip('queue_states') ? [] : readStates(sql, ids('queue_states') ?? []),
+    skip('operators') ? [] : readOperators(sql, accountId, ids('operators')),
+    skip('visitors') ? [] : readLeases(sql, ids('visitors') ?? []),
+    skip('engagements') ? [] : readEngagements(sql, accountId, ids('engagements')),
+    skip('tickets') ? [] : readTickets(sql, accountId, ids('tickets')),
+    skip('requests') ? [] : readRequests(sql, accountId, ids('requests')),
   ]);
   for (const site of sites) putSite(board, site);
   await putQueues(board, sql, queues, queueIds ?? []);
-  for (const { queue_id, ...memory } of states) putQueueMemory(board, queue_id, memoryOf(memory));
+  for (const { queue_id, ...memory } of states) putQueueMemory(board, queue_id, memory);
   // An engagement that ended before the clock was set back lies in the future.
   for (const row of operators) putOperator(board, settingsOf(row), Math.min(row.last_engaged_at ?? 0, board.now));
-  dropDeleted(board, movedIds?.operators ?? [], operators);
+  dropDeleted(board, ids('operators') ?? [], operators);
   for (const row of engagements) putEngagement(board, row);
   for (const row of tickets) putTicket(board, row);
   for (const row of requests) putRequest(board, row);
   for (const { id, lease_until } of visitors) putVisitorLease(board, id, lease_until);
-}
-
-/** The rows that turns write. */
-interface StoredRows {
-  readonly states: readonly (StoredMemory & { readonly queue_id: QueueId })[];
-  readonly operators: readonly StoredOperator[];
-  readonly visitors: readonly { readonly id: VisitorId; readonly lease_until: number | null }[];
-  readonly engagements: readonly StoredEngagement[];
-  readonly tickets: readonly StoredTicket[];
-  readonly requests: readonly StoredRequest[];
-}
-
-async function readActiveRows(sql: Sql, accountId: AccountId): Promise<StoredRows> {
-  const [operators, engagements, tickets, requests] = await Promise.all([
-    sql<StoredOperator[]>`${selectOperators(sql, accountId, null)}`,
-    sql<StoredEngagement[]>`${selectEngagements(sql, accountId, null)}`,
-    sql<StoredTicket[]>`${selectTickets(sql, accountId, null)}`,
-    sql<StoredRequest[]>`${selectRequests(sql, accountId, null)}`,
-  ]);
-  // The memory of queues is read with the queues, the leases of visitors with their tickets and engagements.
-  return { states: [], operators, visitors: [], engagements, tickets, requests };
-}
-
-/**
- * Reads the rows of all tables in one statement. With several processes most turns begin with this read, and each statement of its
- * own would cost more than its rows.
- */
-async function readMovedRows(sql: Sql, accountId: AccountId, ids: Required<MovedIds>): Promise<StoredRows> {
-  const rowsOf = (select: Piece) => sql`(SELECT coalesce(json_agg(r), '[]') FROM (${select}) AS r)`;
-  const [rows] = await sql<StoredRows[]>`
-    SELECT ${rowsOf(selectStates(sql, ids.queue_states))} AS states,
-           ${rowsOf(selectOperators(sql, accountId, ids.operators))} AS operators,
-           ${rowsOf(selectLeases(sql, ids.visitors))} AS visitors,
-           ${rowsOf(selectEngagements(sql, accountId, ids.engagements))} AS engagements,
-           ${rowsOf(selectTickets(sql, accountId, ids.tickets))} AS tickets,
-           ${rowsOf(selectRequests(sql, accountId, ids.requests))} AS requests`;
-  if (rows === undefined) throw new Error('a statement without a table returned no row');
-  return rows;
 }
 
 async function queuesMoved(sql: Sql, { queues, policies }: Required<MovedIds>): Promise<readonly string[]> {
@@ -187,8 +156,10 @@ async function readQueues(sql: Sql, accountId: AccountId, ids: readonly string[]
      ORDER BY q.created_at, q.id`;
 }
 
-function selectStates(sql: Sql, ids: readonly string[]): Piece {
-  return sql`SELECT s.queue_id, ${memoryColumns(sql)} FROM queue_states s WHERE s.queue_id = ANY(${[...ids]}::uuid[])`;
+async function readStates(sql: Sql, ids: readonly string[]) {
+  const rows = await sql<(StoredMemory & { queue_id: QueueId })[]>`
+    SELECT s.queue_id, ${memoryColumns(sql)} FROM queue_states s WHERE s.queue_id = ANY(${[...ids]}::uuid[])`;
+  return rows.map((row) => ({ queue_id: row.queue_id, ...memoryOf(row) }));
 }
 
 function memoryOf({ standing, waits, pace_ms, left_others_at }: StoredMemory): QueueMemory {
@@ -244,9 +215,8 @@ interface StoredOperator {
 }
 
 /** Includes disabled operators: they may still have an engagement that must end. */
-function selectOperators(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Piece {
-  const which = ids === null ? sql`true` : sql`o.id = ANY(${[...ids]}::uuid[])`;
-  return sql`
+async function readOperators(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredOperator[]> {
+  return sql<StoredOperator[]>`
     SELECT o.id, o.enabled, o.max_engagement_count, o.available, o.media,
            extract(epoch FROM o.presence_expires_at)::float8 * 1000 AS lease_until,
            coalesce((SELECT jsonb_object_agg(a.site_id,
@@ -257,7 +227,7 @@ function selectOperators(sql: Sql, accountId: AccountId, ids: readonly string[] 
                                        (SELECT max(s.started_at) FROM sub_engagements s WHERE s.operator_id = o.id)))::float8
              * 1000 AS last_engaged_at
       FROM operators o
-     WHERE o.account_id = ${accountId} AND ${which}`;
+     WHERE o.account_id = ${accountId} AND (${ids === null} OR o.id = ANY(${[...(ids ?? [])]}::uuid[]))`;
 }
 
 function settingsOf(row: StoredOperator) {
@@ -277,8 +247,8 @@ function dropDeleted(board: Board, requested: readonly string[], rows: readonly 
   for (const id of requested) if (!found.has(id)) dropOperator(board, id as OperatorId);
 }
 
-function selectLeases(sql: Sql, ids: readonly string[]): Piece {
-  return sql`
+async function readLeases(sql: Sql, ids: readonly string[]): Promise<{ id: VisitorId; lease_until: number | null }[]> {
+  return sql<{ id: VisitorId; lease_until: number | null }[]>`
     SELECT id, extract(epoch FROM presence_expires_at)::float8 * 1000 AS lease_until
       FROM visitors WHERE id = ANY(${[...ids]}::uuid[])`;
 }
@@ -287,11 +257,15 @@ const visitorColumns = (sql: Sql) => sql`
   v.id AS visitor_id, v.team_ids AS visitor_teams,
   extract(epoch FROM v.presence_expires_at)::float8 * 1000 AS lease_until`;
 
-function selectEngagements(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Piece {
+async function readEngagements(
+  sql: Sql,
+  accountId: AccountId,
+  ids: readonly string[] | null,
+): Promise<StoredEngagement[]> {
   const which = ids === null
     ? sql`e.id IN (SELECT engagement_id FROM active_engagements WHERE account_id = ${accountId})`
     : sql`e.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
-  return sql`
+  return sql<StoredEngagement[]>`
     SELECT e.id, e.request_id, e.ticket_id, e.queue_id, e.heard_by, e.asked_on_site_id, e.site_id, e.operator_id, e.media,
            e.sub_engagement_id, e.highest_media, e.operator_team_ids,
            extract(epoch FROM e.sub_started_at)::float8 * 1000 AS sub_started_at,
@@ -307,11 +281,11 @@ function selectEngagements(sql: Sql, accountId: AccountId, ids: readonly string[
      WHERE ${which}`;
 }
 
-function selectTickets(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Piece {
+async function readTickets(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredTicket[]> {
   const which = ids === null
     ? sql`t.account_id = ${accountId} AND t.ended_at IS NULL`
     : sql`t.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
-  return sql`
+  return sql<StoredTicket[]>`
     SELECT t.id, t.seq::float8 AS seq, t.kind, t.site_id, t.media, t.state, t.criteria, t.narrowed_to, t.engagement_id,
            t.never_to, t.preferred_operator_id, t.refusals, t.queue_ids, t.notes, t.address_hash,
            ARRAY(SELECT extract(epoch FROM at)::float8 * 1000 FROM unnest(t.entered_at) WITH ORDINALITY AS u (at, n) ORDER BY n)
@@ -329,7 +303,7 @@ function selectTickets(sql: Sql, accountId: AccountId, ids: readonly string[] | 
 export const maxRequestAge = `${maxOfferTimeoutSec + 3_600} seconds`;
 export const maxLastingRequestAge = `${smsRequestLifetimeHours + 1} hours`;
 
-function selectRequests(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Piece {
+async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredRequest[]> {
   const which = ids === null
     ? sql`
       r.state = 'pending' AND r.id IN (
@@ -343,7 +317,7 @@ function selectRequests(sql: Sql, accountId: AccountId, ids: readonly string[] |
          WHERE account_id = ${accountId}
            AND created_at > (SELECT turned_at FROM accounts WHERE id = ${accountId}) - ${maxLastingRequestAge}::interval)`
     : sql`r.id = ANY(${[...ids]}::uuid[])`; // prettier-ignore
-  return sql`
+  return sql<StoredRequest[]>`
     SELECT r.id, r.kind, r.origin, r.state, r.site_id, r.operator_id, r.media, r.queue_id, r.ticket_id, r.engagement_id,
            r.timeout_ms, r.notes, r.address_hash, extract(epoch FROM r.created_at)::float8 * 1000 AS created_at, ${visitorColumns(sql)}
       FROM engagement_requests r JOIN visitors v ON v.id = r.visitor_id

@@ -18,8 +18,6 @@ export interface LockedAccount {
   /** The sum of the recorded clock steps, and the sum that the times of the account's board include. */
   readonly shiftMs: number;
   readonly boardShiftMs: number;
-  /** What has moved since the version of the cached board. If the statement had to wait for the lock, the last moves are missing. */
-  readonly moves: readonly BoardMove[];
 }
 
 /**
@@ -31,21 +29,11 @@ const isOutOfTime = piece(
     sql`(clock_shift_ms <> (SELECT shift_ms FROM clock WHERE only_row) OR turned_at > clock_timestamp() + interval '30 seconds')`,
 );
 
-interface LockOptions {
-  readonly onlyIfDue: boolean;
-  /** The version of the cached board; `null`: no board is cached. */
-  readonly cachedVersion: number | null;
-}
-
 /**
  * Locks the account's row until the turn is written. With `onlyIfDue`, returns `null` if nothing is due, or if another process
  * has the lock and will handle what is due. Sets `usher.turn`, by which the triggers recognise a turn.
  */
-export async function lockForTurn(
-  sql: Sql,
-  accountId: AccountId,
-  { onlyIfDue, cachedVersion }: LockOptions,
-): Promise<LockedAccount | null> {
+export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boolean): Promise<LockedAccount | null> {
   const [row] = await sql<LockedAccount[]>`
     SELECT id AS "accountId", board_version::float8 AS version,
            next_board_version(board_version, board_tag)::float8 AS "nextVersion", last_seq::float8 AS seq,
@@ -53,8 +41,6 @@ export async function lockForTurn(
            extract(epoch FROM next_due_at)::float8 * 1000 AS "nextDueAt",
            extract(epoch FROM clock_timestamp())::float8 * 1000 AS now,
            (SELECT shift_ms::float8 FROM clock WHERE only_row) AS "shiftMs", clock_shift_ms::float8 AS "boardShiftMs",
-           (SELECT coalesce(json_agg(json_build_object('version', version, 'previous', previous, 'things', things) ORDER BY version), '[]')
-              FROM board_moves WHERE account_id = accounts.id AND version > ${cachedVersion}::bigint) AS moves,
            set_config('usher.turn', 'on', true)
       FROM accounts
      WHERE id = ${accountId}

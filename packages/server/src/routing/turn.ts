@@ -84,7 +84,7 @@ export async function takeTurn(
       const askedAt = performance.now();
       // Sent together; the later statements wait for the lock of the first.
       const [locked, facts, existing, upgrades] = await Promise.all([
-        lockForTurn(sql, accountId, { onlyIfDue, cachedVersion: cached?.version ?? null }),
+        lockForTurn(sql, accountId, onlyIfDue),
         visitorFacts(sql, accountId, visitorsOf(jobs)),
         existingIds(sql, repeatable(jobs)),
         mediaUpgrades(sql, upgradesOf(jobs)),
@@ -107,10 +107,9 @@ async function currentBoard(
   sql: Sql,
   accountId: AccountId,
   cached: CachedBoard | null,
-  locked: LockedAccount,
+  { version, seq, now }: LockedAccount,
 ): Promise<Board> {
-  const { seq, now } = locked;
-  const board = cached === null ? null : await bringUpToDate(sql, cached, locked);
+  const board = cached === null ? null : await bringUpToDate(sql, accountId, cached, version);
   const current = board ?? (await loadBoard(sql, accountId, now));
   current.seq = Math.max(current.seq, seq);
   return current;
@@ -119,13 +118,14 @@ async function currentBoard(
 /** `null`: it is unknown what changed since. */
 async function bringUpToDate(
   sql: Sql,
-  { board, version: from }: CachedBoard,
-  { accountId, version: to, moves }: LockedAccount,
+  accountId: AccountId,
+  { board, version }: CachedBoard,
+  stored: number,
 ): Promise<Board | null> {
-  if (from === to) return board;
-  const moved = movedBetween(moves, { from, to }) ?? movedBetween(await movesSince(sql, accountId, from), { from, to });
-  if (moved === null) return null;
-  await catchUp(board, sql, accountId, moved);
+  if (version === stored) return board;
+  const moves = movedBetween(await movesSince(sql, accountId, version), { from: version, to: stored });
+  if (moves === null) return null;
+  await catchUp(board, sql, accountId, moves);
   return board;
 }
 
