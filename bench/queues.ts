@@ -20,7 +20,11 @@ export const queues: Entry = {
     const small = await startWithSites(lab, { sites: few, queuesOfSite });
     const large = await startWithSites(lab, { sites: many, queuesOfSite });
     return [
-      await compareWithBareRoute(lab, small.session, { name: `${queuesOfSite} queues of a site`, path: small.path }),
+      await compareWithBareRoute(lab, small.session, {
+        name: `${queuesOfSite} queues of a site`,
+        path: small.path,
+        atLeast: 0.85,
+      }),
       {
         name: `${many} sites against ${few}`,
         unit: 'requests/s',
