@@ -39,7 +39,7 @@ test('a process never opens more connections than USHER_DATABASE_POOL, even when
     const [row] = await sql<{ open: number; waiting: number }[]>`
       SELECT count(*)::integer AS open, (count(*) FILTER (WHERE wait_event_type = 'Lock'))::integer AS waiting
         FROM pg_stat_activity
-       WHERE datname = current_database() AND application_name = ${`usher ${node.child.pid}`}`;
+       WHERE datname = current_database() AND application_name LIKE ${`usher ${node.child.pid}@%`}`;
     return row ?? { open: 0, waiting: 0 };
   };
   let most = 0;

@@ -12,6 +12,8 @@ export interface Config {
   readonly databaseUrl: string | null;
   /** All database connections that the process may open. `platform/pools.ts` divides them. */
   readonly databaseConnections: number;
+  /** Whether a start migrates the schema. */
+  readonly migrate: 'on' | 'off';
   /** The first super_manager's key, if the settings choose it (D9.3). */
   readonly adminKey: { readonly id: string; readonly secret: string } | null;
   readonly logLevel: LogLevel;
@@ -87,6 +89,11 @@ export const settings = [
     name: 'USHER_DATABASE_POOL',
     fallback: '33',
     meaning: 'Connections to the database that a process may open, 25 to 250; 23 are for background work',
+  },
+  {
+    name: 'USHER_MIGRATE',
+    fallback: 'on',
+    meaning: 'Whether a start migrates the schema; with `off`, run `usher migrate` before a new version',
   },
   { name: 'USHER_ADMIN_KEY_ID', fallback: '', meaning: "Id of the first super_manager's API key" },
   {
@@ -209,6 +216,7 @@ export function readConfig(environment: Environment): Config {
     databaseUrl: databaseUrl(read('DATABASE_URL')),
     // Background work reserves 23 connections (`platform/pools.ts`), and requests need at least 2.
     databaseConnections: wholeNumber('USHER_DATABASE_POOL', read('USHER_DATABASE_POOL'), 25, 250),
+    migrate: oneOf('USHER_MIGRATE', read('USHER_MIGRATE'), ['on', 'off']),
     adminKey: adminKey(read('USHER_ADMIN_KEY_ID'), read('USHER_ADMIN_KEY_SECRET')),
     logLevel: oneOf('USHER_LOG_LEVEL', read('USHER_LOG_LEVEL'), logLevels),
     trustProxy: trustProxy(read('USHER_TRUST_PROXY')),
@@ -234,10 +242,24 @@ export function readConfig(environment: Environment): Config {
 /** Refuses unknown settings, so that a misspelt one does not silently keep its default. */
 function refuseUnknown(environment: Environment): void {
   const known: readonly string[] = settings.map((setting) => setting.name);
-  const unknown = Object.keys(environment).find((name) => name.startsWith('USHER_') && !known.includes(name));
+  const [unknown] =
+    Object.entries(environment).find(
+      ([name, value]) => name.startsWith('USHER_') && !known.includes(name) && !isServiceLink(name, value),
+    ) ?? [];
   if (unknown === undefined) return;
   const available = known.filter((name) => name.startsWith('USHER_')).join(', ');
   throw new SettingError(`${unknown} is not a setting of Usher. Unset it, or use one of: ${available}.`);
+}
+
+/**
+ * Kubernetes sets variables for each Service in the namespace. Those of a Service `usher` or `usher-…` begin like our settings:
+ * `USHER_SERVICE_HOST`, `USHER_SERVICE_PORT_HTTP`, `USHER_PORT=tcp://10.0.0.7:8080`, `USHER_PORT_8080_TCP_ADDR`.
+ */
+function isServiceLink(name: string, value = ''): boolean {
+  if (/^USHER_(?:\w+_)?PORT$/.test(name)) return /^(?:tcp|udp|sctp):\/\//.test(value);
+  return /^USHER_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/.test(
+    name,
+  );
 }
 
 function wholeNumber(name: SettingName, value: string, least: number, most: number): number {

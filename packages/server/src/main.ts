@@ -10,7 +10,7 @@ import type { Sql } from './platform/database.ts';
 import { DatabaseSession } from './platform/database-session.ts';
 import { StartError } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
-import { migrate } from './platform/migrations.ts';
+import { migrate, type Migration } from './platform/migrations.ts';
 import { listeningUrl } from './platform/server-url.ts';
 import { trustAllWarning } from './platform/trusted-proxies.ts';
 import { openStorage } from './storage.ts';
@@ -45,7 +45,9 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     for (const close of closers.splice(0).toReversed()) await close();
   };
   try {
-    await migrate(storage.database, ensureSigningKey);
+    const onRetry = ({ file }: Migration): void =>
+      log.warn({ migration: file }, 'a migration waits for a lock; trying again');
+    await migrate(storage.database, ensureSigningKey, { mode: config.migrate, onRetry });
     const changes = await openRowChanges(storage.database.address);
     closers.push(async () => changes.close());
     const session = await DatabaseSession.open(storage.database.address);

@@ -6,25 +6,57 @@ import { ensureSigningKey, rotateSigningKey } from '../identity/signing-keys.ts'
 import { inTransaction, type Sql } from '../platform/database.ts';
 import { StartError } from '../platform/errors.ts';
 import type { AccountId, OperatorId } from '../platform/ids.ts';
-import { migrate } from '../platform/migrations.ts';
-import { joinStorage } from '../storage.ts';
+import { migrate, pendingMigrations } from '../platform/migrations.ts';
+import { joinStorage, type Storage } from '../storage.ts';
+import { readOptions } from './options.ts';
 
 const maxKeys = 20;
 
-/** Runs `work` on the migrated database, in one transaction. */
-export async function withDatabase<T>(config: Config, work: (sql: Sql) => Promise<T>): Promise<T> {
+async function withStorage<T>(config: Config, work: (storage: Storage) => Promise<T>): Promise<T> {
   const storage = await joinStorage(config);
   try {
-    await migrate(storage.database, ensureSigningKey);
-    return await inTransaction(storage.database.sql, work);
+    return await work(storage);
   } finally {
     await storage.close();
   }
 }
 
-export async function migrateOnly(config: Config): Promise<void> {
-  await withDatabase(config, async () => undefined);
-  process.stdout.write('The database is up to date.\n');
+/** Runs `work` on the migrated database, in one transaction. */
+export async function withDatabase<T>(config: Config, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return withStorage(config, async ({ database }) => {
+    await migrate(database, ensureSigningKey);
+    return inTransaction(database.sql, work);
+  });
+}
+
+const migrateHelp = `usher migrate [--check | --plan]
+
+Migrates the database to this version and exits.
+
+  --check   change nothing; exit with 1 if there are migrations to apply
+  --plan    change nothing; list the migrations to apply
+`;
+
+const migrateOptions = {
+  check: { type: 'boolean', default: false },
+  plan: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+export async function migrateOnly(config: Config, ...args: string[]): Promise<void> {
+  const { check, plan, help } = readOptions('migrate', migrateOptions, args);
+  if (help) return void process.stdout.write(migrateHelp);
+  if (!check && !plan) {
+    await withDatabase(config, async () => undefined);
+    return void process.stdout.write('The database is up to date.\n');
+  }
+  const pending = await withStorage(config, async ({ database }) => pendingMigrations(database.sql));
+  process.stdout.write(
+    pending.length === 0
+      ? 'The database is up to date.\n'
+      : pending.map(({ file, kind }) => `${file}  ${kind.compatibility}\n`).join(''),
+  );
+  if (check && pending.length > 0) process.exitCode = 1;
 }
 
 export async function accountsCreate(config: Config, name?: string): Promise<void> {

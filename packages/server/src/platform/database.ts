@@ -4,6 +4,7 @@ import { watchPool, type WatchedPool } from './pool-watch.ts';
 import { pools, type ClientOptions, type PoolOptions, type SessionSettings } from './pools.ts';
 import postgres, { type Abandonable, type Watchable } from './postgres.ts';
 import { Pulse } from './pulse.ts';
+import { processName } from './process-name.ts';
 
 /** Runs statements: the pool, or the connection of a transaction. Stores take it as their first argument. */
 export type Sql = ISql;
@@ -93,7 +94,7 @@ function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; w
     backoff: (retries: number) => Math.min(0.05 * 2 ** retries, 1),
     ...rest,
     types: { instants },
-    connection: { application_name: `usher ${process.pid}` },
+    connection: { application_name: processName },
   };
   const sql =
     address.kind === 'url'

@@ -3,9 +3,10 @@ import Type from 'typebox';
 import type { DiskSpace } from './disk-watch.ts';
 import type { App } from './http.ts';
 import { Refusal } from './errors.ts';
-import { knownMigrations, schemaVersion } from './migrations.ts';
+import { knownMigrations, schemaState } from './migrations.ts';
 import { databaseUnavailable, diskFull } from './problem.ts';
 import type { Pulse } from './pulse.ts';
+import { version } from './version.ts';
 
 const tags = ['Service'];
 
@@ -29,24 +30,38 @@ export async function healthRoutes(app: App, pulse: Pulse, diskSpace: DiskSpace 
   );
 
   app.get(
+    '/version',
+    {
+      config: { access: { public: true } },
+      schema: {
+        tags,
+        summary: 'The version of Usher that this process runs',
+        querystring,
+        response: { 200: Type.Object({ version: Type.String() }) },
+      },
+    },
+    async () => ({ version }),
+  );
+
+  app.get(
     '/readyz',
     {
       config: { access: { public: true } },
       schema: {
         tags,
-        summary: 'Whether the database responds, has the current schema and accepts writes',
+        summary: 'Whether the database responds, has a schema that this process can use, and accepts writes',
         querystring,
         response: { 200: status },
       },
     },
     async () => {
-      const version = pulse.isSilent ? null : await Promise.race([schemaVersion(pulse.sql), silence()]);
-      if (version === null) throw databaseUnavailable();
+      const schema = pulse.isSilent ? null : await Promise.race([schemaState(pulse.sql, known), silence()]);
+      if (schema === null) throw databaseUnavailable();
       if (diskSpace?.isFull === true) throw diskFull();
-      if (version === known) return { status: 'ready' };
+      if (schema.isCompatible) return { status: 'ready' };
       throw new Refusal(
         'database_unavailable',
-        `The database has schema version ${version}, but this process needs version ${known}.`,
+        `The database has schema version ${schema.version}, but this process needs version ${known}.`,
       );
     },
   );

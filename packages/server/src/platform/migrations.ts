@@ -1,21 +1,44 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Database, Sql } from './database.ts';
+import { databaseErrorCode, type Database, type Sql } from './database.ts';
 import { StartError } from './errors.ts';
+import { kindOf, type MigrationKind } from './migration-kinds.ts';
 import { startPools } from './pools.ts';
 
-const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
+const ownFolder = fileURLToPath(new URL('../../migrations/', import.meta.url));
 
 /** An arbitrary number that must never change, or two versions of Usher could migrate at the same time. */
 const migrationLock = 7_483_650_217;
 
-interface Migration {
+/** A migration that waits for a lock blocks everybody who wants the table after it, so it gives up soon and tries again. */
+const lockTimeoutMs = 2_000;
+const retryMs = 1_000;
+const maxTries = 30;
+
+export interface Migration {
   readonly number: number;
   readonly file: string;
 }
 
+export interface PendingMigration extends Migration {
+  readonly kind: MigrationKind;
+  readonly text: string;
+}
+
+type PoolSql = ReturnType<Database['connect']>;
+
+interface MigrateOptions {
+  /** With `off`, a schema that is not up to date is refused. */
+  readonly mode?: 'on' | 'off';
+  /** Where the migrations are. Tests have their own. */
+  readonly folder?: string;
+  /** Called before a migration is tried again. */
+  readonly onRetry?: (migration: Migration) => void;
+}
+
 /** The migrations of this program, numbered from 1 without a gap. */
-export async function knownMigrations(): Promise<readonly Migration[]> {
+export async function knownMigrations(folder = ownFolder): Promise<readonly Migration[]> {
   const files = (await readdir(folder)).filter((file) => /^\d{4}_\w+\.sql$/.test(file)).toSorted();
   const migrations = files.map((file) => ({ number: Number(file.slice(0, 4)), file }));
   const gap = migrations.find(({ number }, index) => number !== index + 1);
@@ -23,32 +46,47 @@ export async function knownMigrations(): Promise<readonly Migration[]> {
   return migrations;
 }
 
+/** Migrations that the database lacks. */
+export async function pendingMigrations(sql: Sql, folder = ownFolder): Promise<readonly PendingMigration[]> {
+  const known = await knownMigrations(folder);
+  const [table] = await sql`SELECT FROM pg_class WHERE oid = to_regclass('migrations')`;
+  const [row] =
+    table === undefined ? [] : await sql<{ version: number }[]>`SELECT max(number) AS version FROM migrations`;
+  const version = row?.version ?? 0;
+  return Promise.all(known.slice(version).map(async (migration) => readMigration(folder, migration)));
+}
+
+async function readMigration(folder: string, migration: Migration): Promise<PendingMigration> {
+  const text = await readFile(`${folder}${migration.file}`, 'utf8');
+  return { ...migration, text, kind: kindOf(text) };
+}
+
 /**
- * Migrates the schema to the version of this program and then runs `after`, all in one transaction.
- * The lock serialises processes that start together; the later ones find nothing left to do.
+ * Migrates the schema to the version of this program, one transaction for each migration, and then runs `after` in one more.
+ * Each transaction holds a lock that serialises processes which start together; a process may find that another has done its work.
  */
 export async function migrate(
   database: Database,
   after: (sql: Sql) => Promise<void> = async () => undefined,
+  { mode = 'on', folder = ownFolder, onRetry = () => undefined }: MigrateOptions = {},
 ): Promise<void> {
-  const known = await knownMigrations();
+  const known = await knownMigrations(folder);
   const pool = database.connect(startPools.migrations);
   try {
+    await refuseOldServer(pool);
+    const { version } = await pool.begin(async (sql) => {
+      await sql`SELECT pg_advisory_xact_lock(${migrationLock})`;
+      await ensureTable(sql);
+      const state = await schemaState(sql, known.length);
+      refuseUnknownSchema(state, known.length, mode);
+      return state;
+    });
+    for (const migration of known.slice(version)) {
+      const pending = await readMigration(folder, migration);
+      await retryWhileLocked(migration, onRetry, async () => apply(pool, pending));
+    }
     await pool.begin(async (sql) => {
       await sql`SELECT pg_advisory_xact_lock(${migrationLock})`;
-      await refuseOldServer(sql);
-      await sql`
-        CREATE TABLE IF NOT EXISTS migrations (
-          number     integer        PRIMARY KEY,
-          file       text           NOT NULL,
-          applied_at timestamptz(3) NOT NULL DEFAULT now()
-        )`;
-      const current = await schemaVersion(sql);
-      refuseNewerSchema(current, known.length);
-      for (const { number, file } of known.slice(current)) {
-        await sql.unsafe(await readFile(`${folder}${file}`, 'utf8'));
-        await sql`INSERT INTO migrations (number, file) VALUES (${number}, ${file})`;
-      }
       await after(sql);
     });
   } finally {
@@ -56,16 +94,113 @@ export async function migrate(
   }
 }
 
-export async function schemaVersion(sql: Sql): Promise<number> {
-  const [row] = await sql<{ version: number }[]>`SELECT coalesce(max(number), 0) AS version FROM migrations`;
-  return row?.version ?? 0;
+async function ensureTable(sql: Sql): Promise<void> {
+  const [row] = await sql<{ isThere: boolean }[]>`
+    SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('migrations') AND attname = 'kind') AS "isThere"`;
+  if (row?.isThere === true) return;
+  await sql`
+    CREATE TABLE IF NOT EXISTS migrations (
+      number     integer        PRIMARY KEY,
+      file       text           NOT NULL,
+      applied_at timestamptz(3) NOT NULL DEFAULT now()
+    )`;
+  // Versions of Usher that do not write this column do not say what their migrations are, so they count as breaking.
+  await sql`ALTER TABLE migrations ADD COLUMN kind text NOT NULL DEFAULT 'breaking'`;
 }
 
-function refuseNewerSchema(current: number, known: number): void {
-  if (current <= known) return;
-  throw new StartError(
-    `The database has schema version ${current}, newer than this Usher knows (${known}). Start a newer Usher, or restore a backup made with this version.`,
-  );
+async function apply(pool: PoolSql, { number, file, kind, text }: PendingMigration): Promise<void> {
+  const isNext = async (sql: Sql): Promise<boolean> => (await schemaState(sql, number)).version === number - 1;
+  const record = async (sql: Sql): Promise<unknown> =>
+    sql`INSERT INTO migrations (number, file, kind) VALUES (${number}, ${file}, ${kind.compatibility})`;
+  if (kind.isTransaction) {
+    await pool.begin(async (sql) => {
+      await sql`SELECT pg_advisory_xact_lock(${migrationLock})`;
+      if (!(await isNext(sql))) return;
+      await sql.unsafe(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+      await sql.unsafe(text);
+      await record(sql);
+    });
+    return;
+  }
+  // The pool has one connection, which holds the lock until it is unlocked or lost.
+  await pool`SELECT pg_advisory_lock(${migrationLock})`;
+  try {
+    if (!(await isNext(pool))) return;
+    await dropInvalidIndexes(pool);
+    for (const statement of statementsOf(text)) await pool.unsafe(statement);
+    await record(pool);
+  } finally {
+    await pool`SELECT pg_advisory_unlock(${migrationLock})`;
+  }
+}
+
+/** An index that was being built concurrently when its process died is left behind, invalid, and `IF NOT EXISTS` would find it. */
+async function dropInvalidIndexes(sql: Sql): Promise<void> {
+  const rows = await sql<{ name: string }[]>`
+    SELECT c.oid::regclass::text AS name
+      FROM pg_index i
+      JOIN pg_class c ON c.oid = i.indexrelid
+     WHERE NOT i.indisvalid AND c.relkind = 'i' AND c.relnamespace = current_schema()::regnamespace`;
+  for (const { name } of rows) await sql.unsafe(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+}
+
+/** These migrations have no function bodies, so every semicolon at the end of a line ends a statement. */
+function statementsOf(text: string): readonly string[] {
+  return text
+    .split(/;\s*$/m)
+    .map((statement) => statement.replaceAll(/^\s*--.*$/gm, '').trim())
+    .filter((statement) => statement !== '');
+}
+
+const lockNotAvailable = '55P03';
+
+async function retryWhileLocked(
+  migration: Migration,
+  onRetry: (migration: Migration) => void,
+  run: () => Promise<void>,
+): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (databaseErrorCode(error) !== lockNotAvailable) throw error;
+      if (tries === maxTries)
+        throw new StartError(
+          `The migration ${migration.file} could not lock a table within ${maxTries} attempts, because a long transaction uses it. Find it in pg_stat_activity, end it, and start Usher again.`,
+          { cause: error },
+        );
+      onRetry(migration);
+      await sleep(retryMs);
+    }
+  }
+}
+
+export interface SchemaState {
+  /** The number of the last migration. */
+  readonly version: number;
+  /** Whether a program that knows `known` migrations can use the schema: newer migrations have only added to it. */
+  readonly isCompatible: boolean;
+}
+
+/** The state of the schema, for a program that knows this many migrations. */
+export async function schemaState(sql: Sql, known: number): Promise<SchemaState> {
+  const [row] = await sql<SchemaState[]>`
+    SELECT coalesce(max(number), 0) AS version,
+           coalesce(max(number), 0) >= ${known} AND coalesce(bool_and(kind = 'additive') FILTER (WHERE number > ${known}), true)
+             AS "isCompatible"
+      FROM migrations`;
+  return row ?? { version: 0, isCompatible: false };
+}
+
+function refuseUnknownSchema({ version, isCompatible }: SchemaState, known: number, mode: 'on' | 'off'): void {
+  if (version > known && !isCompatible)
+    throw new StartError(
+      `The database has schema version ${version}, newer than this Usher knows (${known}). Start a newer Usher, or restore a backup made with this version.`,
+    );
+  if (version < known && mode === 'off')
+    throw new StartError(
+      `The database has schema version ${version}, and this Usher needs version ${known}. USHER_MIGRATE is off: run "usher migrate" first.`,
+    );
 }
 
 async function refuseOldServer(sql: Sql): Promise<void> {

@@ -39,6 +39,8 @@ export async function pageRoutes(app: App): Promise<void> {
 
   await app.register(fastifyStatic, { root: [consoleFolder, widgetFolder], serve: false, preCompressed: true });
 
+  // Relative, so that it also works behind a proxy that adds a prefix.
+  app.get('/', route, async (_request, reply) => reply.redirect('console/'));
   app.get('/console', route, async (_request, reply) => reply.redirect('/console/'));
   app.get('/console/assets/:name', route, async (request, reply) => {
     const { name } = request.params as { name: string };

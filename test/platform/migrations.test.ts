@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { openDatabase, type Database } from '../../packages/server/src/platform/database.ts';
+import { migrationFaults } from '../../packages/server/src/platform/migration-kinds.ts';
+import {
+  knownMigrations,
+  migrate,
+  pendingMigrations,
+  schemaState,
+} from '../../packages/server/src/platform/migrations.ts';
+import { emptyDatabase } from '../support/database.ts';
+import { until } from '../support/server.ts';
+
+const folder = `${mkdtempSync(join(tmpdir(), 'usher-migrations-'))}/`;
+after(() => rmSync(folder, { recursive: true, force: true }));
+const file = (name: string, ...lines: string[]): void => writeFileSync(`${folder}${name}`, `${lines.join('\n')}\n`);
+file('0001_first.sql', '-- additive', 'CREATE TABLE things (id integer);', 'INSERT INTO things VALUES (1);');
+
+async function withEmptyDatabase(use: (database: Database) => Promise<void>): Promise<void> {
+  const database = openDatabase(await emptyDatabase(), 4);
+  try {
+    await use(database);
+  } finally {
+    await database.close(1_000);
+  }
+}
+
+test('every migration keeps what its first line promises', async () => {
+  for (const { number, file: name } of await knownMigrations())
+    assert.deepEqual(migrationFaults(number, readFileSync(`packages/server/migrations/${name}`, 'utf8')), [], name);
+});
+
+test('an additive migration must not break programs of the version before, or keep them waiting', () => {
+  const faults = (...lines: string[]): readonly string[] => migrationFaults(100, lines.join('\n'));
+  assert.match(faults('CREATE TABLE a (id uuid);')[0] ?? '', /^the first line must be/);
+  assert.deepEqual(faults('-- additive', 'ALTER TABLE a DROP COLUMN b;'), ['drops something']);
+  assert.deepEqual(faults('-- breaking', 'ALTER TABLE a DROP COLUMN b;'), []);
+  assert.deepEqual(faults('-- additive', 'ALTER TABLE a RENAME COLUMN b TO c;'), ['renames something']);
+  assert.deepEqual(faults('-- additive', 'ALTER TABLE a ALTER COLUMN b TYPE text;'), ['changes the type of a column']);
+  assert.deepEqual(faults('-- additive', 'ALTER TABLE a ADD COLUMN b text NOT NULL;'), [
+    'adds a column that is NOT NULL without a default',
+  ]);
+  assert.deepEqual(faults('-- additive', "ALTER TABLE a ADD COLUMN b text NOT NULL DEFAULT '';"), []);
+  assert.deepEqual(faults('-- additive', 'CREATE INDEX ON a (b);'), ['builds an index on a in a transaction']);
+  assert.deepEqual(faults('-- additive', 'CREATE TABLE a (b text);', 'CREATE INDEX ON a (b);'), []);
+  assert.deepEqual(
+    faults('-- additive, outside a transaction', 'CREATE INDEX CONCURRENTLY IF NOT EXISTS a_b ON a (b);'),
+    [],
+  );
+  assert.deepEqual(faults('-- additive, outside a transaction', 'CREATE INDEX a_b ON a (b);'), [
+    'must build the index on a with CREATE INDEX CONCURRENTLY IF NOT EXISTS',
+  ]);
+});
+
+test('a program can use a schema that is newer by additive migrations, and no other', async () => {
+  await withEmptyDatabase(async (database) => {
+    await migrate(database, undefined, { folder });
+    const { sql } = database;
+    assert.deepEqual(await schemaState(sql, 1), { version: 1, isCompatible: true });
+    assert.deepEqual(await schemaState(sql, 2), { version: 1, isCompatible: false });
+    await sql`INSERT INTO migrations (number, file, kind) VALUES (2, '0002_later.sql', 'additive')`;
+    assert.deepEqual(await schemaState(sql, 1), { version: 2, isCompatible: true });
+    await migrate(database, undefined, { folder });
+    await sql`INSERT INTO migrations (number, file, kind) VALUES (3, '0003_breaking.sql', 'breaking')`;
+    assert.deepEqual(await schemaState(sql, 1), { version: 3, isCompatible: false });
+    await assert.rejects(migrate(database, undefined, { folder }), /newer than this Usher knows/);
+  });
+});
+
+test('with USHER_MIGRATE=off an old schema is refused and not changed', async () => {
+  await withEmptyDatabase(async (database) => {
+    await assert.rejects(
+      migrate(database, undefined, { folder, mode: 'off' }),
+      /USHER_MIGRATE is off: run "usher migrate"/,
+    );
+    assert.deepEqual(
+      (await pendingMigrations(database.sql, folder)).map(({ file: name, kind }) => [name, kind.compatibility]),
+      [['0001_first.sql', 'additive']],
+    );
+    await migrate(database, undefined, { folder });
+    await migrate(database, undefined, { folder, mode: 'off' });
+    assert.deepEqual(await pendingMigrations(database.sql, folder), []);
+  });
+});
+
+test('a migration waits for a lock only shortly, so that others are not kept waiting, and tries again', async () => {
+  await withEmptyDatabase(async (database) => {
+    await migrate(database, undefined, { folder });
+    const { sql } = database;
+    file('0002_column.sql', '-- additive', 'ALTER TABLE things ADD COLUMN name text;');
+    const release = Promise.withResolvers<void>();
+    const held = sql.begin(async (own) => {
+      await own`LOCK TABLE things IN ACCESS SHARE MODE`;
+      await release.promise;
+    });
+    let retries = 0;
+    const migrated = migrate(database, undefined, { folder, onRetry: () => void (retries += 1) });
+    await until(() => retries > 0);
+    // Between two attempts the table is free for everybody.
+    assert.equal((await sql`SELECT * FROM things`).length, 1);
+    release.resolve();
+    await Promise.all([held, migrated]);
+    assert.deepEqual(await schemaState(sql, 2), { version: 2, isCompatible: true });
+    rmSync(`${folder}0002_column.sql`);
+  });
+});
+
+test('an index is built while others write, and again if the process that built it died', async () => {
+  await withEmptyDatabase(async (database) => {
+    await migrate(database, undefined, { folder });
+    const { sql } = database;
+    await sql`INSERT INTO things SELECT generate_series(2, 1000)`;
+    // What a build leaves behind that fails or is cut off: an invalid index with the name of the new one.
+    await sql`INSERT INTO things VALUES (1)`;
+    await assert.rejects(
+      sql`CREATE UNIQUE INDEX CONCURRENTLY things_id ON things (id)`,
+      /could not create unique index/,
+    );
+    await sql`DELETE FROM things WHERE ctid = (SELECT max(ctid) FROM things WHERE id = 1)`;
+    file(
+      '0002_index.sql',
+      '-- additive, outside a transaction',
+      '-- A comment; with a semicolon.',
+      'CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS things_id ON things (id);',
+    );
+    await Promise.all([migrate(database, undefined, { folder }), migrate(database, undefined, { folder })]);
+    const [index] = await sql`SELECT indisvalid FROM pg_index WHERE indexrelid = 'things_id'::regclass`;
+    assert.equal(index?.['indisvalid'], true);
+    assert.deepEqual(await schemaState(sql, 2), { version: 2, isCompatible: true });
+    rmSync(`${folder}0002_index.sql`);
+  });
+});
