@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { settings } from '../../packages/server/src/config.ts';
+import { settings } from '../../packages/server/src/config-settings.ts';
 import { freePort } from '../support/process.ts';
 import { startTestServer, type Json } from '../support/server.ts';
 import { makeAccount } from '../support/world.ts';

@@ -1083,6 +1083,12 @@ export interface Operations {
     body: undefined;
     answer: { readonly "status": string; };
   };
+  "GET /version": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: { readonly "version": string; };
+  };
   "GET /readyz": {
     path: {  };
     query: {  };

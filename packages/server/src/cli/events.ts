@@ -4,7 +4,8 @@ import { isUuid } from '../platform/ids.ts';
 import { StartError } from '../platform/errors.ts';
 import { Api } from './api.ts';
 import { eventLine, jsonLine } from './event-line.ts';
-import { connectionOf, eventTypesOf, parseInstant, readOptions, serverOptions, wholeNumber } from './options.ts';
+import { command, type Values } from './command.ts';
+import { connectionOf, eventTypesOf, parseInstant, serverOptions, wholeNumber } from './options.ts';
 
 const help = `usher events [--type <type>,…] [--since <when>] [--engagement <id>] [--limit <n>] …
 
@@ -33,9 +34,9 @@ const options = {
 
 const maxEvents = 10_000;
 
-export async function events(config: Config, ...args: string[]): Promise<void> {
-  const flags = readOptions('events', options, args);
-  if (flags.help) return void process.stdout.write(help);
+export const events = command({ help, options, run: async (config, flags) => printEvents(config, flags) });
+
+async function printEvents(config: Config, flags: Values<typeof options>): Promise<void> {
   const connection = connectionOf(config, flags);
   const limit = wholeNumber('--limit', flags.limit, maxEvents);
   const query = queryOf(flags);

@@ -4,10 +4,11 @@ import { loggedTypes } from '../events/subscribers.ts';
 import { newSecret, secretBytes } from '../webhooks/channels/webhook-secret.ts';
 import { StartError } from '../platform/errors.ts';
 import { Api } from './api.ts';
+import { command, type Values } from './command.ts';
 import { engagementOf, eventLine, jsonLine } from './event-line.ts';
 import { followFeed, type FeedItem } from './follow-feed.ts';
 import { Forwarder } from './forwarder.ts';
-import { connectionOf, eventTypesOf, httpUrl, readOptions, serverOptions, type Connection } from './options.ts';
+import { connectionOf, eventTypesOf, httpUrl, serverOptions, type Connection } from './options.ts';
 
 const help = `usher listen [--events <type>,…] [--forward-to <url>] …
 
@@ -32,9 +33,9 @@ const options = {
   secret: { type: 'string' },
 } as const;
 
-export async function listen(config: Config, ...args: string[]): Promise<void> {
-  const flags = readOptions('listen', options, args);
-  if (flags.help) return void process.stdout.write(help);
+export const listen = command({ help, options, run: async (config, flags) => listenUntilStopped(config, flags) });
+
+async function listenUntilStopped(config: Config, flags: Values<typeof options>): Promise<void> {
   const connection = connectionOf(config, flags);
   const spelling = spellingOf(eventTypesOf('--events', flags.events) ?? eventTypes);
   const forwarding = forwardingOf(flags['forward-to'], flags.secret);

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { command, parseCommandLine } from './command.ts';
 import { readConfig } from '../config.ts';
 import { StartError } from '../platform/errors.ts';
-import {
-  connectionOf,
-  eventTypesOf,
-  httpUrl,
-  parseInstant,
-  readOptions,
-  serverOptions,
-  wholeNumber,
-} from './options.ts';
+import { connectionOf, eventTypesOf, httpUrl, parseInstant, serverOptions, wholeNumber } from './options.ts';
 
 /** In one line. */
 function refuses(run: () => unknown, line: RegExp): void {
@@ -74,16 +67,20 @@ test('an instant is a date and time with an offset, or an age', () => {
     refuses(() => read(text), /^--since must be a date and time such as /);
 });
 
+const listening = command({ help: '', options: serverOptions, run: async () => undefined });
+
 test('numbers must be whole and in range, and unknown flags are refused', () => {
   assert.equal(wholeNumber('--limit', '20', 100), 20);
   for (const text of ['0', '101', '-1', '1.5', 'x', ''])
     refuses(() => wholeNumber('--limit', text, 100), /^--limit must be/);
-  assert.equal(readOptions('listen', serverOptions, ['--json']).json, true);
+  const parse = (args: readonly string[]) => parseCommandLine('listen', listening, args);
+  assert.equal(parse(['--json'])?.flags.json, true);
+  assert.equal(parse(['--help', '--json']), null);
   for (const [args, line] of [
     [['--loud'], /^Unknown option '--loud'\. See usher listen --help\.$/],
-    [['now'], /^Unexpected argument 'now'\. See/],
+    [['now'], /^Unexpected argument "now"\. See/],
     [['--url'], /^Option '--url <value>' argument missing\. See/],
     [['--json=yes'], /^Option '--json' does not take an argument\. See/],
   ] as const)
-    refuses(() => readOptions('listen', serverOptions, args), line);
+    refuses(() => parse(args), line);
 });

@@ -1,4 +1,3 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Config } from '../config.ts';
 import { eventTypes, type EventType } from '../events/catalogue.ts';
 import { StartError } from '../platform/errors.ts';
@@ -11,28 +10,12 @@ export const serverOptions = {
   'key-id': { type: 'string' },
   'key-secret': { type: 'string' },
   json: { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
 export interface Connection {
   /** Without a slash at the end. */
   readonly url: string;
   readonly key: { readonly id: string; readonly secret: string };
-}
-
-export function readOptions<T extends NonNullable<ParseArgsConfig['options']>>(
-  command: string,
-  options: T,
-  args: readonly string[],
-) {
-  try {
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    // The first sentence of the message says what is wrong; the rest is for programmers.
-    const fault = error.message.split(/\.\s|\n/)[0]?.replace(/\.$/, '') ?? '';
-    throw new StartError(`${fault}. See usher ${command} --help.`, { cause: error });
-  }
 }
 
 interface ConnectionFlags {

@@ -3,9 +3,20 @@ import type { Config } from '../config.ts';
 import { startServer, type RunningServer } from '../main.ts';
 import { createLog, type Log } from '../platform/log.ts';
 import { releaseMemoryWhenIdle } from '../platform/release-memory.ts';
+import { command } from './command.ts';
+
+export const serve = command({
+  help: `usher serve
+
+  Starts the server and runs it until it gets SIGINT or SIGTERM. Settings are environment variables: see
+  docs/guide/settings.md.
+`,
+  options: {},
+  run: async (config) => serveUntilStopped(config),
+});
 
 /** Runs the server until a signal stops it or it fails. */
-export async function serve(config: Config): Promise<void> {
+async function serveUntilStopped(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
   const stopRequested = signal();
   const server = await startServer(config, log);

@@ -1,39 +1,34 @@
-import type { Config } from '../config.ts';
 import { findFirstSuperManager } from '../identity/accounts.ts';
 import { linkPath, makeLink } from '../identity/sign-in/links.ts';
 import type { Sql } from '../platform/database.ts';
 import { StartError } from '../platform/errors.ts';
 import { isUuid, type AccountId, type OperatorId } from '../platform/ids.ts';
 import { serverUrl } from '../platform/server-url.ts';
-import { withDatabase } from './commands.ts';
-import { readOptions } from './options.ts';
+import { command, print } from './command.ts';
+import { withDatabase } from './with-database.ts';
 
 interface Operator {
   readonly accountId: AccountId;
   readonly operatorId: OperatorId;
 }
 
-const options = {
-  operator: { type: 'string' },
-  help: { type: 'boolean', short: 'h', default: false },
-} as const;
-
-const usage = `usher sign-in-link [--operator <e-mail or id>]
+/** Needs no authentication: whoever runs this command has full access to the database. */
+export const signInLink = command({
+  help: `usher sign-in-link [--operator <e-mail or id>] [--json]
 
   Prints a single-use link that signs in to the console, as this operator or as the first super_manager. The link expires
   in one hour.
-`;
-
-/** Needs no authentication: whoever runs this command has full access to the database. */
-export async function signInLink(config: Config, ...args: string[]): Promise<void> {
-  const { operator, help } = readOptions('sign-in-link', options, args);
-  if (help) return void process.stdout.write(usage);
-  const token = await withDatabase(config, async (sql) =>
-    makeLink(sql, operator === undefined ? await firstOperator(sql) : await findOperator(sql, operator)),
-  );
-  const url = config.publicUrl === '' ? serverUrl(config.host, config.port) : config.publicUrl;
-  process.stdout.write(`${url}${linkPath(token)}\n`);
-}
+`,
+  options: { operator: { type: 'string' }, json: { type: 'boolean', default: false } },
+  async run(config, { operator, json }) {
+    const token = await withDatabase(config, async (sql) =>
+      makeLink(sql, operator === undefined ? await firstOperator(sql) : await findOperator(sql, operator)),
+    );
+    const base = config.publicUrl === '' ? serverUrl(config.host, config.port) : config.publicUrl;
+    const url = `${base}${linkPath(token)}`;
+    print(json, { url }, `${url}\n`);
+  },
+});
 
 async function firstOperator(sql: Sql): Promise<Operator> {
   const first = await findFirstSuperManager(sql, 'enabled');

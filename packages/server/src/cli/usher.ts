@@ -1,49 +1,103 @@
-import { readConfig, SettingError, type Config } from '../config.ts';
+import { readConfig, SettingError } from '../config.ts';
 import { StartError } from '../platform/errors.ts';
+import { version } from '../platform/version.ts';
+import { parseCommandLine, type Command } from './command.ts';
+import { completionScript } from './completion.ts';
 
-const help = `usher <command>
+interface ListedCommand {
+  readonly summary: string;
+  /** Each command is imported only when it is run, because most need the server's code. */
+  readonly load: () => Promise<Command>;
+}
 
-  serve                         start the server (settings: docs/guide/settings.md)
-  migrate                       migrate the database to this version and exit
-  accounts create <name>        create another account with a site and a super_manager, and print its API key
-  keys create <e-mail> [name]   create an API key for an existing operator and print it; add the account's name if
-                                several accounts have an operator with this address
-  sign-in-link [--operator <e-mail or id>]
-                                print a single-use link that signs in to the console, as this operator or as the
-                                first super_manager
-  signing-keys rotate           sign new tokens with a new key; --revoke also revokes every existing token
-  listen                        print events as they happen, or forward them to your receiver; see listen --help
-  events                        print past events from the log; see events --help
-`;
+const list = (summary: string, load: () => Promise<unknown>): ListedCommand => ({
+  summary,
+  load: async () => (await load()) as Command,
+});
 
-type Command = (config: Config, ...args: string[]) => Promise<void>;
-
-/** Each command is imported only after the settings have been read, so that an invalid setting is reported at once. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import('./serve.ts')).serve,
-  migrate: async () => (await import('./commands.ts')).migrateOnly,
-  'accounts create': async () => (await import('./commands.ts')).accountsCreate,
-  'keys create': async () => (await import('./commands.ts')).keysCreate,
-  'sign-in-link': async () => (await import('./sign-in-link.ts')).signInLink,
-  'signing-keys rotate': async () => (await import('./commands.ts')).signingKeysRotate,
-  listen: async () => (await import('./listen.ts')).listen,
-  events: async () => (await import('./events.ts')).events,
+const commands: Readonly<Record<string, ListedCommand>> = {
+  serve: list('start the server (settings: docs/guide/settings.md)', async () => (await import('./serve.ts')).serve),
+  status: list(
+    'whether the server is ready, its version and its schema',
+    async () => (await import('./status.ts')).status,
+  ),
+  doctor: list(
+    'check settings, database, clock, disk, ports and services',
+    async () => (await import('./doctor.ts')).doctor,
+  ),
+  migrate: list('migrate the database to this version and exit', async () => (await import('./migrate.ts')).migrate),
+  'accounts create': list(
+    'create another account and print its API key',
+    async () => (await import('./accounts.ts')).accountsCreate,
+  ),
+  'accounts list': list('list the accounts', async () => (await import('./accounts.ts')).accountsList),
+  'keys create': list('create an API key for an existing operator', async () => (await import('./keys.ts')).keysCreate),
+  'sign-in-link': list(
+    'print a single-use link that signs in to the console',
+    async () => (await import('./sign-in-link.ts')).signInLink,
+  ),
+  'signing-keys rotate': list(
+    'sign new tokens with a new key',
+    async () => (await import('./signing-keys.ts')).signingKeysRotate,
+  ),
+  listen: list(
+    'print events as they happen, or forward them to your receiver',
+    async () => (await import('./listen.ts')).listen,
+  ),
+  events: list('print past events from the log', async () => (await import('./events.ts')).events),
 };
 
+const shells = ['bash', 'zsh', 'fish'] as const;
+
+function help(): string {
+  const width = Math.max(...Object.keys(commands).map((name) => name.length)) + 3;
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}${summary}`);
+  return [
+    'usher <command> [options]',
+    '',
+    ...lines,
+    `  ${'completion'.padEnd(width)}print a completion script for ${shells.join(', ')}`,
+    '',
+    'usher <command> --help describes a command; usher --version prints the version.',
+    '',
+  ].join('\n');
+}
+
 async function run(words: readonly string[]): Promise<void> {
-  const length = [2, 1].find((count) => words.slice(0, count).join(' ') in commands);
-  const load = length === undefined ? undefined : commands[words.slice(0, length).join(' ')];
-  if (load === undefined || length === undefined) {
-    const wantsHelp = words.length === 0 || words[0] === 'help' || words[0] === '--help';
-    (wantsHelp ? process.stdout : process.stderr).write(
-      wantsHelp ? help : `usher: unknown command: ${words.join(' ')}\n\n${help}`,
-    );
-    process.exitCode = wantsHelp ? 0 : 2;
+  const [first = 'help', ...rest] = words;
+  if (['help', '--help', '-h'].includes(first)) return void process.stdout.write(help());
+  if (['version', '--version', '-v'].includes(first)) return void process.stdout.write(`${version}\n`);
+  if (first === 'completion') return void process.stdout.write(await completion(rest));
+  const length = [2, 1].find((count) => Object.hasOwn(commands, words.slice(0, count).join(' ')));
+  const name = words.slice(0, length).join(' ');
+  const listed = length === undefined ? undefined : commands[name];
+  if (listed === undefined) {
+    process.stderr.write(`usher: unknown command: ${words.join(' ')}\n\n${help()}`);
+    process.exitCode = 2;
     return;
   }
-  const config = readConfig(process.env);
-  const command = await load();
-  await command(config, ...words.slice(length));
+  // An invalid setting must not keep anybody from reading the help.
+  const isHelp = words.includes('--help') || words.includes('-h');
+  const config = isHelp ? null : readConfig(process.env);
+  const command = await listed.load();
+  const parsed = parseCommandLine(name, command, words.slice(length));
+  if (parsed === null) return void process.stdout.write(command.help);
+  await command.run(config ?? readConfig(process.env), parsed.flags, ...parsed.given);
+}
+
+async function completion([shell = '']: readonly string[]): Promise<string> {
+  const known = shells.find((each) => each === shell);
+  if (known === undefined)
+    throw new StartError(
+      `Name your shell: usher completion ${shells.join('|')}. Load the output, such as: source <(usher completion bash).`,
+    );
+  const options = await Promise.all(
+    Object.entries(commands).map(async ([name, { summary, load }]) => {
+      const flags = Object.keys((await load()).options).map((flag) => `--${flag}`);
+      return { name, summary, flags: [...flags, '--help'] };
+    }),
+  );
+  return completionScript(known, options);
 }
 
 try {

@@ -15,6 +15,8 @@ const migrationLock = 7_483_650_217;
 const lockTimeoutMs = 2_000;
 const retryMs = 1_000;
 const maxTries = 30;
+/** How often a process looks whether another has finished its migrations. */
+const pollMs = 50;
 
 export interface Migration {
   readonly number: number;
@@ -62,8 +64,8 @@ async function readMigration(folder: string, migration: Migration): Promise<Pend
 }
 
 /**
- * Migrates the schema to the version of this program, one transaction for each migration, and then runs `after` in one more.
- * Each transaction holds a lock that serialises processes which start together; a process may find that another has done its work.
+ * Migrates the schema to the version of this program, one transaction for each migration, and then runs `after` in one more. A lock
+ * serialises processes that start together; the later ones find nothing left to do.
  */
 export async function migrate(
   database: Database,
@@ -74,21 +76,15 @@ export async function migrate(
   const pool = database.connect(startPools.migrations);
   try {
     await refuseOldServer(pool);
-    const { version } = await pool.begin(async (sql) => {
-      await sql`SELECT pg_advisory_xact_lock(${migrationLock})`;
-      await ensureTable(sql);
-      const state = await schemaState(sql, known.length);
-      refuseUnknownSchema(state, known.length, mode);
-      return state;
-    });
-    for (const migration of known.slice(version)) {
+    await takeLock(pool);
+    await pool.begin(async (sql) => ensureTable(sql));
+    const state = await schemaState(pool, known.length);
+    refuseUnknownSchema(state, known.length, mode);
+    for (const migration of known.slice(state.version)) {
       const pending = await readMigration(folder, migration);
       await retryWhileLocked(migration, onRetry, async () => apply(pool, pending));
     }
-    await pool.begin(async (sql) => {
-      await sql`SELECT pg_advisory_xact_lock(${migrationLock})`;
-      await after(sql);
-    });
+    await pool.begin(async (sql) => after(sql));
   } finally {
     await pool.end({ timeout: 1 });
   }
@@ -108,30 +104,32 @@ async function ensureTable(sql: Sql): Promise<void> {
   await sql`ALTER TABLE migrations ADD COLUMN kind text NOT NULL DEFAULT 'breaking'`;
 }
 
+/**
+ * The pool has one connection, which holds the lock until it closes. Waiting in PostgreSQL instead would keep a snapshot open, for
+ * which an index that is built concurrently waits in turn.
+ */
+async function takeLock(pool: PoolSql): Promise<void> {
+  for (;;) {
+    const [row] = await pool<{ isTaken: boolean }[]>`SELECT pg_try_advisory_lock(${migrationLock}) AS "isTaken"`;
+    if (row?.isTaken === true) return;
+    await sleep(pollMs);
+  }
+}
+
 async function apply(pool: PoolSql, { number, file, kind, text }: PendingMigration): Promise<void> {
-  const isNext = async (sql: Sql): Promise<boolean> => (await schemaState(sql, number)).version === number - 1;
   const record = async (sql: Sql): Promise<unknown> =>
     sql`INSERT INTO migrations (number, file, kind) VALUES (${number}, ${file}, ${kind.compatibility})`;
   if (kind.isTransaction) {
     await pool.begin(async (sql) => {
-      await sql`SELECT pg_advisory_xact_lock(${migrationLock})`;
-      if (!(await isNext(sql))) return;
       await sql.unsafe(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
       await sql.unsafe(text);
       await record(sql);
     });
     return;
   }
-  // The pool has one connection, which holds the lock until it is unlocked or lost.
-  await pool`SELECT pg_advisory_lock(${migrationLock})`;
-  try {
-    if (!(await isNext(pool))) return;
-    await dropInvalidIndexes(pool);
-    for (const statement of statementsOf(text)) await pool.unsafe(statement);
-    await record(pool);
-  } finally {
-    await pool`SELECT pg_advisory_unlock(${migrationLock})`;
-  }
+  await dropInvalidIndexes(pool);
+  for (const statement of statementsOf(text)) await pool.unsafe(statement);
+  await record(pool);
 }
 
 /** An index that was being built concurrently when its process died is left behind, invalid, and `IF NOT EXISTS` would find it. */

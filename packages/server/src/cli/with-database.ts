@@ -1,0 +1,22 @@
+import type { Config } from '../config.ts';
+import { ensureSigningKey } from '../identity/signing-keys.ts';
+import { inTransaction, type Sql } from '../platform/database.ts';
+import { migrate } from '../platform/migrations.ts';
+import { joinStorage, type Storage } from '../storage.ts';
+
+export async function withStorage<T>(config: Config, work: (storage: Storage) => Promise<T>): Promise<T> {
+  const storage = await joinStorage(config);
+  try {
+    return await work(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Runs `work` on the migrated database, in one transaction. */
+export async function withDatabase<T>(config: Config, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return withStorage(config, async ({ database }) => {
+    await migrate(database, ensureSigningKey, { mode: config.migrate });
+    return inTransaction(database.sql, work);
+  });
+}

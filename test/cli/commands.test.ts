@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { readConfig } from '../../packages/server/src/config.ts';
+import { completionScript } from '../../packages/server/src/cli/completion.ts';
+import { freePort, launch, type UsherProcess } from '../support/process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'usher-cli-'));
+const launched: UsherProcess[] = [];
+after(async () => {
+  for (const usher of launched) await usher.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const commands = [
+  'serve',
+  'status',
+  'doctor',
+  'migrate',
+  'accounts create',
+  'accounts list',
+  'keys create',
+  'sign-in-link',
+  'signing-keys rotate',
+  'listen',
+  'events',
+];
+
+async function run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<UsherProcess> {
+  const usher = launch({ dataDir: join(folder, 'data'), args, environment });
+  launched.push(usher);
+  await usher.ended();
+  return usher;
+}
+
+test('--help describes every command and does nothing else, even with an invalid setting', async () => {
+  const overview = await run(['--help']);
+  for (const command of commands) {
+    assert.match(overview.output, new RegExp(`^  ${command} +\\S`, 'm'));
+    const help = await run([...command.split(' '), '--help'], { USHER_LOG_LEVEL: 'loud' });
+    assert.deepEqual([help.child.exitCode, help.errors], [0, ''], command);
+    assert.match(help.output, new RegExp(`^usher ${command}\\b.*\\n\\n  [A-Z]`));
+  }
+  assert.equal(existsSync(join(folder, 'data')), false, 'no data folder was created');
+});
+
+test('the version, and errors that name the command to ask for help', async () => {
+  assert.match((await run(['--version'])).output, /^\d+\.\d+\.\d+\n$/);
+  for (const [args, line] of [
+    [['accounts', 'create'], 'The argument <name> is missing. See usher accounts create --help.'],
+    [['accounts', 'create', ' '], 'The name of the account must not be empty.'],
+    [['accounts', 'list', 'all'], 'Unexpected argument "all". See usher accounts list --help.'],
+    [['signing-keys', 'rotate', '--now'], "Unknown option '--now'. See usher signing-keys rotate --help."],
+    [['migrate', '--check', '--plan'], '--check and --plan exclude each other. See usher migrate --help.'],
+    [['completion', 'csh'], /^Name your shell: usher completion bash\|zsh\|fish\./],
+  ] as const) {
+    const { child, errors, output } = await run(args);
+    assert.deepEqual([child.exitCode, output], [1, ''], errors);
+    if (typeof line === 'string') assert.equal(errors, `usher: ${line}\n`);
+    else assert.match(errors.replace('usher: ', ''), line);
+  }
+});
+
+test('status, doctor and the commands on the database print JSON for programs', async () => {
+  const port = await freePort();
+  const environment = { PORT: String(port) };
+  const absent = await run(['status'], environment);
+  assert.equal(absent.child.exitCode, 1);
+  assert.match(absent.errors, /^usher: No server answers at http:\/\/127\.0\.0\.1:\d+\. Start it with "usher serve"/);
+
+  const server = launch({ dataDir: join(folder, 'data'), port, environment });
+  launched.push(server);
+  await server.ready();
+  const json = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const { output, errors } = await run([...args, '--json'], environment);
+    assert.equal(errors, '');
+    return JSON.parse(output) as Record<string, unknown>;
+  };
+  const status = await json('status');
+  assert.deepEqual([status['ready'], status['url']], [true, server.url]);
+  assert.match((await run(['status'], environment)).output, /^Ready: Usher \d+\.\d+\.\d+ at http/);
+  assert.deepEqual(Object.keys(await json('accounts', 'create', 'Second')), ['id', 'secret']);
+  const { accounts } = (await json('accounts', 'list')) as { accounts: { name: string; sites: number }[] };
+  assert.deepEqual(accounts.map(({ name, sites }) => [name, sites]).slice(1), [['Second', 1]]);
+  assert.deepEqual(await json('migrate', '--plan'), { pending: [] });
+  assert.equal((await run(['migrate', '--check'], environment)).child.exitCode, 0);
+  assert.match(String((await json('sign-in-link'))['url']), /\/console\/sign-in#usl_/);
+
+  const { findings } = (await json('doctor')) as { findings: { check: string; result: string }[] };
+  assert.deepEqual(
+    findings.map(({ check, result }) => `${check} ${result}`),
+    ['settings', 'data folder', `port ${port}`, 'database', 'database rights', 'schema', 'clock'].map(
+      (each) => `${each} ok`,
+    ),
+  );
+  await server.stop();
+});
+
+test('doctor names what is wrong and what to do', async () => {
+  const port = await freePort();
+  const { child, output } = await run(['doctor'], {
+    DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${port}/x`,
+    USHER_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    USHER_ICE_SERVERS: `turn:127.0.0.1:${port}?transport=tcp`,
+    USHER_TURN_SECRET: 'sixteen-characters',
+  });
+  assert.equal(child.exitCode, 1);
+  assert.match(output, /^FAULT +database: The database at \S+ cannot be reached \(ECONNREFUSED\)\./m);
+  assert.match(output, /^warning +public URL: \S+ does not answer \(ECONNREFUSED\)\. Check USHER_PUBLIC_URL/m);
+  assert.match(
+    output,
+    /^warning +turn server: 127\.0\.0\.1 cannot be reached \(ECONNREFUSED\)\. Check USHER_ICE_SERVERS\./m,
+  );
+  assert.doesNotMatch(output, /hunter2/);
+});
+
+test('variables that Kubernetes sets for Services do not stop the start', () => {
+  const service = {
+    USHER_PORT: 'tcp://10.0.0.7:8080',
+    USHER_PORT_8080_TCP: 'tcp://10.0.0.7:8080',
+    USHER_PORT_8080_TCP_ADDR: '10.0.0.7',
+    USHER_PORT_8080_TCP_PORT: '8080',
+    USHER_PORT_8080_TCP_PROTO: 'tcp',
+    USHER_SERVICE_HOST: '10.0.0.7',
+    USHER_SERVICE_PORT: '8080',
+    USHER_SERVICE_PORT_HTTP: '8080',
+    USHER_DATABASE_PORT: 'tcp://10.0.0.8:5432',
+    USHER_DATABASE_SERVICE_HOST: '10.0.0.8',
+  };
+  assert.equal(readConfig(service).port, 8080);
+  assert.throws(() => readConfig({ USHER_PORT: '8080' }), /USHER_PORT is not a setting of Usher/);
+});
+
+test('the shell completes commands and their options', () => {
+  const script = completionScript('bash', [
+    { name: 'serve', summary: '', flags: ['--help'] },
+    { name: 'accounts create', summary: '', flags: ['--json', '--help'] },
+    { name: 'accounts list', summary: '', flags: ['--json', '--help'] },
+  ]);
+  const complete = (...words: string[]): string =>
+    execFileSync(
+      'bash',
+      ['-c', `${script}\nCOMP_WORDS=(usher "$@"); COMP_CWORD=$#; _usher; echo "\${COMPREPLY[*]}"`, 'bash', ...words],
+      { encoding: 'utf8' },
+    ).trim();
+  assert.equal(complete('acc'), 'accounts');
+  assert.equal(complete('accounts', ''), 'create list');
+  assert.equal(complete('accounts', 'l'), 'list');
+  assert.equal(complete('accounts', 'create', '--j'), '--json');
+});
