@@ -283,7 +283,7 @@ test('Usher starts after it and its database were killed and another program got
 
 test('a second Usher on the same data directory is refused, and the first keeps running', async () => {
   const first = await start().ready();
-  await assertRefusal(start(), /The data directory is in use by another Usher \(usher \d+\)/);
+  await assertRefusal(start(), /The data directory is in use by another Usher \(usher \d+@\S+\)/);
   expectStatus(await call(first, 'GET /readyz'), 200);
 });
 

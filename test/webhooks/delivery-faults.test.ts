@@ -130,7 +130,8 @@ async function startLoad(cluster: Cluster, t: TestContext) {
       FROM destinations d
       JOIN pg_locks l ON l.locktype = 'advisory' AND l.objid = d.owner_session AND ${ofThisDatabase(cluster.database.sql)}
       JOIN pg_stat_activity a ON a.pid = l.pid`;
-  const owner = cluster.nodes.find(({ child }) => row?.name.startsWith(`usher ${child.pid}@`) === true) ?? assert.fail(row?.name);
+  const owner =
+    cluster.nodes.find(({ child }) => row?.name.startsWith(`usher ${child.pid}@`) === true) ?? assert.fail(row?.name);
   const other = cluster.nodes.find((each) => each !== owner) ?? assert.fail();
   const chats = opened.map((each) => ({ ...each, server: cluster.reach(other) }));
   return { ledger, owner, chats };

@@ -19,10 +19,10 @@ export const status = command({
     const ready = await ask(base, '/readyz');
     const { version } = (await ask(base, '/version')).body;
     const isReady = ready.status === 200;
-    const detail = isReady ? null : String(ready.body['detail'] ?? `/readyz answers ${ready.status}`);
+    const detail = isReady ? null : (ready.body.detail ?? `/readyz answers ${ready.status}`);
     const line = isReady
-      ? `Ready: Usher ${String(version)} at ${base}.`
-      : `Not ready: ${String(detail)} (Usher ${String(version)} at ${base})`;
+      ? `Ready: Usher ${version ?? 'of an unknown version'} at ${base}.`
+      : `Not ready: ${detail ?? ''} (Usher ${version ?? 'of an unknown version'} at ${base})`;
     print(json, { ready: isReady, version: version ?? null, url: base, detail }, `${line}\n`);
     if (!isReady) process.exitCode = 1;
   },
@@ -30,7 +30,7 @@ export const status = command({
 
 interface Answer {
   readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: { readonly version?: string; readonly detail?: string };
 }
 
 async function ask(base: string, path: string): Promise<Answer> {

@@ -47,18 +47,19 @@ class LineBuffer implements DestinationStream {
 
   write(line: string): void {
     this.#lines += line;
-    if (this.#lines.length >= bufferedCharacters) this.#passOn();
-    else
-      this.#timer ??= setTimeout(() => {
-        this.#timer = null;
-        this.#passOn();
-      }, flushMs).unref();
+    if (this.#lines.length >= bufferedCharacters) return this.#passOn();
+    if (this.#timer === null) this.#timer = setTimeout(() => this.#onTimer(), flushMs).unref();
   }
 
   /** Called by `log.flush`. */
   flush(done: (error?: Error) => void): void {
     this.#passOn();
     this.#destination.flush(done);
+  }
+
+  #onTimer(): void {
+    this.#timer = null;
+    this.#passOn();
   }
 
   #passOn(): void {
