@@ -36,9 +36,9 @@ export async function validRequest(
   };
 }
 
-/** Whether the request succeeded. `/console` redirects to `/console/`, which counts as success. */
+/** Whether the request succeeded. `/` and `/console` redirect to the console, which counts as success. */
 export function hasSucceeded({ method, url }: Route, status: number): boolean {
-  return status < 300 || (status === 302 && method === 'GET' && url === '/console');
+  return status < 300 || (status === 302 && method === 'GET' && ['/', '/console'].includes(url));
 }
 
 async function freshToken({ server, account }: Cast): Promise<string> {

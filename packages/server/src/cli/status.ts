@@ -15,7 +15,7 @@ export const status = command({
 `,
   options: { url: { type: 'string' }, json: { type: 'boolean', default: false } },
   async run({ host, port }, { url = serverUrl(host, port), json }) {
-    const base = httpUrl('--url', url).href.replace(/\/+$/, '');
+    const base = httpUrl('--url', url).href.replace(/\/$/, '');
     const ready = await ask(base, '/readyz');
     const { version } = (await ask(base, '/version')).body;
     const isReady = ready.status === 200;

@@ -50,7 +50,7 @@ export function migrationFaults(number: number, text: string): readonly string[]
   if (!header.test(text))
     return ['the first line must be "-- additive", "-- additive, outside a transaction" or "-- breaking"'];
   const { compatibility, isTransaction } = kindOf(text);
-  const code = text.replaceAll(/--.*$/gm, '');
+  const code = withoutComments(text);
   const broken =
     compatibility === 'breaking'
       ? []
@@ -70,4 +70,12 @@ function indexFaults(code: string, isTransaction: boolean): readonly string[] {
       ? [`must build the index on ${table} with CREATE INDEX CONCURRENTLY IF NOT EXISTS`]
       : [];
   });
+}
+
+/** The text without its comments. A migration has no `--` inside a string. */
+export function withoutComments(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.split('--', 1)[0] ?? '')
+    .join('\n');
 }

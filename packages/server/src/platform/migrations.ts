@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { databaseErrorCode, type Database, type Sql } from './database.ts';
 import { StartError } from './errors.ts';
-import { kindOf, type MigrationKind } from './migration-kinds.ts';
+import { kindOf, withoutComments, type MigrationKind } from './migration-kinds.ts';
 import { startPools } from './pools.ts';
 
 const ownFolder = fileURLToPath(new URL('../../migrations/', import.meta.url));
@@ -144,9 +144,9 @@ async function dropInvalidIndexes(sql: Sql): Promise<void> {
 
 /** These migrations have no function bodies, so every semicolon at the end of a line ends a statement. */
 function statementsOf(text: string): readonly string[] {
-  return text
+  return withoutComments(text)
     .split(/;\s*$/m)
-    .map((statement) => statement.replaceAll(/^\s*--.*$/gm, '').trim())
+    .map((statement) => statement.trim())
     .filter((statement) => statement !== '');
 }
 
