@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { findBrowser } from '../test/support/browser.ts';
 import { findFirefox } from '../test/support/firefox.ts';
@@ -8,9 +8,8 @@ import { findProgram } from '../test/support/programs.ts';
 import { findWebkit } from '../test/support/webkit.ts';
 
 /**
- * Installs the programs that the tests need and npm does not install. `npm test` runs this first. Debian packages need root.
- * A tool that cannot be installed fails the run. Firefox and WebKit are optional outside CI: without them their tests are
- * skipped.
+ * The programs that tests need and npm does not install. `npm test` runs this file first. It installs them in CI, where a missing tool
+ * fails the run, and with `--install-browser`. Debian packages need root. Otherwise the tests that need a missing tool do not run.
  */
 type Command = readonly string[];
 
@@ -22,15 +21,19 @@ export interface Tool {
   readonly installers: readonly Command[];
   /** What the developer can do if no command installs the tool. */
   readonly advice: string;
-  /** Whether the tests that need the tool are skipped without it, except in CI. */
-  readonly isOptional?: boolean;
+  /** Matches the source of the test files that need the tool. Absent if they skip themselves. */
+  readonly usedBy?: RegExp;
 }
 
 const apt = (...names: readonly string[]): Command => ['apt-get', 'install', '-y', '--no-install-recommends', ...names];
 
-const tools: readonly Tool[] = [
+/** Modules of `test/support` that open Chromium. */
+export const usesBrowser = /\/support\/(?:browser|console|widget|desk|caller)\.ts'/;
+
+export const tools: readonly Tool[] = [
   {
     name: 'Chromium',
+    usedBy: usesBrowser,
     find: findBrowser,
     installers: [
       [process.execPath, 'node_modules/playwright-core/cli.js', 'install', 'chromium-headless-shell'],
@@ -41,24 +44,28 @@ const tools: readonly Tool[] = [
   },
   {
     name: `PostgreSQL ${oldestMajor}`,
+    usedBy: /\bstartOldestPostgres\b|\bstartTestPostgres\([^)]*'oldest'\)/,
     find: findOldestPostgres,
     installers: [apt(`postgresql-${oldestMajor}`)],
     advice: `Install it, or set POSTGRES_${oldestMajor}_BIN to the folder of its programs.`,
   },
   {
     name: 'PgBouncer',
+    usedBy: /\/support\/pgbouncer\.ts'/,
     find: () => findProgram('pgbouncer'),
     installers: [apt('pgbouncer')],
     advice: 'Install it so that pgbouncer is on the PATH.',
   },
   {
     name: 'faketime',
+    usedBy: /\bfaketime\b|\/stepped-clocks\.ts'/,
     find: () => findProgram('faketime'),
     installers: [apt('faketime')],
     advice: 'Install it so that faketime is on the PATH.',
   },
   {
     name: 'NATS',
+    usedBy: /\/support\/nats\.ts'/,
     find: () => findProgram('nats-server'),
     installers: [apt('nats-server')],
     advice: 'Install it so that nats-server is on the PATH.',
@@ -68,14 +75,12 @@ const tools: readonly Tool[] = [
     find: findFirefox,
     installers: [apt('firefox-esr')],
     advice: 'Install it so that firefox-esr or firefox is on the PATH.',
-    isOptional: true,
   },
   {
     name: 'WebKit',
     find: findWebkit,
     installers: [apt('webkit2gtk-driver', 'xvfb')],
     advice: 'Install WebKitGTK so that WebKitWebDriver and Xvfb are on the PATH.',
-    isOptional: true,
   },
 ];
 
@@ -99,9 +104,20 @@ export function installMissing(required: readonly Tool[], canUseApt: boolean, ru
   return required.filter(({ find }) => find() === null);
 }
 
-/** Whether a run without the tool fails. `.ci/run` sets CI, as CI services do. */
-export function isRequired({ isOptional = false }: Tool, isCi: boolean): boolean {
-  return isCi || !isOptional;
+/** `.ci/run` sets CI, as CI services do. */
+export const isCi = (process.env['CI'] ?? '') !== '';
+
+/** The test files that can run without these tools. */
+export function withoutTools(files: readonly string[], missing: readonly Tool[]): string[] {
+  const patterns = missing.flatMap(({ usedBy }) => usedBy ?? []);
+  return files.filter((file) => {
+    const source = readFileSync(file, 'utf8');
+    return !patterns.some((pattern) => pattern.test(source));
+  });
+}
+
+export function missingTools(): Tool[] {
+  return tools.filter(({ find }) => find() === null);
 }
 
 /** A command that hangs must not block the tests. */
@@ -139,10 +155,12 @@ function withoutServices(run: RunCommand): RunCommand {
 
 if (import.meta.main) {
   const canUseApt = process.getuid?.() === 0 && findProgram('apt-get') !== null;
-  for (const tool of installMissing(tools, canUseApt, withoutServices(runCommand))) {
-    const fails = isRequired(tool, (process.env['CI'] ?? '') !== '');
-    const consequence = fails ? '' : ' Its tests are skipped.';
-    console.error(`${tool.name} was not found and could not be installed.${consequence} ${tool.advice}`);
-    if (fails) process.exitCode = 1;
-  }
+  const mayInstall = isCi || process.argv.includes('--install-browser');
+  if (mayInstall) installMissing(tools, canUseApt, withoutServices(runCommand));
+  const missing = missingTools();
+  for (const { name, advice } of missing)
+    console.error(`${name} was not found${mayInstall ? ' and could not be installed' : ''}. ${advice}`);
+  if (missing.length > 0 && isCi) process.exitCode = 1;
+  if (missing.length > 0 && !mayInstall)
+    console.error('Tests that need these do not run. To install them, run as root: npm test -- --install-browser');
 }

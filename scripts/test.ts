@@ -7,18 +7,20 @@ import { pipeline } from 'node:stream/promises';
 import { run as runFiles } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { codeChecks, formatCheck, run, runChecks } from './checks.ts';
+import { missingTools, withoutTools } from './install-test-tools.ts';
 import { groupTestFiles, writeEntry } from './test-groups.ts';
 
 /**
- * `npm test`: all tests and checks. With test files as arguments, it runs only those files and no checks. Checks run in parallel
+ * `npm test`: all tests and checks. With test files as arguments, it runs only those files and no checks. `--install-browser` installs
+ * the programs that tests need. Checks run in parallel
  * with the tests, two at a time and at the lowest priority, so that they use idle processor time and do not slow down tests.
  */
 const lowestPriority = 19;
 
 // Every test file runs in its own process, and most load the whole server: the compile cache saves most of the start-up time.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
-const files = process.argv.slice(2);
-const hasTools = await run(process.execPath, ['scripts/install-test-tools.ts']);
+const [options, files] = partition(process.argv.slice(2));
+const hasTools = await run(process.execPath, ['scripts/install-test-tools.ts', ...options]);
 
 /**
  * A file that takes longer hangs, and so does a group of files that takes twice as long. The longest file, bench/entries.test.ts, takes a
@@ -45,14 +47,17 @@ process.exitCode = hasTools && testsPassed && failedChecks.length === 0 ? 0 : 1;
  * no long group runs alone at the end.
  */
 async function runTests(patterns: readonly string[]): Promise<boolean> {
-  const found = globSync(patterns);
+  const isNamed = patterns === files;
+  const matching = globSync(patterns);
+  const found = isNamed ? matching : withoutTools(matching, missingTools());
+  if (found.length < matching.length)
+    console.error(`${matching.length - found.length} of ${matching.length} test files need tools that are missing.`);
   if (found.length === 0) {
     console.error(`No test file matches ${patterns.join(', ')}.`);
     return false;
   }
   const folder = mkdtempSync(join(tmpdir(), 'usher-test-groups-'));
   try {
-    const isNamed = patterns === files;
     return await runProcesses(isNamed ? found : groupTestFiles(found).map((group) => writeEntry(folder, group)));
   } finally {
     rmSync(folder, { recursive: true });
@@ -89,4 +94,11 @@ function endIfHanging(child: ChildProcess): void {
     }, maxMs);
     child.once('exit', () => clearTimeout(timer));
   });
+}
+
+function partition(args: readonly string[]): [options: string[], files: string[]] {
+  const isOption = (arg: string): boolean => arg.startsWith('--');
+  const unknown = args.find((arg) => isOption(arg) && arg !== '--install-browser');
+  if (unknown !== undefined) throw new Error(`unknown option ${unknown}; npm test knows --install-browser`);
+  return [args.filter(isOption), args.filter((arg) => !isOption(arg))];
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { installMissing, isRequired, type Tool } from '../../scripts/install-test-tools.ts';
+import { installMissing, tools, withoutTools, type Tool } from '../../scripts/install-test-tools.ts';
 
 /** A fake machine on which some commands install a tool; it records the commands. */
 function fakeMachine(installs: Readonly<Record<string, string>>) {
@@ -51,12 +52,23 @@ test('without apt a tool that only apt provides stays missing and is named', () 
   assert.deepEqual(ran, []);
 });
 
-test('a missing optional tool fails the run only in CI', () => {
-  const { tool } = fakeMachine({});
-  const pool = tool('pool', []);
-  const optional: Tool = { ...tool('browser', []), isOptional: true };
-  assert.deepEqual(
-    [isRequired(pool, false), isRequired(pool, true), isRequired(optional, false), isRequired(optional, true)],
-    [true, true, false, true],
+const allTests = globSync('test/**/*.test.ts').toSorted();
+
+test('without Chromium, the tests run that need no browser', () => {
+  const left = withoutTools(
+    allTests,
+    tools.filter(({ name }) => name === 'Chromium'),
   );
+  assert.ok(left.includes('test/service/every-route.test.ts'));
+  assert.deepEqual(
+    left.filter((file) => file.startsWith('test/console/') && readFileSync(file, 'utf8').includes('openBrowser(')),
+    [],
+  );
+  assert.ok(left.length > allTests.length / 2 && left.length < allTests.length);
+});
+
+test('every pattern of a tool matches a test file, and no file is left out if all tools are installed', () => {
+  for (const tool of tools.filter(({ usedBy }) => usedBy !== undefined))
+    assert.ok(withoutTools(allTests, [tool]).length < allTests.length, tool.name);
+  assert.deepEqual(withoutTools(allTests, []), allTests);
 });
