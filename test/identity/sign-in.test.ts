@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { dropExpiredSignIns } from '../../packages/server/src/identity/sign-in/store.ts';
+import { useRealHashes } from '../support/cheap-hashes.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json } from '../support/server.ts';
 import {
@@ -381,7 +382,8 @@ test('disabling an operator ends their sessions, links and invitation permanentl
   await openSession(server, { email: person.email, password });
 });
 
-test('secrets are stored as digests and slow hashes, and never logged', async () => {
+test('secrets are stored as digests and slow hashes, and never logged', async (t) => {
+  useRealHashes(t);
   const { id } = await makeOperator(server, account, []);
   const invitation = await invite(server, account, id);
   const accepted = sessionOf(expectStatus(await accept(invitation), 201));

@@ -14,6 +14,7 @@ import type { Pace } from '../../packages/server/src/sample/simulations.ts';
 import type { App } from '../../packages/server/src/platform/http.ts';
 import { requestConnections } from '../../packages/server/src/platform/pools.ts';
 import type { Sweeps } from '../../packages/server/src/platform/room.ts';
+import './cheap-hashes.ts';
 import { cloneDatabase } from './database.ts';
 
 export interface TestServer {

@@ -1,5 +1,5 @@
 import { Refusal } from '../../../platform/errors.ts';
-import { hashSecret, passwordCost, verifyAgainstRandomHash, verifySecret } from '../../secrets.ts';
+import { hashCosts, hashSecret, verifyAgainstRandomHash, verifySecret } from '../../secrets.ts';
 import { normalizePassword } from './password.ts';
 
 /** Node has four threads for hashing and files: two remain for other work. This also limits memory to that of two checks. */
@@ -14,14 +14,14 @@ export class PasswordHasher {
   readonly #waiting: (() => void)[] = [];
 
   async hash(password: string): Promise<string> {
-    return this.#throttled(async () => hashSecret(normalizePassword(password), passwordCost));
+    return this.#throttled(async () => hashSecret(normalizePassword(password), hashCosts.password));
   }
 
   /** With `hash: null` the answer is `false` after the same time. */
   async matches(password: string, hash: string | null): Promise<boolean> {
     const text = normalizePassword(password);
     return this.#throttled(async () =>
-      hash === null ? verifyAgainstRandomHash(text, passwordCost) : verifySecret(text, hash),
+      hash === null ? verifyAgainstRandomHash(text, hashCosts.password) : verifySecret(text, hash),
     );
   }
 
