@@ -86,6 +86,8 @@ interface Load {
   readonly perSecond?: number;
   /** Whether a message that was not acknowledged is sent again, as clients do while the database is down. */
   readonly retry?: boolean;
+  /** Ends the load early. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -103,7 +105,8 @@ export async function writeInOrder(engagements: readonly Engaged[], load: Load):
   await Promise.all(
     writers.map(async ({ engaged, token }, writer) => {
       const pool = new Pool(engaged.server.url, { connections: 1 });
-      for (let number = 0; performance.now() - began < load.seconds * 1_000; number += 1) {
+      const isOver = (): boolean => load.signal?.aborted === true || performance.now() - began > load.seconds * 1_000;
+      for (let number = 0; !isOver(); number += 1) {
         const lateMs = performance.now() - began - number * gapMs;
         if (gapMs > 0 && lateMs < 0) await pause(-lateMs);
         const content = contentOf(writer, number);

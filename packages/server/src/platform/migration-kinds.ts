@@ -23,7 +23,7 @@ export function kindOf(text: string): MigrationKind {
 }
 
 /** The last migration that was written before there were kinds. */
-const lastWithoutKind = 33;
+const lastWithoutKind = 32;
 
 interface Forbidden {
   readonly pattern: RegExp;
