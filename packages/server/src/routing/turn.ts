@@ -3,7 +3,7 @@ import { inTransaction, type Sql } from '../platform/database.ts';
 import { Refusal } from '../platform/errors.ts';
 import { newId, type AccountId, type EngagementId, type VisitorId } from '../platform/ids.ts';
 import { nextDue, takeChanges, type Board } from './board/board.ts';
-import { isEmpty } from './board/structures/changes.ts';
+import { isEmpty, type Visit } from './board/structures/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from './board/commands.ts';
 import type { VisitorFacts } from './board/rules/enqueue.ts';
 import { advance } from './board/rules/advance.ts';
@@ -54,6 +54,8 @@ export interface TurnOutcome {
   readonly dueInMs: number | null;
   /** What was written that `SiteQueues` may have cached. */
   readonly moved: ReturnType<typeof whatMoved>;
+  /** The stays in queues that ended. */
+  readonly visits: readonly Visit[];
 }
 
 /** A turn that lost a deadlock has already mutated its board, so it is not retried here: `Turns` retries it with a fresh board. */
@@ -91,7 +93,13 @@ export async function takeTurn(
         lockEngagements(sql, callsOf(jobs)),
       ]);
       if (locked === null)
-        return { cached: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: null };
+        return {
+          cached: null,
+          answers: jobs.map((job) => () => job.done(null)),
+          dueInMs: null,
+          moved: null,
+          visits: [],
+        };
       const time = await settleTime(sql, clock, locked, askedAt);
       const { now } = time;
       const board = await currentBoard(sql, accountId, time.isMoved ? null : cached, time);
@@ -178,10 +186,16 @@ async function write(
   const dueInMs = due === null ? null : Math.max(0, due - now);
   if (isEmpty(changes) && board.seq === seq) {
     if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
-    return { cached: { board, version }, answers, dueInMs, moved: null };
+    return { cached: { board, version }, answers, dueInMs, moved: null, visits: [] };
   }
   await writeTurn(sql, mark, changes);
-  return { cached: { board, version: mark.version }, answers, dueInMs, moved: whatMoved(changes) };
+  return {
+    cached: { board, version: mark.version },
+    answers,
+    dueInMs,
+    moved: whatMoved(changes),
+    visits: changes.visits,
+  };
 }
 
 /** Waking up too early costs little. The stored instant is therefore only changed when it has passed or would be too late. */

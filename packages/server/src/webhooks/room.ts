@@ -7,6 +7,7 @@ import { channels } from './channels/channels.ts';
 import { OpenChannels } from './channels/open-channels.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { Transport } from './dispatcher/transport.ts';
+import { watchBacklog } from './dispatcher/backlog-metrics.ts';
 import { Dispatcher } from './dispatcher/dispatcher.ts';
 import { countDeliveries, watchDispatcher } from './dispatcher/metrics.ts';
 import { WebhookCache } from './dispatcher/webhook-cache.ts';
@@ -38,9 +39,10 @@ export function openWebhooks(platform: Platform, { identity, events }: WebhooksD
     log,
     webhookCache: new WebhookCache({ sql, sealer, changes, channels: open }),
     transport: new Transport({ sql, sealer, names, channels: open }),
-    watch: countDeliveries(metrics.registry),
+    watch: countDeliveries(metrics),
   });
   watchDispatcher(metrics.registry, dispatcher);
+  watchBacklog(metrics.registry, database.sql);
   const recoveries = new Recoveries({ sql: database.sql, log, onRequeued: (accountId) => hints.notify(accountId) });
   return {
     routes(app) {
@@ -51,8 +53,11 @@ export function openWebhooks(platform: Platform, { identity, events }: WebhooksD
       recoveryRoutes(app, recoveries);
     },
     sweeps: {
-      always: [async () => makeDays(database.sql, deliveryLog)],
-      expired: [async ({ now }) => dropOldWebhooks(database.sql, { now, days: config.eventRetentionDays })],
+      always: { make_delivery_days: async () => makeDays(database.sql, deliveryLog) },
+      expired: {
+        drop_webhooks_and_logs: async ({ now }) =>
+          dropOldWebhooks(database.sql, { now, days: config.eventRetentionDays }),
+      },
     },
     async close() {
       await recoveries.stop();
