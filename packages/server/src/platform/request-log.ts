@@ -5,10 +5,14 @@ import type { Metrics, RouteTimes } from './metrics.ts';
 
 /** What is the same for all requests to a route. */
 interface LoggedRoute {
+  readonly level: 'info' | 'debug';
   /** The beginning of the log line. */
   readonly fields: string;
   readonly times: RouteTimes;
 }
+
+/** Monitoring calls these paths every few seconds, which says nothing about the use of the service. */
+const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
  * Writes one log line per request and records its duration in the metrics. The line has the pattern of the route instead of the
@@ -21,6 +25,7 @@ export function installRequestLog(
   callerOf: (request: FastifyRequest) => string,
 ): void {
   const logged = (method: string, route: string): LoggedRoute => ({
+    level: probes.has(route) ? 'debug' : 'info',
     fields: `"method":"${method}","route":"${route}"`,
     times: requests.of(method, route),
   });
@@ -31,6 +36,7 @@ export function installRequestLog(
     // None of these values can contain a character that JSON escapes: ids, route patterns, HTTP methods.
     writeLine(
       log,
+      route.level,
       `"request_id":"${request.id}",${route.fields},"status":${reply.statusCode},"ms":${decimal(milliseconds)},"caller":"${callerOf(request)}"${repeated ? ',"replayed":true' : ''}`,
     );
   };
