@@ -1,7 +1,7 @@
 import type Type from 'typebox';
 import { piece, type Piece, type Sql } from '../platform/database.ts';
 import { newId, type AccountId } from '../platform/ids.ts';
-import type { EventFields, EventType } from './catalogue.ts';
+import type { EventFields, EventType, WebhookEventType } from './catalogue.ts';
 import { keepSecret, type EventSecret } from './event-secrets.ts';
 import { makeEvent } from './make-event.ts';
 import { attacherSeesSite, isCovered, otherStatus } from './subscribers.ts';
@@ -52,10 +52,14 @@ export function appendEvents(sql: Sql, events: Piece, attached: Piece | null): P
   return sql`
          appended AS (${insertEvents(sql, events)}),
          fanned_out AS (
+           ${insertDeliveries(sql, sql`${toRegistered(sql)} ${attached === null ? nothing(sql) : toAttached(sql, attached)}`)})`;
+}
+
+function insertDeliveries(sql: Sql, rows: Piece): Piece {
+  return sql`
            INSERT INTO deliveries (account_id, webhook_id, destination_id, engagement_id, event_id, event_seq, event_xid,
                                    occurred_at, event_type, state)
-           ${toRegistered(sql)}
-           ${attached === null ? nothing(sql) : toAttached(sql, attached)})`;
+           ${rows}`;
 }
 
 const nothing = piece((sql) => sql``);
@@ -176,6 +180,36 @@ function selectRows(sql: Sql, { accountId, at }: AppendContext, rows: string): P
              FROM json_to_recordset(${rows}::text::json) AS r (
                     id uuid, type text, site_id uuid, ticket_id uuid, request_id uuid, engagement_id uuid, visitor_id uuid,
                     operator_id uuid, payload json)`;
+}
+
+interface WebhookEvent<T extends WebhookEventType> {
+  readonly accountId: AccountId;
+  readonly type: T;
+  readonly fields: EventFields<T>;
+}
+
+/**
+ * Appends an event about a webhook, in the transaction of the change that it reports. The webhook itself is not sent it: a webhook
+ * that fails would report its own failure, and that would fail. The others are sent it if their registrar may see the webhook.
+ */
+export async function appendWebhookEvent<T extends WebhookEventType>(
+  sql: Sql,
+  { accountId, type, fields }: WebhookEvent<T>,
+): Promise<void> {
+  const at = new Date();
+  const { events } = eventRows([{ id: newId(), type, about: {}, fields }], at);
+  const { id, site_ids: siteIds, registered_by: registrar } = fields.webhook;
+  await sql`
+    WITH appended AS (${insertEvents(sql, selectRows(sql, { accountId, at }, events))})
+    ${insertDeliveries(
+      sql,
+      sql`${delivery(sql)}
+            CROSS JOIN LATERAL (SELECT * FROM webhooks
+                                 WHERE account_id = t.account_id AND side IS NULL AND deleted_at IS NULL
+                                OFFSET 0) AS w
+            WHERE t.type = ANY(w.hears) AND w.id <> ${id}
+              AND (w.covers IS NULL OR w.covers @> ${[...siteIds]}::uuid[] OR w.registered_by = ${registrar})`,
+    )}`;
 }
 
 interface SingleEvent<T extends EventType> extends Omit<NewEvent<T>, 'id'> {

@@ -12,6 +12,7 @@ import { Dispatcher } from './dispatcher/dispatcher.ts';
 import { countDeliveries, watchDispatcher } from './dispatcher/metrics.ts';
 import { WebhookCache } from './dispatcher/webhook-cache.ts';
 import { eventTypeRoutes } from './event-types.ts';
+import { checkMs, FailingWebhooks } from './failing-webhooks.ts';
 import { Recoveries } from './recoveries/recoveries.ts';
 import { recoveryRoutes } from './recoveries/routes.ts';
 import { webhookRoutes } from './registrations/routes.ts';
@@ -43,6 +44,8 @@ export function openWebhooks(platform: Platform, { identity, events }: WebhooksD
   });
   watchDispatcher(metrics.registry, dispatcher);
   watchBacklog(metrics.registry, database.sql);
+  const runs = metrics.work.add('report_failing_webhooks', checkMs / 1_000);
+  const failing = new FailingWebhooks({ sql, clock, log, runs });
   const recoveries = new Recoveries({ sql: database.sql, log, onRequeued: (accountId) => hints.notify(accountId) });
   return {
     routes(app) {
@@ -60,6 +63,7 @@ export function openWebhooks(platform: Platform, { identity, events }: WebhooksD
       },
     },
     async close() {
+      failing.stop();
       await recoveries.stop();
       await dispatcher.stop();
       open.close();
