@@ -10,3 +10,6 @@ CREATE INDEX webhooks_failing ON webhooks (failing_since)
 -- The process that next calls the webhook must know of the alarm, because its next success is an event.
 CREATE TRIGGER tell_alarm AFTER UPDATE OF alarmed_at ON webhooks FOR EACH ROW
   WHEN (OLD.alarmed_at IS DISTINCT FROM NEW.alarmed_at) EXECUTE FUNCTION tell_change('webhooks', 'id');
+
+-- The W3C trace context of the request that caused the event; null: the request had none. Webhooks of the event pass it on.
+ALTER TABLE events ADD COLUMN traceparent text;

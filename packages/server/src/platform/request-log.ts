@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import type { App } from './http.ts';
 import { writeLine, type Log } from './log.ts';
 import type { Metrics, RouteTimes } from './metrics.ts';
+import { readTraceparent } from './trace.ts';
 
 /** What is the same for all requests to a route. */
 interface LoggedRoute {
@@ -37,7 +38,7 @@ export function installRequestLog(
     writeLine(
       log,
       route.level,
-      `"request_id":"${request.id}",${route.fields},"status":${reply.statusCode},"ms":${decimal(milliseconds)},"caller":"${callerOf(request)}"${repeated ? ',"replayed":true' : ''}`,
+      `"request_id":"${request.id}",${route.fields},"status":${reply.statusCode},"ms":${decimal(milliseconds)},"caller":"${callerOf(request)}"${repeated ? ',"replayed":true' : ''}${traceFields(request)}`,
     );
   };
   app.addHook('onRoute', (route) => {
@@ -52,6 +53,13 @@ export function installRequestLog(
     if (request.is404) record(logged(request.method, 'unknown'), request, reply);
     done();
   });
+}
+
+/** Ids of the caller's trace, in hexadecimal digits; empty if the request has none. */
+function traceFields(request: FastifyRequest): string {
+  const { traceparent } = request.raw.headers;
+  const trace = traceparent === undefined ? null : readTraceparent(traceparent);
+  return trace === null ? '' : `,"trace_id":"${trace.traceId}","parent_id":"${trace.parentId}"`;
 }
 
 const thousandths = Array.from({ length: 1_000 }, (_, n) => `.${String(n).padStart(3, '0')}`);

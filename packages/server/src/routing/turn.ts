@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock-watch.ts';
+import type { Traces } from '../events/append.ts';
 import { inTransaction, type Sql } from '../platform/database.ts';
 import { Refusal } from '../platform/errors.ts';
 import { newId, type AccountId, type EngagementId, type VisitorId } from '../platform/ids.ts';
@@ -37,6 +38,8 @@ export interface Job {
   readonly order: Order;
   readonly done: (answer: unknown) => void;
   readonly failed: (error: unknown) => void;
+  /** The trace of the request that gave the order. */
+  readonly traceparent?: string | null;
 }
 
 /** A board in memory, and the version of the account's board that it shows. */
@@ -104,8 +107,17 @@ export async function takeTurn(
       const { now } = time;
       const board = await currentBoard(sql, accountId, time.isMoved ? null : cached, time);
       advance(board, now);
-      const answers = jobs.map((job) => carryOut(board, job, now, { facts, existing, upgrades }));
-      return write(sql, board, time, answers);
+      const traces = new Map<string, string>();
+      const answers = jobs.map((job) => {
+        const before = board.changes.events.length;
+        const answer = carryOut(board, job, now, { facts, existing, upgrades });
+        const { traceparent } = job;
+        // What the order settled at once, such as an offer to an operator, belongs to its trace.
+        if (typeof traceparent === 'string')
+          for (const { id } of board.changes.events.slice(before)) traces.set(id, traceparent);
+        return answer;
+      });
+      return write(sql, board, time, { answers, traces });
     },
     noRetry,
   );
@@ -171,7 +183,7 @@ async function write(
   sql: Sql,
   board: Board,
   { accountId, version, nextVersion, seq, now, nextDueAt }: LockedAccount,
-  answers: readonly (() => void)[],
+  { answers, traces }: { readonly answers: readonly (() => void)[]; readonly traces: Traces },
 ): Promise<TurnOutcome> {
   const changes = takeChanges(board);
   const due = nextDue(board);
@@ -188,7 +200,7 @@ async function write(
     if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
     return { cached: { board, version }, answers, dueInMs, moved: null, visits: [] };
   }
-  await writeTurn(sql, mark, changes);
+  await writeTurn(sql, mark, changes, traces);
   return {
     cached: { board, version: mark.version },
     answers,

@@ -4,6 +4,7 @@ import { databaseErrorCode, isDatabaseUnavailable, type Sql } from '../platform/
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { WorkRuns } from '../platform/periodic-work.ts';
+import { currentTraceparent } from '../platform/trace.ts';
 import { weightOf } from './board/board.ts';
 import type { CommandName, Commands } from './board/commands.ts';
 import { ClockStepped } from './move-times.ts';
@@ -116,7 +117,10 @@ export class Turns {
         reject(Object.assign(new Error(message), { code: 'CONNECTION_ENDED' }));
         return;
       }
-      slot.waiting.push({ order: order as Order, done: resolve as (answer: unknown) => void, failed: reject });
+      // A timer that a request has set inherits its trace, but what is due by time was not caused by the request.
+      const traceparent = order.name === 'tick' ? null : currentTraceparent();
+      const done = resolve as (answer: unknown) => void;
+      slot.waiting.push({ order: order as Order, done, failed: reject, traceparent });
       this.#start(slot);
     });
   }
