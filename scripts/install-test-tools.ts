@@ -71,6 +71,13 @@ export const tools: readonly Tool[] = [
     advice: 'Install it so that nats-server is on the PATH.',
   },
   {
+    name: 'promtool',
+    find: () => findProgram('promtool'),
+    installers: [apt('prometheus')],
+    advice: 'Install Prometheus so that promtool is on the PATH.',
+    isOptional: true,
+  },
+  {
     name: 'Firefox',
     find: findFirefox,
     installers: [apt('firefox-esr')],

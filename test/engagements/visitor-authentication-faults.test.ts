@@ -274,7 +274,8 @@ interface Deciding {
 /** Decides requests in the database of the given server, without HTTP. */
 async function decideOn(at: TestServer, { notifyOperator, decided }: Deciding) {
   const database = openDatabase(at.database.address, 4);
-  const feed = { live: false, on: () => undefined, onReset: () => undefined, settled: async () => undefined };
+  const numbers = { lagMs: 0, reconnects: 0, notifications: 0 };
+  const feed = { live: false, numbers, on: () => undefined, onReset: () => undefined, settled: async () => undefined };
   const tokens = new Tokens(new Keyring(database.sql, { ...feed, close: async () => undefined }));
   const guard = new AddressGuard(['127.0.0.0/8'], new NameResolver());
   const authentications = new Authentications({

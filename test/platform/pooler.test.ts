@@ -39,7 +39,7 @@ test('Usher does not start behind a PgBouncer in transaction mode, and says what
   try {
     assert.equal(await usher.ended(), 1);
     assert.match(usher.errors, refusal);
-    assert.doesNotMatch(usher.output, /ready/);
+    assert.doesNotMatch(usher.output + usher.errors, /ready/);
   } finally {
     directory.remove();
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
@@ -70,7 +71,8 @@ test('each request is one log line without personal data', async () => {
   await until(() => server.logged.length > 0);
   assert.equal(server.logged.length, 1);
   const [line = ''] = server.logged;
-  const { time: _time, ms, request_id: requestId, ...rest } = JSON.parse(line);
+  const { time: _time, ms, request_id: requestId, host, version, pid, ...rest } = JSON.parse(line);
+  assert.deepEqual([host, typeof version, pid], [hostname(), 'string', process.pid]);
   assert.ok(ms > 0);
   assert.match(requestId, /^[\da-f-]{18}-\d+$/);
   assert.deepEqual(rest, {
@@ -80,6 +82,17 @@ test('each request is one log line without personal data', async () => {
     status: 200,
     caller: `operator:${account.adminId}`,
   });
+});
+
+test('requests of probes are logged at debug, so that they do not fill the log', async () => {
+  server.logged.length = 0;
+  for (const path of ['/healthz', '/readyz', '/metrics']) expectStatus(await call(server, `GET ${path}`), 200);
+  expectStatus(await call(server, 'GET /version'), 200);
+  await until(() => server.logged.length > 0);
+  assert.deepEqual(
+    server.logged.map((line) => JSON.parse(line).route),
+    ['/version'],
+  );
 });
 
 test('/readyz fails unless the database has the schema version of this program', async () => {

@@ -13,6 +13,7 @@ import {
   mkdirSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { connect } from '../../packages/server/src/platform/database.ts';
@@ -52,25 +53,29 @@ async function assertRefusal(usher: UsherProcess, line: RegExp): Promise<void> {
 
 /** Runs the command that the start-up text suggests. */
 function paste(usher: UsherProcess): unknown {
-  const command = usher.output.slice(usher.output.indexOf('curl'));
+  const command = usher.errors.slice(usher.errors.indexOf('curl'));
   return JSON.parse(execFileSync('sh', ['-c', command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
 }
 
 test('the first start prints its URL, a key and a working command; later starts do not print the key', async () => {
   const first = await start().ready();
-  assert.match(first.output, new RegExp(`API +${first.url}\n`));
-  assert.match(first.output, new RegExp(`Docs +${first.url}/docs\n`));
-  assert.ok(first.output.includes(dataDir));
+  assert.match(first.errors, new RegExp(`API +${first.url}\n`));
+  assert.match(first.errors, new RegExp(`Docs +${first.url}/docs\n`));
+  assert.ok(first.errors.includes(dataDir));
   const { token } = paste(first) as { token: string };
   expectStatus(await call(first, 'GET /sites', { token }), 200);
-  const secret = /secret {2}(\S+)/.exec(first.output)?.[1];
+  const secret = /secret {2}(\S+)/.exec(first.errors)?.[1];
   assert.ok(secret);
   assert.equal(await first.stop(), 0);
   assert.equal(databaseProcess(dataDir), null);
-  assert.equal(first.errors, '');
+  assert.match(first.errors, /^\n {2}Usher is ready\.\n[^]*-d '\{.*\}'\n\n$/, 'standard error has only the start text');
+  const lines = first.output.trim().split('\n').map((line) => JSON.parse(line)); // prettier-ignore
+  assert.ok(lines.some(({ route }) => route === '/sites'));
+  for (const { host, version, pid } of lines)
+    assert.deepEqual([host, typeof version, pid], [hostname(), 'string', first.child.pid]);
 
   const second = await start({ port: first.port }).ready();
-  assert.doesNotMatch(second.output, /secret|usk_/);
+  assert.doesNotMatch(second.output + second.errors, /secret|usk_/);
   assert.deepEqual(paste(second), { status: 'ready' });
   expectStatus(await call(second, 'GET /sites', { token }), 200);
 });
@@ -86,13 +91,13 @@ test('every start prints a single-use link that signs in as the first super_mana
   const enter = async (usher: UsherProcess, link: string): Promise<Answer> =>
     call(usher, 'POST /operator_authentication/sessions', { body: { link } });
   const first = await start().ready();
-  const unused = linkIn(first.output, first.url);
+  const unused = linkIn(first.errors, first.url);
   const { token } = paste(first) as { token: string };
   const { operator_id } = (await call(first, 'GET /operator_authentication/sessions/current', { token })).body;
   await first.stop();
 
   const second = await start({ port: first.port }).ready();
-  const link = linkIn(second.output, second.url);
+  const link = linkIn(second.errors, second.url);
   assert.notEqual(link, unused);
   const entered = expectStatus(await enter(second, link), 201).body;
   assert.equal(entered.operator_id, operator_id);
@@ -123,18 +128,18 @@ test('with an external database only the start that creates the first account pr
     USHER_PUBLIC_URL: 'https://help.example.com/',
   };
   const first = await start({ environment }).ready();
-  const link = linkIn(first.output, 'https://help.example.com');
-  assert.doesNotMatch(first.output, /USHER_TRUST_PROXY/);
+  const link = linkIn(first.errors, 'https://help.example.com');
+  assert.doesNotMatch(first.output + first.errors, /USHER_TRUST_PROXY/);
   const second = await start({ environment: { ...environment, USHER_TRUST_PROXY: 'true' } }).ready();
   assert.match(second.output, /"level":"warn".*USHER_TRUST_PROXY=true trusts .* Set it to the number of proxies/);
-  assert.doesNotMatch(second.output, /sign-in|usl_/);
+  assert.doesNotMatch(second.output + second.errors, /sign-in|usl_/);
   expectStatus(await call(second, 'POST /operator_authentication/sessions', { body: { link } }), 201);
 });
 
 test('D9.3 the settings choose the first key and can change it', async () => {
   const environment = { USHER_ADMIN_KEY_ID: 'admin', USHER_ADMIN_KEY_SECRET: 'correct-horse-battery' };
   const first = await start({ environment }).ready();
-  assert.doesNotMatch(first.output, /secret|correct-horse/);
+  assert.doesNotMatch(first.output + first.errors, /secret|correct-horse/);
   const signIn = async (usher: UsherProcess, secret: string) =>
     call(usher, 'POST /operator_authentication/tokens', { body: { api_key_id: 'admin', api_key_secret: secret } });
   expectStatus(await signIn(first, 'correct-horse-battery'), 200);

@@ -10,7 +10,9 @@ import { serverProgram } from '../../scripts/built.mjs';
 export class UsherProcess {
   readonly child: ChildProcess;
   readonly #chosenPort: number;
+  /** Standard output: the log. */
   output = '';
+  /** Standard error: the text of the start, and errors for people. */
   errors = '';
 
   /** Port 0: the system chooses a free one, and the process prints which. */
@@ -23,7 +25,7 @@ export class UsherProcess {
 
   get port(): number {
     if (this.#chosenPort !== 0) return this.#chosenPort;
-    const [, printed] = /^ +API +http:\/\/\S+:(\d+)$/m.exec(this.output) ?? [];
+    const [, printed] = /^ +API +http:\/\/\S+:(\d+)$/m.exec(this.errors) ?? [];
     if (printed === undefined) throw new Error(`the process has not printed its port: ${this.output}${this.errors}`);
     return Number(printed);
   }
@@ -42,7 +44,7 @@ export class UsherProcess {
   /** Waits until the process prints that it is ready. Throws its output if it exits instead. */
   async ready(): Promise<this> {
     const deadline = performance.now() + 60_000;
-    while (!this.output.includes('Try it:')) {
+    while (!this.errors.includes('Try it:')) {
       if (this.child.exitCode !== null || performance.now() > deadline) {
         throw new Error(`the process did not start: ${this.output}${this.errors}`);
       }

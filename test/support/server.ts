@@ -13,6 +13,7 @@ import { createLog } from '../../packages/server/src/platform/log.ts';
 import type { Pace } from '../../packages/server/src/sample/simulations.ts';
 import type { App } from '../../packages/server/src/platform/http.ts';
 import { requestConnections } from '../../packages/server/src/platform/pools.ts';
+import type { Metrics } from '../../packages/server/src/platform/metrics.ts';
 import type { Sweeps } from '../../packages/server/src/platform/room.ts';
 import './cheap-hashes.ts';
 import { cloneDatabase } from './database.ts';
@@ -22,6 +23,7 @@ export interface TestServer {
   readonly app: App;
   /** The sweeps that housekeeping runs. */
   readonly sweeps: readonly Sweeps[];
+  readonly metrics: Metrics;
   readonly database: Database;
   readonly changes: RowChanges;
   readonly session: DatabaseSession;
@@ -57,7 +59,8 @@ export async function startTestServer(
   const changes = await openRowChanges(database.address);
   const session = await DatabaseSession.open(database.address);
   const clock = await ClockWatch.start(session.sql, log);
-  const { app, sweeps } = await buildApp({ config, database, changes, session, clock, log, diskSpace }, samplePace);
+  const resources = { config, database, changes, session, clock, log, diskSpace };
+  const { app, sweeps, metrics } = await buildApp(resources, samplePace);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const bound = app.server.address();
   if (typeof bound !== 'object' || bound === null) throw new Error('the server has no port');
@@ -65,6 +68,7 @@ export async function startTestServer(
     url: `http://127.0.0.1:${bound.port}`,
     app,
     sweeps,
+    metrics,
     database,
     changes,
     session,

@@ -84,7 +84,13 @@ test('the dispatcher delivers to a new channel in order, with retries, without a
     log,
     webhookCache: new WebhookCache({ sql, sealer, changes, channels }),
     transport: new Transport({ sql, sealer, names, channels }),
-    watch: { outcome: () => undefined, batch: () => undefined, oldestDue: () => undefined },
+    watch: {
+      outcome: () => undefined,
+      batch: () => undefined,
+      oldestDue: () => undefined,
+      leaseLost: () => undefined,
+      roundFailed: () => undefined,
+    },
   });
   after(async () => {
     await dispatcher.stop();

@@ -6,6 +6,7 @@ import { openFeed } from './feed/room.ts';
 import { openIdentity } from './identity/room.ts';
 import { createApp } from './platform/create-app.ts';
 import type { App } from './platform/http.ts';
+import type { Metrics } from './platform/metrics.ts';
 import { openPlatform, type ProcessResources, type Room, type Sweeps } from './platform/room.ts';
 import { openQueues } from './queues/room.ts';
 import { openRouting } from './routing/room.ts';
@@ -19,6 +20,7 @@ interface BuiltApp {
   readonly app: App;
   /** The periodic tasks of all rooms, in the order of the rooms. */
   readonly sweeps: readonly Sweeps[];
+  readonly metrics: Metrics;
 }
 
 /** Opens the rooms, each with the earlier rooms that it uses, and registers their routes behind the common hooks (`edge.ts`). */
@@ -65,5 +67,5 @@ export async function buildApp(resources: ProcessResources, samplePace: Partial<
   ])
     await routes?.(app);
   await app.ready();
-  return { app, sweeps };
+  return { app, sweeps, metrics: platform.metrics };
 }

@@ -31,6 +31,11 @@ export const settings = [
     fallback: '',
     meaning: 'Secret of that key, at least 16 characters; without both, the first start creates a key and prints it',
   },
+  {
+    name: 'USHER_METRICS_PORT',
+    fallback: '',
+    meaning: 'Port for `/metrics` alone, on the address of `HOST`; unset, `/metrics` is on `PORT`',
+  },
   { name: 'USHER_LOG_LEVEL', fallback: 'info', meaning: 'fatal, error, warn, info, debug, trace or silent' },
   {
     name: 'USHER_TRUST_PROXY',

@@ -17,6 +17,8 @@ export interface Config {
   readonly migrate: 'on' | 'off';
   /** The first super_manager's key, if the settings choose it (D9.3). */
   readonly adminKey: { readonly id: string; readonly secret: string } | null;
+  /** The port that serves only the metrics; with `null` they are on `port`. */
+  readonly metricsPort: number | null;
   readonly logLevel: LogLevel;
   /** Whose `X-Forwarded-*` headers are trusted: nobody's, everybody's, those of this number of proxies, or of these addresses. */
   readonly trustProxy: boolean | number | readonly string[];
@@ -87,6 +89,7 @@ export function readConfig(environment: Environment): Config {
     databaseConnections: wholeNumber('USHER_DATABASE_POOL', read('USHER_DATABASE_POOL'), 25, 250),
     migrate: oneOf('USHER_MIGRATE', read('USHER_MIGRATE'), ['on', 'off']),
     adminKey: adminKey(read('USHER_ADMIN_KEY_ID'), read('USHER_ADMIN_KEY_SECRET')),
+    metricsPort: metricsPort(read('USHER_METRICS_PORT'), read('PORT')),
     logLevel: oneOf('USHER_LOG_LEVEL', read('USHER_LOG_LEVEL'), logLevels),
     trustProxy: trustProxy(read('USHER_TRUST_PROXY')),
     rateLimitPerToken: wholeNumber('USHER_RATE_LIMIT_PER_TOKEN', read('USHER_RATE_LIMIT_PER_TOKEN'), 1, 1e9),
@@ -135,6 +138,14 @@ function wholeNumber(name: SettingName, value: string, least: number, most: numb
   if (/^\d+$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value);
   const { meaning } = settings.find((setting) => setting.name === name) ?? { meaning: '' };
   throw new SettingError(`${name} must be a whole number from ${least} to ${most}, not "${value}". ${meaning}.`);
+}
+
+function metricsPort(value: string, port: string): number | null {
+  if (value === '') return null;
+  const found = wholeNumber('USHER_METRICS_PORT', value, 0, 65_535);
+  if (found !== 0 && found === Number(port))
+    throw new SettingError(`USHER_METRICS_PORT must differ from PORT, ${port}. Unset it to serve /metrics on PORT.`);
+  return found;
 }
 
 function oneOf<T extends string>(name: SettingName, value: string, allowed: readonly T[]): T {

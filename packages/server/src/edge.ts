@@ -18,6 +18,7 @@ import { installDeadline } from './platform/request-deadline.ts';
 import { installRequestLog } from './platform/request-log.ts';
 import type { Platform } from './platform/room.ts';
 import { installSettling } from './platform/settling.ts';
+import { installTrace } from './platform/trace.ts';
 
 /** Failed authentications that one IP address may make per minute. */
 const failuresPerMinute = 300;
@@ -36,6 +37,7 @@ export async function installEdge(app: App, { platform, identity, events }: Room
   const { log, metrics, lookups, changes } = platform;
   const { directory, authenticator } = identity;
   installRequestLog(app, log, metrics, (request) => request.caller.key);
+  installTrace(app);
   hintAfterChanges(app, events.hints);
   installCors(app, directory);
   limitCallers(app, platform, authenticator);

@@ -1,5 +1,6 @@
 import type { ClockWatch } from './platform/clock-watch.ts';
 import type { Log } from './platform/log.ts';
+import type { PeriodicWork, WorkRuns } from './platform/periodic-work.ts';
 import type { Sweeps } from './platform/room.ts';
 
 const intervalMs = 10 * 60_000;
@@ -11,6 +12,12 @@ interface HousekeepingOptions {
   readonly sweeps: readonly Sweeps[];
   readonly clock: Pick<ClockWatch, 'sweepTime' | 'onStep'>;
   readonly log: Log;
+  readonly work?: PeriodicWork;
+}
+
+interface SweepTask {
+  readonly name: string;
+  readonly runs: WorkRuns | undefined;
 }
 
 /**
@@ -20,18 +27,25 @@ interface HousekeepingOptions {
  * A deletion cannot be undone, so a wrong clock must not cause one. Before each sweep the clock is checked (`sweepTime`), and
  * every deletion uses the instant that passed the check: a step of the clock during the sweep has no effect.
  */
-export function startHousekeeping({ sweeps, clock, log }: HousekeepingOptions): () => void {
-  const always = sweeps.flatMap((each) => each.always ?? []);
-  const expired = sweeps.flatMap((each) => each.expired ?? []);
+export function startHousekeeping({ sweeps, clock, log, work }: HousekeepingOptions): () => void {
+  const named = <Task>(tasks: Readonly<Record<string, Task>> = {}) =>
+    Object.entries(tasks).map(([name, task]) => ({ name, task, runs: work?.add(name, intervalMs / 1_000) }));
+  const always = sweeps.flatMap((each) => named(each.always));
+  const expired = sweeps.flatMap((each) => named(each.expired));
+  const clockCheck = { name: 'check_clock', runs: work?.add('check_clock', intervalMs / 1_000) };
   let stopped = false;
   let refusal: string | null = null;
   // The other tasks still run after one has failed.
-  const attempt = async (task: () => Promise<void>): Promise<void> => {
+  const attempt = async (run: () => Promise<void>, { name, runs }: SweepTask): Promise<void> => {
     try {
-      if (!stopped) await task();
+      if (stopped) return;
+      await run();
+      runs?.succeeded();
     } catch (error) {
       // Stopping closes the connection of a running sweep; the next start repeats the sweep.
-      if (!stopped) log.warn({ err: error }, 'housekeeping failed; retrying at the next sweep');
+      if (stopped) return;
+      runs?.failed();
+      log.warn({ err: error, sweep: name }, 'housekeeping failed; retrying at the next sweep');
     }
   };
   const removeExpired = async (): Promise<void> => {
@@ -41,14 +55,14 @@ export function startHousekeeping({ sweeps, clock, log }: HousekeepingOptions): 
     if (why !== null && why !== refusal)
       log.warn({ why }, 'the clock may be wrong; deleting nothing until it is confirmed');
     refusal = why;
-    if (time.mayDelete) for (const task of expired) await attempt(async () => task(time));
+    if (time.mayDelete) for (const each of expired) await attempt(async () => each.task(time), each);
   };
   const sweep = async (): Promise<void> => {
-    for (const task of always) {
+    for (const each of always) {
       const end = performance.now() + longestTaskMs;
-      await attempt(async () => task(() => stopped || performance.now() > end));
+      await attempt(async () => each.task(() => stopped || performance.now() > end), each);
     }
-    await attempt(removeExpired);
+    await attempt(removeExpired, clockCheck);
   };
   void sweep();
   clock.onStep(() => void sweep());

@@ -10,6 +10,7 @@ import type { Sql } from './platform/database.ts';
 import { DatabaseSession } from './platform/database-session.ts';
 import { StartError } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
+import { serveMetrics } from './platform/metrics-server.ts';
 import { migrate, type Migration } from './platform/migrations.ts';
 import { listeningUrl } from './platform/server-url.ts';
 import { trustAllWarning } from './platform/trusted-proxies.ts';
@@ -36,7 +37,7 @@ const drainMs = 4_000;
 /** Wires the process: config → database → rooms (`app.ts`) → HTTP. Each room wires itself in its `room.ts`. */
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
   if (config.trustProxy === true) log.warn(trustAllWarning);
-  await refuseTakenPort(config);
+  await refuseTakenPorts(config);
   // The rooms are loaded while the embedded PostgreSQL starts in its own process. If that fails, the second import says so.
   const loadRooms = async () => import('./app.ts');
   const storage = await openStorage(config, log, () => void loadRooms().catch(() => undefined));
@@ -56,13 +57,13 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     closers.push(async () => clock.stop());
     const { database, diskSpace } = storage;
     const { buildApp } = await loadRooms();
-    const { app, sweeps } = await buildApp({ config, database, diskSpace, changes, session, clock, log });
+    const { app, sweeps, metrics } = await buildApp({ config, database, diskSpace, changes, session, clock, log });
     closers.push(async () => {
       const cutOff = setTimeout(() => app.server.closeAllConnections(), drainMs).unref();
       await app.close();
       clearTimeout(cutOff);
     });
-    const stopHousekeeping = startHousekeeping({ sweeps, clock, log });
+    const stopHousekeeping = startHousekeeping({ sweeps, clock, log, work: metrics.work });
     closers.push(async () => stopHousekeeping());
     // The account is created last, so that a failed start shows no key, and under the lock of the migrations, so that only one
     // process creates it.
@@ -75,10 +76,18 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       if (made || config.databaseUrl === null) linkToken = await firstLink(sql);
     });
     await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
-      throw new StartError(`${cannotListen(config.host, config.port, error.code)}${describeNewKey(firstKey)}`, {
+      throw new StartError(`${cannotListen('PORT', config, error.code)}${describeNewKey(firstKey)}`, {
         cause: error,
       });
     });
+    if (config.metricsPort !== null) {
+      const address = { host: config.host, port: config.metricsPort };
+      const own = await serveMetrics(metrics, address).catch((error: NodeJS.ErrnoException) => {
+        throw new StartError(cannotListen('USHER_METRICS_PORT', address, error.code), { cause: error });
+      });
+      closers.push(async () => own.close());
+      log.info({ port: own.port }, 'serving metrics');
+    }
     const url = listeningUrl(app.server.address(), config);
     const consoleLink = linkToken === null ? null : `${config.publicUrl || url}${linkPath(linkToken)}`;
     return { url, dataLocation: storage.location, firstKey, consoleLink, failed: storage.died, stop };
@@ -94,11 +103,19 @@ async function firstLink(sql: Sql): Promise<string | null> {
 }
 
 /** Checks the port before anything else: a server that cannot listen must not create a database or a key that nobody sees. */
-async function refuseTakenPort({ host, port }: Config): Promise<void> {
+async function refuseTakenPorts({ host, port, metricsPort }: Config): Promise<void> {
+  await refuseTakenPort('PORT', { host, port });
+  if (metricsPort !== null) await refuseTakenPort('USHER_METRICS_PORT', { host, port: metricsPort });
+}
+
+type PortSetting = 'PORT' | 'USHER_METRICS_PORT';
+type Address = Pick<Config, 'host' | 'port'>;
+
+async function refuseTakenPort(setting: PortSetting, { host, port }: Address): Promise<void> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {
     probe.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new StartError(cannotListen(host, port, error.code), { cause: error })),
+      reject(new StartError(cannotListen(setting, { host, port }, error.code), { cause: error })),
     );
     probe.listen(port, host, () => probe.close(() => resolve()));
   });
@@ -109,12 +126,12 @@ function describeNewKey(key: NewKey | null): string {
   return key === null ? '' : ` The first API key, shown only once, is ${key.id} with the secret ${key.secret}.`;
 }
 
-function cannotListen(host: string, port: number, code: string | undefined): string {
+function cannotListen(setting: PortSetting, { host, port }: Address, code: string | undefined): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `Port ${port} on ${host} is in use. Stop the program that uses it, or set PORT to another port.`;
+      return `Port ${port} on ${host} is in use. Stop the program that uses it, or set ${setting} to another port.`;
     case 'EACCES':
-      return `Port ${port} needs privileges that this user lacks. Set PORT to 1024 or above.`;
+      return `Port ${port} needs privileges that this user lacks. Set ${setting} to 1024 or above.`;
     default:
       return `Cannot listen on ${host} port ${port} (${code ?? 'unknown reason'}). Set HOST to an address of this machine.`;
   }

@@ -6,6 +6,7 @@ import { lazyComponent } from '../components/lazy-component.ts';
 import { useMe } from '../data/use-me.ts';
 import icon from '../icon.svg';
 import { AccountMenu } from './account-menu.tsx';
+import { Alarms } from './alarms.tsx';
 import { ErrorBoundary, FailedPage, NoFallback } from './error-boundary.tsx';
 import { AvailabilitySwitch } from './availability.tsx';
 import { Connection } from './connection.tsx';
@@ -45,6 +46,7 @@ export function Frame(): ReactElement {
             </Group>
             <Connection />
             <Group ml="auto" gap="xs" wrap="nowrap" miw={0}>
+              <Alarms />
               <AvailabilitySwitch />
               <Select
                 aria-label={texts.site}

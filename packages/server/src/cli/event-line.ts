@@ -60,6 +60,8 @@ function summaryOf(kind: string, about: Fields): string {
       return text(about['fail_reason'] ?? about['name']);
     case 'security_scan_result':
       return text(about['result']);
+    case 'webhook':
+      return [about['origin'], about['disabled_because']].map(text).filter((part) => part !== '').join(', '); // prettier-ignore
     default:
       return '';
   }

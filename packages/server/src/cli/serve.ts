@@ -20,7 +20,8 @@ async function serveUntilStopped(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
   const stopRequested = signal();
   const server = await startServer(config, log);
-  process.stdout.write(welcome(server));
+  // Standard output has only log lines, so that a collector can parse all of it.
+  process.stderr.write(welcome(server));
   // Node stores what it compiled when it exits, which a killed process never does. What was compiled until now is what the next
   // start needs.
   flushCompileCache();

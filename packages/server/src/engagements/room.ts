@@ -93,10 +93,10 @@ export function openEngagements(
       },
     },
     sweeps: {
-      expired: [
-        async ({ now }) => sweepFiles(sql, fileStore, now),
-        async ({ now }) => dropOldAuthentications(sql, now),
-      ],
+      expired: {
+        drop_files: async ({ now }) => sweepFiles(sql, fileStore, now),
+        drop_authentications: async ({ now }) => dropOldAuthentications(sql, now),
+      },
     },
     async close() {
       await authentications.stop();

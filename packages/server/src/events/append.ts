@@ -1,7 +1,8 @@
 import type Type from 'typebox';
 import { piece, type Piece, type Sql } from '../platform/database.ts';
 import { newId, type AccountId } from '../platform/ids.ts';
-import type { EventFields, EventType } from './catalogue.ts';
+import { currentTraceparent } from '../platform/trace.ts';
+import type { EventFields, EventType, WebhookEventType } from './catalogue.ts';
 import { keepSecret, type EventSecret } from './event-secrets.ts';
 import { makeEvent } from './make-event.ts';
 import { attacherSeesSite, isCovered, otherStatus } from './subscribers.ts';
@@ -34,12 +35,13 @@ const columns = piece(
  * only items of the live feed are appended with this function alone.
  *
  * `xid` is the same for all events of a transaction. A subquery asks for it once, and only if there is an event; the column's default
- * would ask once per event.
+ * would ask once per event. With `isTraced`, the rows also have a `traceparent`, which may be null.
  */
-export function insertEvents(sql: Sql, events: Piece): Piece {
+export function insertEvents(sql: Sql, events: Piece, isTraced = false): Piece {
+  const traceparent = isTraced ? traceColumn(sql) : nothing(sql);
   return sql`
-    INSERT INTO events (${columns(sql)}, xid)
-    SELECT ${columns(sql)}, (SELECT current_log_position()) FROM (${events}) AS e
+    INSERT INTO events (${columns(sql)}, xid ${traceparent})
+    SELECT ${columns(sql)}, (SELECT current_log_position()) ${traceparent} FROM (${events}) AS e
     RETURNING account_id, id, seq, xid, type, site_id, engagement_id, occurred_at`;
 }
 
@@ -48,17 +50,22 @@ export function insertEvents(sql: Sql, events: Piece): Piece {
  * may be sent the events; `null`: none. It is a relation `h` with the condition that joins it to the event `t`. Its columns
  * are `heard_by`, the ids of webhooks, and `sender`, the side that sent the message if the event is about a message.
  */
-export function appendEvents(sql: Sql, events: Piece, attached: Piece | null): Piece {
+export function appendEvents(sql: Sql, events: Piece, attached: Piece | null, isTraced = false): Piece {
   return sql`
-         appended AS (${insertEvents(sql, events)}),
+         appended AS (${insertEvents(sql, events, isTraced)}),
          fanned_out AS (
+           ${insertDeliveries(sql, sql`${toRegistered(sql)} ${attached === null ? nothing(sql) : toAttached(sql, attached)}`)})`;
+}
+
+function insertDeliveries(sql: Sql, rows: Piece): Piece {
+  return sql`
            INSERT INTO deliveries (account_id, webhook_id, destination_id, engagement_id, event_id, event_seq, event_xid,
                                    occurred_at, event_type, state)
-           ${toRegistered(sql)}
-           ${attached === null ? nothing(sql) : toAttached(sql, attached)})`;
+           ${rows}`;
 }
 
 const nothing = piece((sql) => sql``);
+const traceColumn = piece((sql) => sql`, traceparent`);
 
 /** A delivery of the event `t` to the webhook `w`, in the spelling that the webhook subscribed; held if the webhook is disabled. */
 const delivery = piece(
@@ -114,6 +121,9 @@ export interface NewEvent<T extends EventType> {
   readonly fields: EventFields<T>;
 }
 
+/** The `traceparent` of the request that caused an event, by the id of the event. */
+export type Traces = ReadonlyMap<string, string>;
+
 /** Events as one JSON array, and the attached webhooks of the events that have some, as another. */
 export interface EventRows {
   readonly events: string;
@@ -121,15 +131,20 @@ export interface EventRows {
 }
 
 /** Checks each event against its schema. An event that does not fit throws, which rolls back the change it reports. */
-export function eventRows(events: readonly NewEvent<EventType>[], at: Date): EventRows {
+export function eventRows(events: readonly NewEvent<EventType>[], at: Date, traces: Traces = untraced): EventRows {
   const attached = events.filter(({ about }) => (about.subscribers ?? []).length > 0);
   return {
     events: JSON.stringify(
-      events.map(({ id, type, about, fields }) => rowOf(id, type, about, makeEvent(type, { id, at }, fields))),
+      events.map(({ id, type, about, fields }) => ({
+        ...rowOf(id, type, about, makeEvent(type, { id, at }, fields)),
+        traceparent: traces.get(id),
+      })),
     ),
     attached: attached.length === 0 ? null : JSON.stringify(attached.map(attachedRow)),
   };
 }
+
+const untraced: Traces = new Map();
 
 function rowOf(id: string, type: string, about: About, payload: unknown) {
   return {
@@ -167,6 +182,7 @@ export function appendRows(
     attached === null
       ? null
       : sql`json_to_recordset(${attached}::text::json) AS h (event_id uuid, heard_by uuid[], sender text) ON h.event_id = t.id`,
+    true,
   );
 }
 
@@ -175,7 +191,37 @@ function selectRows(sql: Sql, { accountId, at }: AppendContext, rows: string): P
            SELECT ${accountId}::uuid AS account_id, ${at}::timestamptz AS occurred_at, r.*
              FROM json_to_recordset(${rows}::text::json) AS r (
                     id uuid, type text, site_id uuid, ticket_id uuid, request_id uuid, engagement_id uuid, visitor_id uuid,
-                    operator_id uuid, payload json)`;
+                    operator_id uuid, payload json, traceparent text)`;
+}
+
+interface WebhookEvent<T extends WebhookEventType> {
+  readonly accountId: AccountId;
+  readonly type: T;
+  readonly fields: EventFields<T>;
+}
+
+/**
+ * Appends an event about a webhook, in the transaction of the change that it reports. The webhook itself is not sent it: a webhook
+ * that fails would report its own failure, and that would fail. The others are sent it if their registrar may see the webhook.
+ */
+export async function appendWebhookEvent<T extends WebhookEventType>(
+  sql: Sql,
+  { accountId, type, fields }: WebhookEvent<T>,
+): Promise<void> {
+  const at = new Date();
+  const { events } = eventRows([{ id: newId(), type, about: {}, fields }], at);
+  const { id, site_ids: siteIds, registered_by: registrar } = fields.webhook;
+  await sql`
+    WITH appended AS (${insertEvents(sql, selectRows(sql, { accountId, at }, events))})
+    ${insertDeliveries(
+      sql,
+      sql`${delivery(sql)}
+            CROSS JOIN LATERAL (SELECT * FROM webhooks
+                                 WHERE account_id = t.account_id AND side IS NULL AND deleted_at IS NULL
+                                OFFSET 0) AS w
+            WHERE t.type = ANY(w.hears) AND w.id <> ${id}
+              AND (w.covers IS NULL OR w.covers @> ${[...siteIds]}::uuid[] OR w.registered_by = ${registrar})`,
+    )}`;
 }
 
 interface SingleEvent<T extends EventType> extends Omit<NewEvent<T>, 'id'> {
@@ -189,7 +235,8 @@ interface SingleEvent<T extends EventType> extends Omit<NewEvent<T>, 'id'> {
 export async function appendEvent<T extends EventType>(sql: Sql, event: SingleEvent<T>): Promise<void> {
   const { accountId, at = new Date(), secret } = event;
   const id = newId<string>();
-  const rows = eventRows([{ ...event, id }], at);
+  const traceparent = currentTraceparent();
+  const rows = eventRows([{ ...event, id }], at, traceparent === null ? undefined : new Map([[id, traceparent]]));
   await sql`WITH ${appendRows(sql, { accountId, at }, rows, sql`true`)} SELECT 1`;
   if (secret !== undefined) await keepSecret(sql, { accountId, eventId: id, secret });
 }

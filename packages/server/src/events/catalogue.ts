@@ -78,6 +78,15 @@ const typing = body({
   }),
 });
 
+/** The path and query of a URL often contain passwords, so only its origin is sent. */
+const webhook = {
+  id,
+  origin: Type.String({ description: 'Scheme, host and port of its URL' }),
+  description: nullable(Type.String()),
+  site_ids: Type.Array(id, { description: 'The sites that the webhook covers, or has covered' }),
+  registered_by: nullable(Type.String({ description: 'The operator who registered the webhook' })),
+};
+
 const undelivered = Type.Boolean({ description: 'Whether earlier chat messages were not delivered to the recipient' });
 const attribute = nullable(Type.String());
 
@@ -305,10 +314,46 @@ export const catalogue = {
     },
     sample: { security_scan_result: { file_id: sample.ids.file, result: 'clean' } },
   }),
+  // About a webhook, and sent to the account's other webhooks (`appendWebhookEvent`).
+  'webhook.failing': event({
+    title: 'WebhookFailingEvent',
+    trigger: 'Another webhook has delivered nothing for an hour',
+    fields: { webhook: body({ ...webhook, failing_since: instant('Since when every attempt has failed') }) },
+    sample: { webhook: { ...sample.webhook, failing_since: sample.timestamp } },
+    hiddenFromVisitors: true,
+  }),
+  'webhook.disabled': event({
+    title: 'WebhookDisabledEvent',
+    trigger: 'Another webhook is disabled',
+    fields: {
+      webhook: body({
+        ...webhook,
+        disabled_because: oneOf(['asked', 'gone', 'failing', 'token_ended'] as const),
+        failing_since: nullable(instant('Since when every attempt has failed')),
+      }),
+    },
+    sample: { webhook: { ...sample.webhook, disabled_because: 'failing', failing_since: sample.timestamp } },
+    hiddenFromVisitors: true,
+  }),
+  'webhook.recovered': event({
+    title: 'WebhookRecoveredEvent',
+    trigger: 'Another webhook, which was failing or disabled, has delivered an event again',
+    fields: { webhook: body(webhook) },
+    sample: { webhook: sample.webhook },
+    hiddenFromVisitors: true,
+  }),
 };
 
 export type EventType = keyof typeof catalogue;
 export const eventTypes = Object.keys(catalogue) as readonly EventType[];
+
+/** Events about a webhook. They belong to no site: `feed/audience.ts` decides who sees them. */
+export const webhookEventTypes = [
+  'webhook.failing',
+  'webhook.disabled',
+  'webhook.recovered',
+] as const satisfies readonly EventType[];
+export type WebhookEventType = (typeof webhookEventTypes)[number];
 
 /** The fields of an event beside those that every event has. */
 export type EventFields<T extends EventType> = T extends EventType ? (typeof catalogue)[T]['sample'] : never;

@@ -30,11 +30,11 @@ export async function openEvents(platform: Platform, { sealer, directory }: Iden
     attachedGuard: guard,
     routes: (app) => eventLogRoutes(app, config.eventRetentionDays),
     sweeps: {
-      always: [async () => makeDays(sql, eventLog)],
-      expired: [
-        async ({ now }) => dropDays(sql, eventLog, { now, days: config.eventRetentionDays }),
-        async ({ now }) => dropExpiredSecrets(sql, now),
-      ],
+      always: { make_event_days: async () => makeDays(sql, eventLog) },
+      expired: {
+        drop_event_days: async ({ now }) => dropDays(sql, eventLog, { now, days: config.eventRetentionDays }),
+        drop_event_secrets: async ({ now }) => dropExpiredSecrets(sql, now),
+      },
     },
     close: async () => hints.stop(),
   };

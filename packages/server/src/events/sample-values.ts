@@ -15,6 +15,7 @@ export const ids = {
   authentication: '5b0c3d1e-7f5a-4a54-9d0e-2f6f6c1b7a12',
   sipDomain: '5b0c3d1e-7f5a-4a54-9d0e-2f6f6c1b7a13',
   file: '5b0c3d1e-7f5a-4a54-9d0e-2f6f6c1b7a14',
+  webhook: '5b0c3d1e-7f5a-4a54-9d0e-2f6f6c1b7a15',
 } as const;
 
 export const timestamp = '2027-01-31T09:00:00.000Z';
@@ -46,4 +47,11 @@ export const typing = {
   sub_engagement_id: ids.subEngagement,
   typing: true,
   clock: 1,
+};
+export const webhook = {
+  id: ids.webhook,
+  origin: 'https://receiver.example.com',
+  description: 'Orders',
+  site_ids: [ids.site],
+  registered_by: ids.operator,
 };

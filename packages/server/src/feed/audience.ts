@@ -2,6 +2,7 @@ import { atLeast } from '@usher/contract/roles';
 import type { ReceivedSignal } from '../engagements/signals/pieces.ts';
 import type { About } from '../events/append.ts';
 import type { Caller } from '../identity/caller.ts';
+import type { SiteId } from '../platform/ids.ts';
 import { isForVisitors } from './catalogue.ts';
 
 /**
@@ -34,6 +35,25 @@ export function opensTo(type: string, { siteId, visitorId, operatorId }: About):
   if (typeof operatorId === 'string') keys.push(operatorKey(operatorId, siteId));
   keys.push(managerKey(siteId));
   return keys;
+}
+
+/** Whom an event about a webhook concerns. */
+interface AboutWebhook {
+  readonly webhook: { readonly site_ids: readonly string[]; readonly registered_by: string | null };
+}
+
+/** The keys of those who may see the webhook of the event, and of others: `maySeeWebhook` decides. */
+export function opensToWebhook(payload: unknown): Key[] {
+  const { site_ids: sites, registered_by: registrar } = (payload as AboutWebhook).webhook;
+  return sites.flatMap((site) => [managerKey(site), ...(registrar === null ? [] : [operatorKey(registrar, site)])]);
+}
+
+/** As `GET /webhooks` (`webhooks/registrations/reach.ts`): super_managers of every site of the webhook, and its registrar. */
+export function maySeeWebhook(caller: Caller, payload: unknown): boolean {
+  if (caller.kind !== 'operator') return false;
+  const { site_ids: sites, registered_by: registrar } = (payload as AboutWebhook).webhook;
+  const { roles, limited, operatorId } = caller;
+  return (!limited && registrar === operatorId) || sites.every((site) => roles.get(site as SiteId) === 'super_manager');
 }
 
 /** The key of one side of an engagement. */

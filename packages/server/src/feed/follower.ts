@@ -252,8 +252,10 @@ export class Follower {
     for (const [stream, text] of texts) stream.send(text);
   }
 
-  #readersOf({ keys }: Item): ReadonlySet<Stream> {
+  #readersOf({ keys, mayRead }: Item): ReadonlySet<Stream> {
     const found = keys.flatMap((key) => this.#readers.get(key) ?? []);
+    if (mayRead !== undefined)
+      return new Set(found.flatMap((readers) => [...readers].filter(({ caller }) => mayRead(caller))));
     const [only = new Set<Stream>()] = found;
     return found.length < 2 ? only : new Set(found.flatMap((readers) => [...readers]));
   }

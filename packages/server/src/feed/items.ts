@@ -1,7 +1,9 @@
+import { webhookEventTypes } from '../events/catalogue.ts';
 import { hasSecrets, type StoredEvent } from '../events/event-secrets.ts';
 import type { About } from '../events/append.ts';
 import type { ReceivedSignal } from '../engagements/signals/pieces.ts';
-import { opensTo, opensToPrevious, opensToSide, type Key } from './audience.ts';
+import { maySeeWebhook, opensTo, opensToPrevious, opensToSide, opensToWebhook, type Key } from './audience.ts';
+import type { Caller } from '../identity/caller.ts';
 import type { FeedData, FeedItemType } from './catalogue.ts';
 import type { LoggedEvent } from './log.ts';
 import { idOf, type Position } from './position.ts';
@@ -11,9 +13,15 @@ export interface Item {
   readonly type: string;
   readonly data: unknown;
   readonly keys: readonly Key[];
+  /** Present if sharing a key is not enough. */
+  readonly mayRead?: (caller: Caller) => boolean;
 }
 
+const aboutWebhooks: ReadonlySet<string> = new Set(webhookEventTypes);
+
 export function eventItem({ type, about, payload }: Pick<LoggedEvent, 'type' | 'about' | 'payload'>): Item {
+  if (aboutWebhooks.has(type))
+    return { type, data: payload, keys: opensToWebhook(payload), mayRead: (caller) => maySeeWebhook(caller, payload) };
   const keys = opensTo(type, about);
   return { type, data: payload, keys: type === 'engagement.transfer' ? [...keys, ...opensToPrevious(payload)] : keys };
 }

@@ -1,3 +1,4 @@
+import { webhookEventTypes } from '../events/catalogue.ts';
 import { beginEpoch, isOfThisHistory, seenAt, unseenAt, unseenAtRow, type LogPoint } from '../events/log-point.ts';
 import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
@@ -177,7 +178,7 @@ export async function missedEvents(
        AND ${isRecent(sql, from)}
        AND (visitor_id = ANY(${[...scope.visitors]}::uuid[]) OR operator_id = ANY(${[...scope.operators]}::uuid[])
             OR site_id = ANY(${[...scope.sites]}::uuid[])
-            OR type = 'engagement.transfer' AND ${scope.operators.length > 0})`;
+            OR type = ANY(${['engagement.transfer', ...webhookEventTypes]}) AND ${scope.operators.length > 0})`;
   return row ?? { xids: [], seqs: [] };
 }
 

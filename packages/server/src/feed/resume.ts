@@ -94,6 +94,7 @@ async function sendEvents(deps: FollowerDependencies, range: MissedRange, scope:
   return midway(seqs.at(-1) ?? from.midway?.seq ?? 0);
 }
 
-function textIfVisible({ keys }: Stream, item: Item, id: string): string {
-  return item.keys.some((key) => keys.includes(key)) ? serializeItem(id, item.type, item.data) : '';
+function textIfVisible({ keys, caller }: Stream, { type, data, ...item }: Item, id: string): string {
+  const isVisible = item.keys.some((key) => keys.includes(key)) && item.mayRead?.(caller) !== false;
+  return isVisible ? serializeItem(id, type, data) : '';
 }

@@ -71,14 +71,14 @@ export async function openIdentity(platform: Platform): Promise<Room & Identity>
       visitorRoutes(app, tokens, new VisitorGate(directory));
     },
     sweeps: {
-      always: [async () => makeDays(sql, auditLog)],
-      expired: [
-        async ({ now }) => dropDays(sql, auditLog, { now, days: config.eventRetentionDays }),
-        async ({ steadyNow }) => dropExpiredRevocations(sql, steadyNow),
-        async ({ now }) => dropExpiredSignIns(sql, now),
-        async ({ now }) => dropRetiredKeys(sql, now),
-        async ({ now }) => dropUnusedVisitors(sql, now),
-      ],
+      always: { make_audit_days: async () => makeDays(sql, auditLog) },
+      expired: {
+        drop_audit_days: async ({ now }) => dropDays(sql, auditLog, { now, days: config.eventRetentionDays }),
+        drop_revocations: async ({ steadyNow }) => dropExpiredRevocations(sql, steadyNow),
+        drop_sign_ins: async ({ now }) => dropExpiredSignIns(sql, now),
+        drop_signing_keys: async ({ now }) => dropRetiredKeys(sql, now),
+        drop_visitors: async ({ now }) => dropUnusedVisitors(sql, now),
+      },
     },
     close: async () => lastUse.stop(),
   };

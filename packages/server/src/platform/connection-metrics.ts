@@ -26,5 +26,27 @@ export function countConnections(registry: Registry, server: Server, options: Op
       this.set(connections.size);
     },
   });
+  countRequestsInFlight(registry, server);
   return connections;
+}
+
+/** A response closes exactly once, also if the caller hangs up before it is sent. */
+function countRequestsInFlight(registry: Registry, server: Server): void {
+  let inFlight = 0;
+  const onClose = (): void => {
+    inFlight -= 1;
+  };
+  // Before the listener of Fastify, whose handler may already scrape.
+  server.prependListener('request', (_request, response) => {
+    inFlight += 1;
+    response.once('close', onClose);
+  });
+  new Gauge({
+    name: 'usher_http_requests_in_flight',
+    help: 'Requests without a complete response, including open live feeds',
+    registers: [registry],
+    collect() {
+      this.set(inFlight);
+    },
+  });
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ISql, PendingQuery, Row, Sql as PoolSql } from 'postgres';
 import { watchPool, type WatchedPool } from './pool-watch.ts';
 import { pools, type ClientOptions, type PoolOptions, type SessionSettings } from './pools.ts';
-import postgres, { type Abandonable, type Watchable } from './postgres.ts';
+import postgres, { type Abandonable, type PoolLoad, type Watchable } from './postgres.ts';
 import { Pulse } from './pulse.ts';
 import { processName } from './process-name.ts';
 
@@ -26,6 +26,12 @@ export type DatabaseAddress =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'socket'; readonly directory: string; readonly user: string; readonly database: string };
 
+export interface NamedPool {
+  readonly name: string;
+  readonly size: number;
+  readonly load: () => PoolLoad;
+}
+
 export interface Database {
   readonly address: DatabaseAddress;
   /** The pool for requests. */
@@ -33,6 +39,8 @@ export interface Database {
   readonly pulse: Pulse;
   /** Opens another pool for work that must not wait behind requests. The caller ends the pool. */
   connect(options: PoolOptions): PoolSql;
+  /** The open pools that have a name. */
+  readonly named: Iterable<NamedPool>;
   /** Waits for running statements, `graceMs` at most, and closes every connection. */
   close(graceMs?: number): Promise<void>;
 }
@@ -86,7 +94,7 @@ export function connect(address: DatabaseAddress, options: PoolOptions): PoolSql
 }
 
 function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; watched: WatchedPool } {
-  const { connection = {}, statementDeadlineMs, ...rest } = options;
+  const { connection = {}, statementDeadlineMs, name: _name, ...rest } = options;
   const settings: SessionSettings = { ...sessionSettings, ...connection };
   const shared: ClientOptions = {
     connect_timeout: connectTimeoutSec,
@@ -129,20 +137,24 @@ function connectUrl(text: string, options: ClientOptions): PoolSql {
 
 export function openDatabase(address: DatabaseAddress, poolSize: number): Database {
   const watchedPools = new Set<WatchedPool>();
+  const named = new Set<NamedPool>();
   const own = open(address, pools.pulse);
   const pulse = new Pulse(own.sql, own.watched, watchedPools);
   const openPool = (options: PoolOptions): PoolSql => {
     const { sql, watched } = open(address, options);
     watched.refuseWhile(() => pulse.isSilent);
     watchedPools.add(watched);
+    const { name, max: size = 1 } = options;
+    if (name !== undefined) named.add({ name, size, load: () => watched.load() });
     return sql;
   };
-  const sql = openPool({ max: poolSize });
+  const sql = openPool({ name: 'requests', max: poolSize });
   return {
     address,
     sql,
     pulse,
     connect: openPool,
+    named,
     async close(graceMs = 5_000) {
       await Promise.all([sql.end({ timeout: graceMs / 1000 }), pulse.stop()]);
     },

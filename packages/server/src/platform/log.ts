@@ -1,5 +1,7 @@
+import { hostname } from 'node:os';
 import pino, { type DestinationStream, type Logger } from 'pino';
 import type { LogLevel } from '../config.ts';
+import { version } from './version.ts';
 
 export type Log = Logger;
 
@@ -7,15 +9,20 @@ export type Log = Logger;
 const bufferedCharacters = 16_384;
 const flushMs = 100;
 
+/** Fields of every line: in a log of several processes they say which one wrote it. */
+const origin = { host: hostname(), version, pid: process.pid };
+/** The same as JSON. It is rendered once, because each request writes a line. */
+const originJson = JSON.stringify(origin).slice(1, -1);
+
 /**
- * Writes JSON lines to standard output. The log does not redact secrets; instead nothing that contains a secret is logged.
+ * Writes JSON lines to standard output, and nothing else writes there. The log does not redact secrets; instead nothing that contains a secret is logged.
  * Requests are logged field by field (`request-log.ts`), errors as `errorForLog` reduces them.
  */
 export function createLog(level: LogLevel, destination: DestinationStream = standardOutput()): Log {
   return pino(
     {
       level,
-      base: null,
+      base: origin,
       timestamp: isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: errorForLog },
@@ -69,12 +76,12 @@ class LineBuffer implements DestinationStream {
 }
 
 /**
- * Writes an info line whose fields are already JSON, `"a":1,"b":"x"`. Used for the line of each request: pino would walk an
+ * Writes a line whose fields are already JSON, `"a":1,"b":"x"`. Used for the line of each request: pino would walk an
  * object and escape each string, which costs ten times as much.
  */
-export function writeLine(log: Log, fields: string): void {
+export function writeLine(log: Log, level: 'info' | 'debug', fields: string): void {
   const stream = (log as Log & { [pino.symbols.streamSym]?: DestinationStream })[pino.symbols.streamSym];
-  if (log.isLevelEnabled('info')) stream?.write(`{"level":"info"${isoTime()},${fields}}\n`);
+  if (log.isLevelEnabled(level)) stream?.write(`{"level":"${level}"${isoTime()},${originJson},${fields}}\n`);
 }
 
 let lastTime = 0;

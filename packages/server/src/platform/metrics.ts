@@ -1,18 +1,25 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { Sql } from './database.ts';
 import type { App } from './http.ts';
+import { PeriodicWork } from './periodic-work.ts';
+import { version } from './version.ts';
 
 export interface Metrics {
   readonly registry: Registry;
   readonly requests: RequestTimes;
+  readonly work: PeriodicWork;
 }
 
-export function createMetrics(sql: Sql, poolSize: number): Metrics {
+export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  measureDatabase(registry, sql, poolSize);
+  new Gauge({
+    name: 'usher_build_info',
+    help: 'Always 1; its labels say which program this process runs',
+    labelNames: ['version', 'node', 'platform', 'arch'],
+    registers: [registry],
+  }).set({ version, node: process.versions.node, platform: process.platform, arch: process.arch }, 1);
 
-  return { registry, requests: new RequestTimes() };
+  return { registry, requests: new RequestTimes(), work: new PeriodicWork(registry) };
 }
 
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -74,39 +81,14 @@ export class RequestTimes {
   }
 }
 
-/** Reads the connections of this process from PostgreSQL whenever the metrics are read. */
-function measureDatabase(registry: Registry, sql: Sql, poolSize: number): void {
-  new Gauge({
-    name: 'usher_database_pool_size',
-    help: 'Connections this process may open',
-    registers: [registry],
-  }).set(poolSize);
-  const up = new Gauge({ name: 'usher_database_up', help: '1 while the database responds', registers: [registry] });
-  new Gauge({
-    name: 'usher_database_connections',
-    help: "This process's connections by state",
-    labelNames: ['state'],
-    registers: [registry],
-    async collect() {
-      try {
-        const rows = await sql<{ state: string; count: number }[]>`
-          SELECT coalesce(state, 'unknown') AS state, count(*)::integer AS count
-            FROM pg_stat_activity
-           WHERE application_name = current_setting('application_name') AND datname = current_database()
-           GROUP BY 1`;
-        this.reset();
-        for (const { state, count } of rows) this.set({ state }, count);
-        up.set(1);
-      } catch {
-        up.set(0);
-      }
-    },
-  });
+/** The text that a scraper reads. */
+export async function renderMetrics({ registry, requests }: Metrics): Promise<string> {
+  return `${await registry.metrics()}\n${requests.render()}`;
 }
 
-export function metricsRoute(app: App, { registry, requests }: Metrics): void {
+export function metricsRoute(app: App, metrics: Metrics): void {
   app.get('/metrics', { config: { access: { public: true } }, schema: { hide: true } }, async (_request, reply) => {
-    reply.type(registry.contentType);
-    return `${await registry.metrics()}\n${requests.render()}`;
+    reply.type(metrics.registry.contentType);
+    return renderMetrics(metrics);
   });
 }

@@ -1,5 +1,5 @@
 import type { Sql as PoolSql } from 'postgres';
-import type { Watchable } from './postgres.ts';
+import type { PoolLoad, Watchable } from './postgres.ts';
 
 /** How often a pool is checked. */
 const tickMs = 500;
@@ -13,6 +13,7 @@ export interface WatchedPool {
   abandon(): void;
   /** Rejects statements at once while `refuses` returns true. */
   refuseWhile(refuses: () => boolean): void;
+  load(): PoolLoad;
   stop(): void;
 }
 
@@ -25,7 +26,7 @@ export interface WatchedPool {
  * already be in its sockets.
  */
 export function watchPool(sql: PoolSql, statementDeadlineMs: number | null): WatchedPool {
-  const { connections, rejectQueued, options } = sql as PoolSql & Watchable;
+  const { connections, rejectQueued, poolLoad, options } = sql as PoolSql & Watchable;
   const seen = new Map<(typeof connections)[number], { statement: object; ticks: number }>();
 
   const check = (): void => {
@@ -52,6 +53,7 @@ export function watchPool(sql: PoolSql, statementDeadlineMs: number | null): Wat
     refuseWhile(refuses) {
       Object.assign(options, { refuses });
     },
+    load: poolLoad,
     stop() {
       clearInterval(timer);
     },

@@ -9,6 +9,8 @@ export type SessionSettings = Readonly<Record<string, string | number>>;
 export interface PoolOptions extends Omit<ClientOptions, 'connection'> {
   /** Settings of each connection in addition to `sessionSettings`. */
   readonly connection?: SessionSettings;
+  /** The name of the pool in the metrics; a pool without a name is not reported. */
+  readonly name?: string;
   /** When a connection without a response is destroyed; by default shortly after its `statement_timeout`. */
   readonly statementDeadlineMs?: number;
 }
@@ -33,7 +35,7 @@ const byKeys = {
  */
 export const pools = {
   /** Checks whether the database responds. The connection must not time out before the pulse does. */
-  pulse: { max: 1, idle_timeout: 0, connect_timeout: 10, fetch_types: false },
+  pulse: { name: 'pulse', max: 1, idle_timeout: 0, connect_timeout: 10, fetch_types: false },
   /** Listens for row changes. */
   changes: lasting,
   /** Shows other processes that this one is alive. */
@@ -42,21 +44,21 @@ export const pools = {
    * For lookups that a request needs during a transaction, over connections that no transaction holds. They are few and short:
    * a lookup reads one indexed row. While the database is unavailable, a lookup fails at once instead of after a pause.
    */
-  lookups: { max: 3, idle_timeout: 60, connect_timeout: 2, backoff: () => 0 },
-  turns: { max: 4, connection: byKeys },
+  lookups: { name: 'lookups', max: 3, idle_timeout: 60, connect_timeout: 2, backoff: () => 0 },
+  turns: { name: 'turns', max: 4, connection: byKeys },
   /** For batches of messages and other writes to engagements, which wait for no lock. */
-  batches: { max: 2, connection: byKeys },
+  batches: { name: 'batches', max: 2, connection: byKeys },
   /** One connection for the loop of the dispatcher, the others for leases and webhooks. */
-  dispatcher: { max: 3, connection: byKeys },
+  dispatcher: { name: 'dispatcher', max: 3, connection: byKeys },
   /** An index on the account finds its new events, so planning each query again gains nothing. */
-  feed: { max: 3, connection: { plan_cache_mode: 'force_generic_plan' } },
+  feed: { name: 'feed', max: 3, connection: { plan_cache_mode: 'force_generic_plan' } },
   /**
    * Filters make every statement different, so none is prepared. There are few connections: long statistics wait only for each
    * other, and each has enough memory to join a year without temporary files.
    */
-  statistics: { max: 2, idle_timeout: 60, prepare: false, connection: { work_mem: '64MB' } },
+  statistics: { name: 'statistics', max: 2, idle_timeout: 60, prepare: false, connection: { work_mem: '64MB' } },
   /** For preparing, sending and receiving SMS. No task holds one connection while it waits for another. */
-  sms: { max: 2, idle_timeout: 60 },
+  sms: { name: 'sms', max: 2, idle_timeout: 60 },
   /** Switches an embedded database to read-only and back. A checkpoint on a slow disk may take long. */
   writeSwitch: { max: 1, idle_timeout: 30, fetch_types: false, connection: { statement_timeout: 60_000 } },
 } satisfies Record<string, PoolOptions>;

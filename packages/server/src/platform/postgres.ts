@@ -27,12 +27,30 @@ export interface Watchable {
   }[];
   /** Rejects the statements that have waited for a connection since before this instant of `performance.now()`. */
   readonly rejectQueued: (before: number) => void;
+  readonly poolLoad: () => PoolLoad;
   readonly options: {
     /** The first statement of each new connection. Other statements wait until it has finished. */
     settings?: string;
     /** Whether statements are rejected at once. */
     refuses?: () => boolean;
   };
+}
+
+/** How busy a pool is, and what waiting for its connections has cost since the start. */
+export interface PoolLoad {
+  /** Connections that run a statement or belong to a transaction. */
+  readonly inUse: number;
+  /** Open connections that nothing uses. */
+  readonly idle: number;
+  /** Statements that wait because every connection belongs to a transaction or is being opened. */
+  readonly waiting: number;
+  /** How long the first of them has waited. */
+  readonly oldestWaitMs: number;
+  /** Statements that had to wait, and the sum of their waits. */
+  readonly waits: number;
+  readonly waitedMs: number;
+  /** Statements that were rejected because they waited for too long. */
+  readonly timeouts: number;
 }
 
 const patches: readonly Patch[] = [
@@ -137,7 +155,7 @@ const patches: readonly Patch[] = [
   {
     file: 'index.js',
     was: '    reserve,\n    listen,\n',
-    is: '    reserve,\n    connections,\n    rejectQueued,\n    listen,\n',
+    is: '    reserve,\n    connections,\n    rejectQueued,\n    poolLoad,\n    listen,\n',
   },
   {
     file: 'index.js',
@@ -146,11 +164,48 @@ const patches: readonly Patch[] = [
   }
 
   function rejectQueued(before) {
-    while (queries.length && queries.peek().queuedAt < before)
-      queries.shift().reject(Errors.connection('CONNECT_TIMEOUT', options, options))
+    while (queries.length && queries.peek().queuedAt < before) {
+      waited.timeouts += 1
+      dequeue().reject(Errors.connection('CONNECT_TIMEOUT', options, options))
+    }
+  }
+
+  function dequeue() {
+    const query = queries.shift()
+    waited.waits += 1
+    waited.waitedMs += performance.now() - query.queuedAt
+    return query
+  }
+
+  function poolLoad() {
+    return {
+      inUse: busy.length + full.length + reserved.length,
+      idle: open.length,
+      waiting: queries.length,
+      oldestWaitMs: queries.length ? performance.now() - queries.peek().queuedAt : 0,
+      ...waited
+    }
   }
 
   function go(`,
+  },
+  // `PoolLoad`: the driver does not say how busy it is.
+  {
+    file: 'index.js',
+    was: '      , queues = { connecting, reserved, closed, ended, open, busy, full }\n',
+    is: `      , queues = { connecting, reserved, closed, ended, open, busy, full }
+      , waited = { waits: 0, waitedMs: 0, timeouts: 0 }
+`,
+  },
+  {
+    file: 'index.js',
+    was: '      const query = queries.shift()\n      if (query.reserve)',
+    is: '      const query = dequeue()\n      if (query.reserve)',
+  },
+  {
+    file: 'index.js',
+    was: 'queries.length && connect(c, queries.shift())',
+    is: 'queries.length && connect(c, dequeue())',
   },
   { file: 'queue.js', was: '    push: (x)', is: '    peek: () => xs[index],\n    push: (x)' },
   {

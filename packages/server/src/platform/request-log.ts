@@ -2,13 +2,18 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import type { App } from './http.ts';
 import { writeLine, type Log } from './log.ts';
 import type { Metrics, RouteTimes } from './metrics.ts';
+import { readTraceparent } from './trace.ts';
 
 /** What is the same for all requests to a route. */
 interface LoggedRoute {
+  readonly level: 'info' | 'debug';
   /** The beginning of the log line. */
   readonly fields: string;
   readonly times: RouteTimes;
 }
+
+/** Monitoring calls these paths every few seconds, which says nothing about the use of the service. */
+const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
  * Writes one log line per request and records its duration in the metrics. The line has the pattern of the route instead of the
@@ -21,6 +26,7 @@ export function installRequestLog(
   callerOf: (request: FastifyRequest) => string,
 ): void {
   const logged = (method: string, route: string): LoggedRoute => ({
+    level: probes.has(route) ? 'debug' : 'info',
     fields: `"method":"${method}","route":"${route}"`,
     times: requests.of(method, route),
   });
@@ -31,7 +37,8 @@ export function installRequestLog(
     // None of these values can contain a character that JSON escapes: ids, route patterns, HTTP methods.
     writeLine(
       log,
-      `"request_id":"${request.id}",${route.fields},"status":${reply.statusCode},"ms":${decimal(milliseconds)},"caller":"${callerOf(request)}"${repeated ? ',"replayed":true' : ''}`,
+      route.level,
+      `"request_id":"${request.id}",${route.fields},"status":${reply.statusCode},"ms":${decimal(milliseconds)},"caller":"${callerOf(request)}"${repeated ? ',"replayed":true' : ''}${traceFields(request)}`,
     );
   };
   app.addHook('onRoute', (route) => {
@@ -46,6 +53,13 @@ export function installRequestLog(
     if (request.is404) record(logged(request.method, 'unknown'), request, reply);
     done();
   });
+}
+
+/** Ids of the caller's trace, in hexadecimal digits; empty if the request has none. */
+function traceFields(request: FastifyRequest): string {
+  const { traceparent } = request.raw.headers;
+  const trace = traceparent === undefined ? null : readTraceparent(traceparent);
+  return trace === null ? '' : `,"trace_id":"${trace.traceId}","parent_id":"${trace.parentId}"`;
 }
 
 const thousandths = Array.from({ length: 1_000 }, (_, n) => `.${String(n).padStart(3, '0')}`);

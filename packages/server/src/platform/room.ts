@@ -12,6 +12,7 @@ import { healthRoutes } from './health.ts';
 import type { App } from './http.ts';
 import { dropOldIdempotencyKeys } from './idempotency.ts';
 import type { Log } from './log.ts';
+import { watchDatabase } from './database-metrics.ts';
 import { createMetrics, metricsRoute, type Metrics } from './metrics.ts';
 import { watchNames } from './names/metrics.ts';
 import { NameResolver } from './names/name-resolver.ts';
@@ -33,12 +34,12 @@ export interface Room {
   readonly close?: () => Promise<void>;
 }
 
-/** The periodic tasks of a room, which housekeeping runs at the start and every ten minutes. */
+/** The periodic tasks of a room by their names in the metrics. Housekeeping runs them at the start and every ten minutes. */
 export interface Sweeps {
   /** Tasks that do not depend on the clock. Long tasks stop when `isOver` returns true. */
-  readonly always?: readonly ((isOver: () => boolean) => Promise<void>)[];
+  readonly always?: Readonly<Record<string, (isOver: () => boolean) => Promise<void>>>;
   /** Tasks that delete by time. Their `time` has passed the check of the clock. */
-  readonly expired?: readonly ((time: CheckedTime) => Promise<void>)[];
+  readonly expired?: Readonly<Record<string, (time: CheckedTime) => Promise<void>>>;
 }
 
 type CheckedTime = Extract<SweepTime, { mayDelete: true }>;
@@ -72,8 +73,9 @@ export function openPlatform(
   resources: ProcessResources,
   eventWebhooks: () => ApiDocument['webhooks'],
 ): Room & Platform {
-  const { config, database, diskSpace } = resources;
-  const metrics = createMetrics(database.sql, config.databaseConnections);
+  const { config, database, changes, diskSpace } = resources;
+  const metrics = createMetrics();
+  watchDatabase(metrics.registry, { database, changes, connections: config.databaseConnections });
   const lookups = database.connect(pools.lookups);
   const names = new NameResolver({ servers: config.dnsServers });
   watchNames(metrics.registry, names);
@@ -87,11 +89,12 @@ export function openPlatform(
     guard: new AddressGuard(config.webhookAllowCidrs, names),
     async routes(app) {
       await healthRoutes(app, database.pulse, diskSpace);
-      metricsRoute(app, metrics);
+      // With a port of its own the metrics are not public: `metrics-server.ts`.
+      if (config.metricsPort === null) metricsRoute(app, metrics);
       docsRoutes(app, () => apiDocument(app, eventWebhooks()));
       await pageRoutes(app);
     },
-    sweeps: { expired: [async ({ now }) => dropOldIdempotencyKeys(database.sql, now)] },
+    sweeps: { expired: { drop_idempotency_keys: async ({ now }) => dropOldIdempotencyKeys(database.sql, now) } },
     async close() {
       names.close();
       await lookups.end({ timeout: 1 });

@@ -9,6 +9,7 @@ function fakeChanges(): RowChanges & { announce(id: string): void; reset(): void
   const resets: (() => void)[] = [];
   return {
     live: true,
+    numbers: { lagMs: 0, reconnects: 0, notifications: 0 },
     on: (_table, listener) => void listeners.push(listener),
     onReset: (clear) => void resets.push(clear),
     settled: async () => undefined,

@@ -16,6 +16,12 @@ import { pools } from './pools.ts';
  */
 export interface RowChanges {
   readonly live: boolean;
+  /** For the metrics. */
+  readonly numbers: {
+    readonly lagMs: number;
+    readonly reconnects: number;
+    readonly notifications: number;
+  };
   /** Calls `onChange` with the id of each changed row of `table`. */
   on(table: string, onChange: (id: string) => void): void;
   /** Calls `clear` whenever changes may have been missed. */
@@ -42,9 +48,15 @@ export async function openRowChanges(address: DatabaseAddress): Promise<RowChang
   const resets: (() => void)[] = [];
   let live = false;
   let closed = false;
+  let notifications = 0;
+  let reconnects = 0;
+  /** The duration of the last heartbeat, and when the one under way began. */
+  let lastLagMs = 0;
+  let beatingSince: number | null = null;
 
   const receive = (channel: string, payload: string): void => {
     if (channel !== changeChannel) return;
+    notifications += 1;
     const colon = payload.indexOf(':');
     for (const onChange of listeners.get(payload.slice(0, colon)) ?? []) onChange(payload.slice(colon + 1));
   };
@@ -62,8 +74,15 @@ export async function openRowChanges(address: DatabaseAddress): Promise<RowChang
   };
   const beat = async (): Promise<void> => {
     const watchdog = setTimeout(goDeaf, deafAfterMs - heartbeatMs).unref();
+    const since = (beatingSince ??= performance.now());
     try {
-      await (live ? client`SELECT` : listen());
+      if (live) await client`SELECT`;
+      else {
+        await listen();
+        reconnects += 1;
+      }
+      lastLagMs = performance.now() - since;
+      beatingSince = null;
     } finally {
       clearTimeout(watchdog);
     }
@@ -94,6 +113,10 @@ export async function openRowChanges(address: DatabaseAddress): Promise<RowChang
   return {
     get live() {
       return live;
+    },
+    get numbers() {
+      const underWayMs = beatingSince === null ? 0 : performance.now() - beatingSince;
+      return { lagMs: Math.max(lastLagMs, underWayMs), reconnects, notifications };
     },
     on(table, onChange) {
       listeners.set(table, [...(listeners.get(table) ?? []), onChange]);

@@ -2,6 +2,7 @@ import type { Platform, Room } from '../platform/room.ts';
 import { availabilityRoute } from './availability.ts';
 import { channelRoutes } from './channels/routes.ts';
 import { rankingRoutes } from './rankings/routes.ts';
+import { watchQueues } from './queue-metrics.ts';
 import { queueRoutes } from './routes.ts';
 import { SiteQueues } from './site-queues.ts';
 
@@ -9,8 +10,9 @@ export interface Queues {
   readonly siteQueues: SiteQueues;
 }
 
-export function openQueues({ database, changes, clock }: Platform): Room & Queues {
+export function openQueues({ database, changes, clock, metrics }: Platform): Room & Queues {
   const siteQueues = new SiteQueues(database.sql, changes, clock);
+  watchQueues(metrics.registry, database.sql);
   return {
     siteQueues,
     routes(app) {

@@ -192,3 +192,33 @@ export async function readCounts(sql: Sql, { all, known, horizon }: CountsQuery)
   if (row === undefined) throw new Error('an aggregate returned no row');
   return row;
 }
+
+export interface WaitingInQueue {
+  /** `null`: all queues that are not listed. */
+  readonly id: QueueId | null;
+  readonly visitors: number;
+  readonly longestWaitSec: number;
+}
+
+/**
+ * How many visitors wait in the queues of all accounts, and for how long: in the `listed` queues with the most visitors, and in all
+ * others together. Served by queue_tickets_active.
+ */
+export async function waitingInQueues(sql: Sql, listed: number): Promise<WaitingInQueue[]> {
+  return sql<WaitingInQueue[]>`
+    WITH entries AS (
+           SELECT entry.queue_id, min(entry.entered_at) AS since
+             FROM queue_tickets t, unnest(t.queue_ids, t.entered_at) AS entry (queue_id, entered_at)
+            WHERE t.ended_at IS NULL
+            GROUP BY entry.queue_id),
+         ranked AS (
+           SELECT q.id, coalesce(s.visitors, 0) AS visitors, e.since,
+                  row_number() OVER (ORDER BY coalesce(s.visitors, 0) DESC, q.id) <= ${listed} AS is_listed
+             FROM queues q
+             LEFT JOIN queue_states s ON s.queue_id = q.id
+             LEFT JOIN entries e ON e.queue_id = q.id)
+    SELECT CASE WHEN is_listed THEN id END AS id, sum(visitors)::integer AS visitors,
+           greatest(coalesce(extract(epoch FROM now() - min(since)), 0), 0)::float8 AS "longestWaitSec"
+      FROM ranked
+     GROUP BY 1`;
+}

@@ -36,6 +36,7 @@ export function openRouting(platform: Platform, { identity, events, queues }: Ro
     onMoved: (accountId, what) => queues.siteQueues.invalidate(accountId, what),
     onWritten: (accountId) => hints.notify(accountId),
     onTurn: countTurns(metrics.registry),
+    poll: metrics.work.add('poll_due_accounts', 1),
   });
   watchTurns(metrics.registry, turns);
   return {
@@ -49,8 +50,11 @@ export function openRouting(platform: Platform, { identity, events, queues }: Ro
     },
     sweeps: {
       // Deleting a move too early only makes a process reload a board, so an uncertain clock does not matter.
-      always: [async () => dropOldMoves(database.sql)],
-      expired: [async ({ now }) => dropOldIntervals(database.sql, { now, days: config.presenceRetentionDays })],
+      always: { drop_board_moves: async () => dropOldMoves(database.sql) },
+      expired: {
+        drop_presence_intervals: async ({ now }) =>
+          dropOldIntervals(database.sql, { now, days: config.presenceRetentionDays }),
+      },
     },
     async close() {
       await statistics.end({ timeout: 1 });

@@ -1,4 +1,6 @@
-import { Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { QueueSeries } from '../queues/queue-metrics.ts';
+import type { Visit } from './board/structures/changes.ts';
 import type { TurnSummary, Turns } from './turns.ts';
 
 /** Creates the histograms of turns, and returns the function that records one turn. */
@@ -15,10 +17,32 @@ export function countTurns(registry: Registry): (turn: TurnSummary) => void {
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
     registers: [registry],
   });
-  return (turn) => {
-    duration.observe(turn.seconds);
-    orders.observe(turn.orders);
+  const departures = new Counter({
+    name: 'usher_queue_departures_total',
+    help: 'Visitors who left a queue, by outcome: engaged, engaged_elsewhere, abandoned, expired, unstaffed or rerouted. Only those whose turn this process took',
+    labelNames: ['queue_id', 'outcome'],
+    registers: [registry],
+  });
+  const series = new QueueSeries();
+  return ({ seconds, orders: count, visits }) => {
+    duration.observe(seconds);
+    orders.observe(count);
+    for (const { queueId, outcome } of visits)
+      departures.inc({ queue_id: series.labelOf(queueId), outcome: departureOf(outcome) });
   };
+}
+
+/** The words of `GET /queues/:queue_id/stats`. */
+function departureOf(outcome: Visit['outcome']): string {
+  switch (outcome) {
+    case 'canceled':
+    case 'visitor_left':
+      return 'abandoned';
+    case 'moved':
+      return 'rerouted';
+    default:
+      return outcome;
+  }
 }
 
 /** Creates gauges of the cached boards and the waiting orders, which are read when the metrics are scraped. */

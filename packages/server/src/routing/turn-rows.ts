@@ -1,4 +1,4 @@
-import { eventRows } from '../events/append.ts';
+import { eventRows, type Traces } from '../events/append.ts';
 import type { Changes } from './board/structures/changes.ts';
 import { mediaList } from './board/structures/media.ts';
 import type { Call, Engagement, Operator, Queue, Request, Ticket } from './board/structures/state.ts';
@@ -7,7 +7,7 @@ import type { MovedIds } from './load-board.ts';
 /** The changes of a turn as rows: one JSON text per table, or ids where they suffice. */
 export type TurnRows = ReturnType<typeof rowsOf>;
 
-export function rowsOf(changes: Changes, at: Date) {
+export function rowsOf(changes: Changes, at: Date, traces: Traces) {
   const isNew = (row: Ticket | Request | Engagement | Call): boolean => row.createdIn === changes;
   const [newTickets, oldTickets] = partition(changes.tickets, isNew);
   const [newRequests, oldRequests] = partition(changes.requests, isNew);
@@ -50,7 +50,7 @@ export function rowsOf(changes: Changes, at: Date) {
     /** Engagements in which one side hung up. */
     hungUp: [...changes.calls].filter(({ endedBy }) => endedBy !== null).map(({ engagementId }) => engagementId),
     upgrades: changes.upgrades,
-    events: eventRows(changes.events, at),
+    events: eventRows(changes.events, at, traces),
     movedIds: JSON.stringify(movedIds),
     moved: whatMoved(changes),
   };

@@ -1,9 +1,10 @@
 import type { Clock } from '../platform/clock-watch.ts';
+import type { Traces } from '../events/append.ts';
 import { inTransaction, type Sql } from '../platform/database.ts';
 import { Refusal } from '../platform/errors.ts';
 import { newId, type AccountId, type EngagementId, type VisitorId } from '../platform/ids.ts';
 import { nextDue, takeChanges, type Board } from './board/board.ts';
-import { isEmpty } from './board/structures/changes.ts';
+import { isEmpty, type Visit } from './board/structures/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from './board/commands.ts';
 import type { VisitorFacts } from './board/rules/enqueue.ts';
 import { advance } from './board/rules/advance.ts';
@@ -37,6 +38,8 @@ export interface Job {
   readonly order: Order;
   readonly done: (answer: unknown) => void;
   readonly failed: (error: unknown) => void;
+  /** The trace of the request that gave the order. */
+  readonly traceparent?: string | null;
 }
 
 /** A board in memory, and the version of the account's board that it shows. */
@@ -54,6 +57,8 @@ export interface TurnOutcome {
   readonly dueInMs: number | null;
   /** What was written that `SiteQueues` may have cached. */
   readonly moved: ReturnType<typeof whatMoved>;
+  /** The stays in queues that ended. */
+  readonly visits: readonly Visit[];
 }
 
 /** A turn that lost a deadlock has already mutated its board, so it is not retried here: `Turns` retries it with a fresh board. */
@@ -91,13 +96,28 @@ export async function takeTurn(
         lockEngagements(sql, callsOf(jobs)),
       ]);
       if (locked === null)
-        return { cached: null, answers: jobs.map((job) => () => job.done(null)), dueInMs: null, moved: null };
+        return {
+          cached: null,
+          answers: jobs.map((job) => () => job.done(null)),
+          dueInMs: null,
+          moved: null,
+          visits: [],
+        };
       const time = await settleTime(sql, clock, locked, askedAt);
       const { now } = time;
       const board = await currentBoard(sql, accountId, time.isMoved ? null : cached, time);
       advance(board, now);
-      const answers = jobs.map((job) => carryOut(board, job, now, { facts, existing, upgrades }));
-      return write(sql, board, time, answers);
+      const traces = new Map<string, string>();
+      const answers = jobs.map((job) => {
+        const before = board.changes.events.length;
+        const answer = carryOut(board, job, now, { facts, existing, upgrades });
+        const { traceparent } = job;
+        // What the order settled at once, such as an offer to an operator, belongs to its trace.
+        if (typeof traceparent === 'string')
+          for (const { id } of board.changes.events.slice(before)) traces.set(id, traceparent);
+        return answer;
+      });
+      return write(sql, board, time, { answers, traces });
     },
     noRetry,
   );
@@ -163,7 +183,7 @@ async function write(
   sql: Sql,
   board: Board,
   { accountId, version, nextVersion, seq, now, nextDueAt }: LockedAccount,
-  answers: readonly (() => void)[],
+  { answers, traces }: { readonly answers: readonly (() => void)[]; readonly traces: Traces },
 ): Promise<TurnOutcome> {
   const changes = takeChanges(board);
   const due = nextDue(board);
@@ -178,10 +198,16 @@ async function write(
   const dueInMs = due === null ? null : Math.max(0, due - now);
   if (isEmpty(changes) && board.seq === seq) {
     if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
-    return { cached: { board, version }, answers, dueInMs, moved: null };
+    return { cached: { board, version }, answers, dueInMs, moved: null, visits: [] };
   }
-  await writeTurn(sql, mark, changes);
-  return { cached: { board, version: mark.version }, answers, dueInMs, moved: whatMoved(changes) };
+  await writeTurn(sql, mark, changes, traces);
+  return {
+    cached: { board, version: mark.version },
+    answers,
+    dueInMs,
+    moved: whatMoved(changes),
+    visits: changes.visits,
+  };
 }
 
 /** Waking up too early costs little. The stored instant is therefore only changed when it has passed or would be too late. */

@@ -3,16 +3,19 @@ import type { Clock } from '../platform/clock-watch.ts';
 import { databaseErrorCode, isDatabaseUnavailable, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
+import type { WorkRuns } from '../platform/periodic-work.ts';
+import { currentTraceparent } from '../platform/trace.ts';
 import { weightOf } from './board/board.ts';
 import type { CommandName, Commands } from './board/commands.ts';
 import { ClockStepped } from './move-times.ts';
 import { takeTurn, type CachedBoard, type Job, type Order, type TurnOutcome } from './turn.ts';
 import { accountsOutOfTime, dueAccounts } from './turn-store.ts';
 
-/** The duration of a turn, and the number of its orders. */
+/** The duration of a turn, the number of its orders, and the stays in queues that it ended. */
 export interface TurnSummary {
   readonly seconds: number;
   readonly orders: number;
+  readonly visits: TurnOutcome['visits'];
 }
 
 interface TurnsOptions {
@@ -26,6 +29,8 @@ interface TurnsOptions {
   /** Called when this process committed a turn. */
   readonly onWritten?: (accountId: AccountId) => void;
   readonly onTurn?: (turn: TurnSummary) => void;
+  /** Receives whether the poll for due accounts succeeded. */
+  readonly poll?: WorkRuns;
   readonly limits?: Partial<TurnLimits>;
 }
 
@@ -112,7 +117,10 @@ export class Turns {
         reject(Object.assign(new Error(message), { code: 'CONNECTION_ENDED' }));
         return;
       }
-      slot.waiting.push({ order: order as Order, done: resolve as (answer: unknown) => void, failed: reject });
+      // A timer that a request has set inherits its trace, but what is due by time was not caused by the request.
+      const traceparent = order.name === 'tick' ? null : currentTraceparent();
+      const done = resolve as (answer: unknown) => void;
+      slot.waiting.push({ order: order as Order, done, failed: reject, traceparent });
       this.#start(slot);
     });
   }
@@ -178,7 +186,8 @@ export class Turns {
     try {
       const outcome = await takeTurn(this.#options, slot.accountId, cached, jobs);
       slot.clockRetries = 0;
-      this.#options.onTurn?.({ seconds: (performance.now() - began) / 1000, orders: jobs.length });
+      const { visits } = outcome;
+      this.#options.onTurn?.({ seconds: (performance.now() - began) / 1000, orders: jobs.length, visits });
       this.#conclude(slot, cached, outcome);
     } catch (error) {
       await this.#recover(slot, jobs, error);
@@ -240,7 +249,9 @@ export class Turns {
     try {
       for (const id of await dueAccounts(this.#options.sql, accountsInPoll)) this.#tick(id);
       await this.#checkTimes();
+      this.#options.poll?.succeeded();
     } catch (error) {
+      this.#options.poll?.failed();
       if (!isDatabaseUnavailable(error)) this.#options.log.warn({ err: error }, 'the poll for due accounts failed');
     }
     this.#evictIdle();

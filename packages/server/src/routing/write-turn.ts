@@ -1,5 +1,5 @@
 import { piece, type Sql } from '../platform/database.ts';
-import { appendRows } from '../events/append.ts';
+import { appendRows, type Traces } from '../events/append.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Changes } from './board/structures/changes.ts';
 import { appendUpgradeStates } from './media-upgrade.ts';
@@ -21,9 +21,9 @@ export interface TurnMark {
  * inserted, others are updated by their keys. Rows are sent as JSON, one text per table. If the state of operators may have
  * changed, a second statement ends their presence interval and begins the next.
  */
-export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes): Promise<void> {
+export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes, traces: Traces): Promise<void> {
   const at = new Date(mark.now);
-  const rows = rowsOf(changes, at);
+  const rows = rowsOf(changes, at, traces);
   // Sent together and run in order: the second statement sees the rows of the first.
   await Promise.all([
     writeRows(sql, mark, rows),

@@ -7,6 +7,6 @@ export function openSiteDeletion({ database }: Platform, { fileStore }: Engageme
   return {
     routes: siteDeletionRoutes,
     // Deleted sites are recorded by a request, so a wrong clock cannot delete anything here.
-    sweeps: { always: [async (isOver) => removeRemains(database.sql, fileStore, isOver)] },
+    sweeps: { always: { remove_deleted_sites: async (isOver) => removeRemains(database.sql, fileStore, isOver) } },
   };
 }

@@ -7,10 +7,12 @@ import { channels } from './channels/channels.ts';
 import { OpenChannels } from './channels/open-channels.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { Transport } from './dispatcher/transport.ts';
+import { watchBacklog } from './dispatcher/backlog-metrics.ts';
 import { Dispatcher } from './dispatcher/dispatcher.ts';
 import { countDeliveries, watchDispatcher } from './dispatcher/metrics.ts';
 import { WebhookCache } from './dispatcher/webhook-cache.ts';
 import { eventTypeRoutes } from './event-types.ts';
+import { checkMs, FailingWebhooks } from './failing-webhooks.ts';
 import { Recoveries } from './recoveries/recoveries.ts';
 import { recoveryRoutes } from './recoveries/routes.ts';
 import { webhookRoutes } from './registrations/routes.ts';
@@ -38,9 +40,12 @@ export function openWebhooks(platform: Platform, { identity, events }: WebhooksD
     log,
     webhookCache: new WebhookCache({ sql, sealer, changes, channels: open }),
     transport: new Transport({ sql, sealer, names, channels: open }),
-    watch: countDeliveries(metrics.registry),
+    watch: countDeliveries(metrics),
   });
   watchDispatcher(metrics.registry, dispatcher);
+  watchBacklog(metrics.registry, database.sql);
+  const runs = metrics.work.add('report_failing_webhooks', checkMs / 1_000);
+  const failing = new FailingWebhooks({ sql, clock, log, runs });
   const recoveries = new Recoveries({ sql: database.sql, log, onRequeued: (accountId) => hints.notify(accountId) });
   return {
     routes(app) {
@@ -51,10 +56,14 @@ export function openWebhooks(platform: Platform, { identity, events }: WebhooksD
       recoveryRoutes(app, recoveries);
     },
     sweeps: {
-      always: [async () => makeDays(database.sql, deliveryLog)],
-      expired: [async ({ now }) => dropOldWebhooks(database.sql, { now, days: config.eventRetentionDays })],
+      always: { make_delivery_days: async () => makeDays(database.sql, deliveryLog) },
+      expired: {
+        drop_webhooks_and_logs: async ({ now }) =>
+          dropOldWebhooks(database.sql, { now, days: config.eventRetentionDays }),
+      },
     },
     async close() {
+      failing.stop();
       await recoveries.stop();
       await dispatcher.stop();
       open.close();

@@ -2,6 +2,7 @@ import type { WebhookId } from '../events/attach-webhooks.ts';
 import type { DestinationId } from '../events/destination.ts';
 import { inTransaction, type Piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
+import { reportWebhooks } from './report-webhooks.ts';
 
 /**
  * Holds, discards or moves the waiting deliveries of a webhook that was disabled, deleted or given another address. Each is
@@ -73,18 +74,20 @@ interface DisableInput {
 }
 
 /**
- * Disables an enabled webhook and holds its waiting deliveries. `false`: another call has disabled it already. Of concurrent
+ * Disables an enabled webhook, holds its waiting deliveries and appends the event. `false`: another call has disabled it already. Of concurrent
  * calls exactly one returns `true`.
  */
 export async function disableWebhook(pool: Sql, { webhookId, because, asOf }: DisableInput): Promise<boolean> {
   return inTransaction(pool, async (sql) => {
     const [disabled] = await sql<{ accountId: AccountId }[]>`
       UPDATE webhooks
-         SET enabled = false, disabled_because = ${because}, disabled_at = now(), version = version + 1, updated_at = now()
+         SET enabled = false, disabled_because = ${because}, disabled_at = now(), version = version + 1, updated_at = now(),
+             alarmed_at = coalesce(alarmed_at, now())
        WHERE id = ${webhookId} AND enabled AND deleted_at IS NULL AND updated_at = ${asOf}
       RETURNING account_id AS "accountId"`;
     if (disabled === undefined) return false;
     await setAside(sql, { accountId: disabled.accountId, webhookId, as: 'held' });
+    await reportWebhooks(sql, 'webhook.disabled', [webhookId]);
     return true;
   });
 }

@@ -2,6 +2,11 @@ import { plural } from '../../components/plural.ts';
 
 /** Every text of this page in English. A translation is another file of the same shape. */
 export const texts = {
+  // alarm-menu.tsx
+  webhookAlarms: (count: number) =>
+    plural(count, { one: `${count} webhook needs attention`, other: `${count} webhooks need attention` }),
+  disabledWithReason: (reason: string) => `Disabled: ${reason}`,
+
   // catalogue/catalogue.tsx
   verifyHelp:
     'Requests are signed according to Standard Webhooks. Use one of its libraries or this Node.js code. Respond with any 2xx within 15 seconds, and expect the same {header} more than once.',

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { CachedReading } from '../../platform/cached-reading.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { ScanResult } from './file.ts';
 import { measurePending } from './store.ts';
@@ -20,23 +21,21 @@ export function countScans(registry: Registry): (outcome: ScanOutcome) => void {
 
 /** Measures the backlog of scans in the whole database whenever the metrics are read. */
 export function watchPending(registry: Registry, sql: Sql): void {
-  const age = new Gauge({
+  const pending = new CachedReading(async () => measurePending(sql));
+  new Gauge({
     name: 'usher_files_pending_age_seconds',
     help: 'Age of the oldest file that waits for its scan; 0 if none waits',
     registers: [registry],
+    async collect() {
+      this.set((await pending.get())?.oldestSec ?? NaN);
+    },
   });
   new Gauge({
     name: 'usher_files_pending',
     help: 'Files that wait for their security scan',
     registers: [registry],
     async collect() {
-      try {
-        const { count, oldestSec } = await measurePending(sql);
-        this.set(count);
-        age.set(oldestSec);
-      } catch {
-        // usher_database_up shows that the database is unavailable.
-      }
+      this.set((await pending.get())?.count ?? NaN);
     },
   });
 }

@@ -12,6 +12,8 @@ import { columns, type Acknowledgement, type NewMessage } from './store.ts';
 export interface ChatMessage extends NewMessage {
   readonly id: MessageRow['id'];
   readonly from: Party;
+  /** The trace of the request. */
+  readonly traceparent?: string | null;
 }
 
 /** A message that a batch can write: whether it is refused depends on no file and no offered option. */
@@ -34,31 +36,43 @@ const messageFields = {
   target: 'target',
 };
 
+interface Appended {
+  readonly type: string;
+  readonly at: string;
+  readonly payload: string;
+  /** The expression of the trace of the request; `null`: no request has one. */
+  readonly trace?: string | null;
+}
+
 /** The part of a statement that appends an event for each row of `from`. */
-function appending(from: string, { type, at, payload }: Record<'type' | 'at' | 'payload', string>) {
+function appending(from: string, { type, at, payload, trace = null }: Appended) {
   return piece((sql) =>
     appendEvents(
       sql,
       sql.unsafe(`
            SELECT account_id, event_id AS id, '${type}' AS type, site_id, ticket_id, request_id, engagement_id, visitor_id,
-                  operator_id, ${at} AS occurred_at, ${payload} AS payload
+                  operator_id, ${at} AS occurred_at, ${payload} AS payload${trace === null ? '' : `, ${trace} AS traceparent`}
              FROM ${from} WHERE type = 'chat'`),
       sql.unsafe(`
            (SELECT engagement_id AS attached_to, heard_by, sender_type AS sender FROM ${from} WHERE heard_by <> '{}') AS h
                ON h.attached_to = t.engagement_id`),
+      trace !== null,
     ),
   );
 }
 
-function appendingSent() {
+function appendingSent(trace: string | null) {
   const type = 'engagement.chat.message';
   const message = { ...messageFields, timestamp: 'created_at', attachment: 'attachment' };
   const at = 'created_at';
   const payload = payloadSql(type, { id: 'event_id', at }, { message, undelivered_messages: 'undelivered' });
-  return appending('counted', { type, at, payload });
+  return appending('counted', { type, at, payload, trace });
 }
 
-const appendSent = appendingSent();
+const appendSent = appendingSent(null);
+const appendTraced = appendingSent(
+  '(SELECT w.traceparent FROM engaged w WHERE w.engagement_id = counted.engagement_id)',
+);
 
 const texted = piece(
   (sql) => sql`texted AS (${smsOfMessages(sql, sql`(SELECT * FROM counted WHERE target = 'visitor') AS m`)})`,
@@ -77,8 +91,10 @@ export async function putMessages(
   sql: Sql,
   messages: readonly BatchedMessage[],
 ): Promise<ReadonlyMap<EngagementId, MessageRow>> {
+  // Few batches have a trace, and the others have nothing to look up.
+  const isTraced = messages.some(({ traceparent }) => typeof traceparent === 'string');
   const rows = await sql<StoredRow[]>`
-    WITH ${lockTogether(sql, messages.map(inputRow), messageColumns(sql))},
+    WITH ${lockTogether(sql, messages.map(inputRow), isTraced ? tracedColumns(sql) : messageColumns(sql))},
          sent AS (
            INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target,
                                       type, content, attachment, metadata, status, created_at)
@@ -96,7 +112,7 @@ export async function putMessages(
            RETURNING s.*, e.site_id, e.visitor_id, e.operator_id, e.ticket_id, e.request_id, e.heard_by,
                      gen_random_uuid() AS event_id,
                      CASE s.target WHEN 'visitor' THEN undelivered_to_visitor ELSE undelivered_to_operator END > 1 AS undelivered),
-         ${appendSent(sql)},
+         ${isTraced ? appendTraced(sql) : appendSent(sql)},
          ${texted(sql)}
     SELECT engagement_id AS "engagementId", sub_engagement_id AS "subEngagementId", created_at AS at FROM counted`;
   const byEngagement = new Map(messages.map((message) => [message.engagementId, message]));
@@ -116,10 +132,13 @@ interface StoredRow {
 
 const messageColumns = piece((sql) => sql`id uuid, target text, content text, attachment text, metadata text`);
 
+const tracedColumns = piece((sql) => sql`${messageColumns(sql)}, traceparent text`);
+
 const targetOf = { visitor: 'operator', operator: 'visitor' } as const;
 
 /** Attachment and metadata are text inside the JSON, so that they are stored as they are written here, escapes included. */
-function inputRow({ accountId, engagementId, id, from, content, attachment, metadata }: BatchedMessage) {
+function inputRow(message: BatchedMessage) {
+  const { accountId, engagementId, id, from, content, attachment, metadata, traceparent } = message;
   return {
     account_id: accountId,
     engagement_id: engagementId,
@@ -129,6 +148,7 @@ function inputRow({ accountId, engagementId, id, from, content, attachment, meta
     content,
     attachment: attachment === null ? null : JSON.stringify(arrangeAttachment(attachment)),
     metadata: metadata === null ? null : JSON.stringify(metadata),
+    ...(typeof traceparent === 'string' ? { traceparent } : {}),
   };
 }
 

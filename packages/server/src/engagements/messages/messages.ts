@@ -2,6 +2,7 @@ import type { Hints } from '../../events/hints.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
+import { currentTraceparent } from '../../platform/trace.ts';
 import { WriteBatches } from '../write-batches.ts';
 import {
   acknowledgeMessages,
@@ -49,7 +50,11 @@ export class Messages {
 
   /** Like `putMessage`, and hints to the readers of the log.. */
   async send(sql: Sql, message: ChatMessage): Promise<MessageRow | null> {
-    if (isBatched(message)) return this.#messages.write(message, async () => putMessage(sql, message));
+    if (isBatched(message)) {
+      const traceparent = currentTraceparent();
+      const batched = traceparent === null ? message : { ...message, traceparent };
+      return this.#messages.write(batched, async () => putMessage(sql, message));
+    }
     const sent = await putMessage(sql, message);
     if (sent !== null) this.#hints.notify(message.accountId);
     return sent;

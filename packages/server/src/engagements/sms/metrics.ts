@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { CachedReading } from '../../platform/cached-reading.ts';
 import type { Sql } from '../../platform/database.ts';
 import { queuedAgeSec } from './store.ts';
 
@@ -14,13 +15,14 @@ export function smsMetrics(registry: Registry, sql: Sql): SmsMetrics {
   const sent = counter('usher_sms_sent_total', 'Attempts to hand an SMS to the carrier, by outcome');
   const inbound = counter('usher_sms_inbound_total', 'SMS from visitors, by outcome');
   const receipts = counter('usher_sms_receipts_total', 'Receipts from the carrier, by status');
+  const queuedAge = new CachedReading(async () => queuedAgeSec(sql));
   new Gauge({
     name: 'usher_sms_queued_age_seconds',
     help: 'Age of the oldest SMS that waits to be sent',
     registers: [registry],
     async collect() {
       // Without the database this metric is NaN, and the other metrics are still reported.
-      this.set(await queuedAgeSec(sql).catch(() => NaN));
+      this.set((await queuedAge.get()) ?? NaN);
     },
   });
   return {

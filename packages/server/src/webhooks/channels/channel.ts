@@ -97,4 +97,6 @@ export interface OutgoingEvent {
   readonly type: string;
   /** The payload. */
   readonly json: string;
+  /** The trace of the request that caused the event, to pass on if the channel has headers. */
+  readonly traceparent?: string | null;
 }

@@ -6,6 +6,7 @@ import type { Channel, ChannelContext, DestinationOrigin, OpenChannel, Send, Sto
 import { WebhookConnectors } from './http/connectors.ts';
 import { HttpSender } from './http/sender.ts';
 import { signedHeaders } from './signature.ts';
+import { traceHeaders } from './trace-headers.ts';
 
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type WebhookMethod = (typeof methods)[number];
@@ -67,8 +68,10 @@ class HttpSenders implements OpenChannel {
     const { pathname, search } = new URL(url);
     const request = { method, path: `${pathname}${search}` };
     const constant = headersOf(headers);
+    // A registration may have a header of this name, which is sent instead.
+    const hasOwnTrace = Object.keys(headers).some((name) => name.toLowerCase() === 'traceparent');
     return async (event, destination, answerMs) => {
-      const signed = { ...constant, ...signedHeaders(event, keys) };
+      const signed = { ...(hasOwnTrace ? {} : traceHeaders(event)), ...constant, ...signedHeaders(event, keys) };
       return this.#senderTo(destination, source).send({ ...request, headers: signed, body: event.json }, answerMs);
     };
   }

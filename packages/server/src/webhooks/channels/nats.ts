@@ -8,6 +8,7 @@ import { ruleOn } from './nats/answers.ts';
 import { NatsConnection, type Reply } from './nats/connection.ts';
 import { natsTarget, type NatsServer } from './nats/url.ts';
 import { signedHeaders } from './signature.ts';
+import { traceHeaders } from './trace-headers.ts';
 
 interface NatsCredentials {
   readonly user?: string;
@@ -84,7 +85,11 @@ class NatsConnections implements OpenChannel {
       const startedAt = performance.now();
       // The id is the same in every attempt, and differs between webhooks that publish to the same stream.
       const headers = { 'Nats-Msg-Id': `${id}.${event.id}`, 'Content-Type': 'application/json' };
-      const message = { subject, headers: { ...headers, ...signedHeaders(event, keys) }, body: event.json };
+      const message = {
+        subject,
+        headers: { ...headers, ...traceHeaders(event), ...signedHeaders(event, keys) },
+        body: event.json,
+      };
       const reply: Reply = isForbidden
         ? { kind: 'forbidden' }
         : await this.#connectionFor(access, destination).publish(message, answerMs);

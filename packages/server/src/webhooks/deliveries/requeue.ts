@@ -65,12 +65,15 @@ export function isOfSites(sql: Sql, siteIds: readonly SiteId[]): Piece {
   return sql`(d.body IS NOT NULL OR EXISTS (${eventOf(sql)} AND e.site_id = ANY(${[...siteIds]}::uuid[])))`;
 }
 
-/** Whether the webhook of the delivery `d` still covers the site of the event. Events of a lost site are not sent. */
+/**
+ * Whether the webhook of the delivery `d` still covers the site of the event. Events of a lost site are not sent. An event about
+ * another webhook has no site.
+ */
 export function isStillCovered(sql: Sql): Piece {
   return sql`
     (d.body IS NOT NULL
      OR EXISTS (${eventOf(sql)}
-                   AND EXISTS (SELECT FROM webhooks w WHERE w.id = d.webhook_id AND ${reachesSite(sql, () => sql`e.site_id`)})))`;
+                   AND (e.site_id IS NULL OR EXISTS (SELECT FROM webhooks w WHERE w.id = d.webhook_id AND ${reachesSite(sql, () => sql`e.site_id`)}))))`;
 }
 
 const eventOf = piece(

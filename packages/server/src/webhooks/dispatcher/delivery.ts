@@ -27,4 +27,6 @@ export interface Delivery {
   readonly siteId: string | null;
   /** The event as JSON; `null`: the log no longer has it. */
   readonly payload: string | null;
+  /** The trace of the request that caused the event; null or absent: it had none. */
+  readonly traceparent?: string | null;
 }

@@ -52,6 +52,9 @@ export interface DispatcherWatch {
   outcome(outcome: Outcome): void;
   batch(kind: 'read' | 'written', size: number): void;
   oldestDue(seconds: number): void;
+  /** Another process has taken a lease that this one still had. */
+  leaseLost(): void;
+  roundFailed(): void;
 }
 
 /**
@@ -83,7 +86,10 @@ export class Dispatcher {
     const wake = (): void => this.#loop.wake();
     this.#loop = new Loop({
       round: async () => this.#round(),
-      onFailure: (error) => this.#logError(error, 'dispatcher round failed; retrying'),
+      onFailure: (error) => {
+        deps.watch.roundFailed();
+        this.#logError(error, 'dispatcher round failed; retrying');
+      },
       pauseMs,
     });
     this.#health = new WebhookHealth(deps);
@@ -219,7 +225,7 @@ export class Dispatcher {
       if (ours.has(destination.id)) {
         destination.release(delivery);
         this.#deps.watch.outcome(outcome);
-      } else this.#drop(destination);
+      } else this.#lose(destination);
     }
     await this.#health.write();
     this.#loop.wake();
@@ -279,12 +285,17 @@ export class Dispatcher {
       const { ours, terms } = await this.#leases.renew(leased);
       for (const destination of leased) {
         if (ours.has(destination.id)) destination.terms = terms;
-        else if (this.#leased.isOurs(destination)) this.#drop(destination);
+        else if (this.#leased.isOurs(destination)) this.#lose(destination);
         this.#sender.pump(destination);
       }
     } catch (error) {
       this.#logError(error, 'could not renew the leases of destinations; retrying');
     }
+  }
+
+  #lose(destination: Destination): void {
+    this.#deps.watch.leaseLost();
+    this.#drop(destination);
   }
 
   /** The lease was lost or released. */

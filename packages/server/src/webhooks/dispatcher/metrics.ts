@@ -1,8 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Metrics } from '../../platform/metrics.ts';
 import type { Dispatcher, DispatcherWatch } from './dispatcher.ts';
 
 /** Metrics of deliveries: outcomes, durations of attempts, batch sizes and lag. */
-export function countDeliveries(registry: Registry): DispatcherWatch {
+export function countDeliveries({ registry, work }: Pick<Metrics, 'registry' | 'work'>): DispatcherWatch {
   const registers = [registry];
   const outcomes = new Counter({
     name: 'usher_deliveries_total',
@@ -29,13 +30,28 @@ export function countDeliveries(registry: Registry): DispatcherWatch {
     help: 'How long the oldest due delivery has been due, in all processes',
     registers,
   });
+  const leasesLost = new Counter({
+    name: 'usher_delivery_leases_lost_total',
+    help: 'Leases that another process took while this one had them: it was slow, or lost its database session',
+    registers,
+  });
+  const poll = work.add('poll_due_deliveries', 1);
   return {
     outcome({ state, attempt }) {
       outcomes.inc({ outcome: state });
       if (attempt !== null) durations.observe({ delivered: String(state === 'delivered') }, attempt.durationMs / 1_000);
     },
     batch: (kind, size) => batches.observe({ kind }, size),
-    oldestDue: (seconds) => lag.set(seconds),
+    oldestDue(seconds) {
+      lag.set(seconds);
+      poll.succeeded();
+    },
+    leaseLost: () => leasesLost.inc(),
+    roundFailed() {
+      // The age of the oldest due delivery is unknown now; the last one would look healthy.
+      lag.set(NaN);
+      poll.failed();
+    },
   };
 }
 

@@ -42,10 +42,10 @@ export class Transport {
 
   /** Rejects only if the secrets of the event cannot be read from the database. */
   send(destination: Destination, delivery: Delivery, { send }: CachedWebhook, payload: string): Promise<Attempt> {
-    const { eventId: id, type } = delivery;
+    const { eventId: id, type, traceparent = null } = delivery;
     const answerMs = answerTimeoutMs(destination);
-    if (!hasSecrets(type)) return send({ id, type, json: spelled(payload, type) }, destination, answerMs);
-    return this.#reveal(delivery, payload).then((json) => send({ id, type, json }, destination, answerMs));
+    if (!hasSecrets(type)) return send({ id, type, json: spelled(payload, type), traceparent }, destination, answerMs);
+    return this.#reveal(delivery, payload).then((json) => send({ id, type, json, traceparent }, destination, answerMs));
   }
 
   /** Closes the connections to the destination; requests in flight fail. */

@@ -23,6 +23,8 @@ export interface CachedWebhook {
   readonly updatedAt: Date;
   /** Since when every attempt has failed. `WebhookHealth` updates this field. */
   failingSince: Date | null;
+  /** Its failure was reported, and so will its next success be. `WebhookHealth` updates this field. */
+  isAlarmed: boolean;
 }
 
 interface WebhookRow {
@@ -39,6 +41,7 @@ interface WebhookRow {
   readonly oldSecret: Buffer | null;
   readonly oldSecretUntil: Date | null;
   readonly failingSince: Date | null;
+  readonly isAlarmed: boolean;
   readonly updatedAt: Date;
   readonly attachedAt: Date | null;
   readonly covers: readonly string[] | null;
@@ -82,7 +85,7 @@ async function load({ sql, sealer, channels }: WebhookCacheDependencies, id: str
     SELECT id, destination_id AS "destinationId", enabled, deleted_at IS NOT NULL AS deleted,
            CASE WHEN side IS NULL THEN 'registered' ELSE 'attached' END AS source, url, method, headers, credentials, secret, old_secret AS "oldSecret",
            old_secret_until AS "oldSecretUntil", failing_since AS "failingSince", updated_at AS "updatedAt", attached_at AS "attachedAt",
-           covers
+           alarmed_at IS NOT NULL AS "isAlarmed", covers
       FROM webhooks
      WHERE id = ${id}`;
   if (row === undefined) return null;
@@ -99,6 +102,7 @@ async function load({ sql, sealer, channels }: WebhookCacheDependencies, id: str
     covers: row.covers === null ? null : new Set(row.covers),
     updatedAt: row.updatedAt,
     failingSince: row.failingSince,
+    isAlarmed: row.isAlarmed,
   };
 }
 

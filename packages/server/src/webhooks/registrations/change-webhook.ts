@@ -12,6 +12,7 @@ import { ifMatch, preconditionFailed } from '../../platform/etag.ts';
 import { newId } from '../../platform/ids.ts';
 import { channelOf } from '../channels/channels.ts';
 import { newSecret, purposeOfCredentials, purposeOfSecret } from '../channels/webhook-secret.ts';
+import { reportWebhooks } from '../report-webhooks.ts';
 import { moveWaiting, setAside } from '../set-aside.ts';
 import { auditedWebhook, concerning } from './audit.ts';
 import { lockedWebhook, namedSites, permittedWebhook, reachOf, refuseBeyondReach } from './reach.ts';
@@ -120,7 +121,10 @@ export async function changeWebhook(
     const isTakenOver = coversNoSite && !limited && changed.enabled && changed.covers?.length === 0;
     const row = isTakenOver ? await takeOver(sql, id, operatorId) : changed;
     if (!keepsSites) await refuseBeyondReach(request, sql, row);
-    if (current.enabled && !row.enabled) await setAside(sql, { accountId, webhookId: id, as: 'held' });
+    if (current.enabled && !row.enabled) {
+      await setAside(sql, { accountId, webhookId: id, as: 'held' });
+      await reportWebhooks(sql, 'webhook.disabled', [id]);
+    }
     recordChange(request, { before: auditedWebhook(current), after: auditedWebhook(row), ...concerning(current, row) });
     return row;
   });

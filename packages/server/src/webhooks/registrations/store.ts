@@ -156,6 +156,7 @@ export async function updateWebhook(
            url_set_by = ${urlSetBy}, enabled = ${enabled},
            disabled_because = CASE WHEN NOT ${enabled} THEN coalesce(disabled_because, 'asked') END,
            disabled_at = CASE WHEN NOT ${enabled} THEN coalesce(disabled_at, now()) END,
+           alarmed_at = CASE WHEN enabled AND NOT ${enabled} THEN coalesce(alarmed_at, now()) ELSE alarmed_at END,
            failing_since = CASE WHEN url = ${url} AND NOT (${enabled} AND NOT enabled) THEN failing_since END,
            secret = CASE WHEN ${isSigned} THEN secret END,
            old_secret = CASE WHEN ${isSigned} THEN old_secret END,

@@ -16,7 +16,7 @@ import { nameOf } from '../labels.ts';
 
 /** An account has at most ten webhooks, and one of the sample data. */
 const perPage = 100;
-/** No event reports that a webhook fails or was disabled automatically, so the list is polled. */
+/** An event reports a failure only after an hour, so the list is polled. */
 const pollMs = 5_000;
 
 export function WebhookList(): ReactElement {
