@@ -75,7 +75,6 @@ export const tools: readonly Tool[] = [
     find: () => findProgram('promtool'),
     installers: [apt('prometheus')],
     advice: 'Install Prometheus so that promtool is on the PATH.',
-    isOptional: true,
   },
   {
     name: 'Firefox',
