@@ -47,7 +47,9 @@ async function checkFile(file: string, json: boolean): Promise<void> {
   const { onProgress, done } = progressOnStderr('Checking');
   try {
     const from = file === '-' ? process.stdin : createReadStream(file);
-    const found = await interruptible('', async (signal) => checkBackup(from, { signal, onProgress }));
+    const found = await interruptible('The backup was not checked.', async (signal) =>
+      checkBackup(from, { signal, onProgress }),
+    );
     done();
     const { usher, postgres, schema, created_at, rows, files, bytes } = found;
     print(
