@@ -13,7 +13,8 @@ import { spec } from 'node:test/reporters';
  *   roles that are removed while events are appended.
  * - Statistics: compared with a plain count, and on a million rows.
  * - Feed: a hundred crashes of the database.
- * - Database: dump and restore, clock steps, an unresponsive database, and every test without a browser on the oldest supported version.
+ * - Database: dump and restore, a backup under load, clock steps, an unresponsive database, and every test without a browser on the
+ *   oldest supported version.
  * - Callers: host names that do not resolve, floods from one address, operators who lose a site.
  * - API: 200,000 generated requests, and as many on the oldest PostgreSQL.
  * - Turns: a kill at each step.
@@ -28,6 +29,7 @@ const files = [
   'packages/server/src/webhooks/dispatcher/commit-order.test.ts',
   'test/feed/feed-crash.test.ts',
   'test/platform/dump-and-restore.test.ts',
+  'test/backup/round-trip.test.ts',
   'test/platform/clock-faults.test.ts',
   'test/webhooks/delivery-faults.test.ts',
   'test/webhooks/unresponsive-receivers.test.ts',

@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isBuilt, serverBuild, serverProgram } from './built.mjs';
 
@@ -85,6 +85,15 @@ const withPeers = ['test', 'check', 'bench', 'prove'];
 /** Scripts that are commands of the server itself. */
 const ofServer = ['start', 'usher'];
 
+/** Commands of the server whose argument is a file. The server runs in this folder, and people name files from theirs. */
+const withFile = new Set(['backup', 'restore']);
+
+function withPaths([first, ...words]) {
+  if (first === undefined) return [];
+  const isFile = (word) => withFile.has(first) && !word.startsWith('-');
+  return [first, ...words.map((word) => (isFile(word) ? resolve(word) : word))];
+}
+
 const [name, ...rest] = process.argv.slice(2);
 const program = programs[name];
 if (program === undefined) throw new Error(`unknown script "${name}"; available: ${Object.keys(programs).join(', ')}`);
@@ -94,7 +103,7 @@ if (withPeers.includes(name)) install(join(root, 'bench'), 'what the benchmarks 
 if (withBuild.includes(name)) build();
 if (name === 'build') process.exit(0);
 const own = ofServer.includes(name) ? [serverProgram()] : [];
-const child = spawn(runtime, [...own, ...program, ...rest], { cwd: root, stdio: 'inherit' });
+const child = spawn(runtime, [...own, ...program, ...withPaths(rest)], { cwd: root, stdio: 'inherit' });
 // Forwards signals to the server. A terminal also signals the child itself; receiving a signal twice is harmless.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)));

@@ -20,6 +20,8 @@ const commands = [
   'status',
   'doctor',
   'migrate',
+  'backup',
+  'restore',
   'accounts create',
   'accounts list',
   'keys create',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectSocket, createServer, type AddressInfo, type Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { test, type TestContext } from 'node:test';
 import { connect, inTransaction, type DatabaseAddress, type Sql } from '../../packages/server/src/platform/database.ts';
 import { emptyDatabase } from '../support/database.ts';
@@ -337,3 +338,60 @@ test('PostgreSQL compiles no statement of Usher, however expensive it looks', as
   assert.equal(setting?.jit, 'off');
   await sql.end();
 });
+
+test('COPY TO STDOUT ends when its reader is slow, and the next statement is answered', async (t) => {
+  const sql = pool(t, await emptyDatabase());
+  const copy = async (own: Sql): Promise<number> => {
+    let length = 0;
+    for await (const chunk of await own
+      .unsafe("COPY (SELECT repeat('x', 1000) FROM generate_series(1, 400)) TO STDOUT")
+      .readable()) {
+      length += (chunk as Buffer).length;
+      await new Promise(setImmediate);
+    }
+    return length;
+  };
+  for (let time = 0; time < 5; time += 1) assert.equal(await withTimeout(inTransaction(sql, copy)), 400 * 1_001);
+  await checkHealth(sql);
+});
+
+test('COPY FROM STDIN rejects with the error of the server, also after its last row, and the transaction is rolled back', async (t) => {
+  const address = await emptyDatabase();
+  const sql = pool(t, address);
+  await sql`CREATE TABLE notes (id integer PRIMARY KEY)`;
+  const copy = (rows: readonly string[]) => async (own: Sql) =>
+    pipeline(rows, await own.unsafe('COPY notes FROM STDIN').writable());
+  await withTimeout(inTransaction(sql, copy(['1\n', '2\n'])));
+  await assert.rejects(withTimeout(inTransaction(sql, copy(['3\n', '1\n']))), { code: '23505' });
+  await assert.rejects(withTimeout(inTransaction(sql, copy(['none\n', ...Array<string>(50_000).fill('4\n')]))), {
+    code: '22P02',
+  });
+  async function* failing() {
+    yield '5\n';
+    throw new Error('the source failed');
+  }
+  await assert.rejects(
+    withTimeout(
+      inTransaction(sql, async (own) => pipeline(failing(), await own.unsafe('COPY notes FROM STDIN').writable())),
+    ),
+    { message: 'the source failed' },
+  );
+  await checkHealth(sql);
+  assert.equal((await sql`SELECT FROM notes`).length, 2);
+  const killer = pool(t, address);
+  async function* cutOff() {
+    yield '6\n';
+    await endBackend(killer, await backendOfCopy(killer));
+  }
+  const lost = inTransaction(sql, async (own) =>
+    pipeline(cutOff(), await own.unsafe('COPY notes FROM STDIN').writable()),
+  );
+  await assert.rejects(withTimeout(lost));
+  await checkHealth(sql);
+});
+
+async function backendOfCopy(sql: Pool): Promise<number> {
+  const [row] = await sql<{ pid: number }[]>`SELECT pid FROM pg_stat_progress_copy WHERE datname = current_database()`;
+  assert.ok(row);
+  return row.pid;
+}

@@ -26,6 +26,8 @@ const commands: Readonly<Record<string, ListedCommand>> = {
     async () => (await import('./doctor.ts')).doctor,
   ),
   migrate: list('migrate the database to this version and exit', async () => (await import('./migrate.ts')).migrate),
+  backup: list('write a backup of the database and all files', async () => (await import('./backup.ts')).backup),
+  restore: list('restore a backup into an empty database', async () => (await import('./restore.ts')).restore),
   'accounts create': list(
     'create another account and print its API key',
     async () => (await import('./accounts.ts')).accountsCreate,

@@ -8,7 +8,7 @@ import { listeningUrl } from '../platform/server-url.ts';
 import type { Routing } from '../routing/room.ts';
 import { callRoutes } from './calls/routes.ts';
 import { appendIndications, appendVisitorEventBatch } from './event-batches-store.ts';
-import { FileDisk } from './files/disk.ts';
+import { openFileStore } from './files/open-file-store.ts';
 import { startFileService } from './files/file-service.ts';
 import type { FileStore } from './files/file-store.ts';
 import { fileRoutes } from './files/routes.ts';
@@ -60,7 +60,7 @@ export function openEngagements(
   const { hints, attacher } = dependencies.events;
   const { turns } = dependencies.routing;
   const { sql } = database;
-  const fileStore = new FileDisk(config.dataDir, log, diskSpace);
+  const fileStore = openFileStore(config, log, diskSpace);
   const files = startFileService({ sql, fileStore, scanner: config.scanner, hints, log, metrics, lookup });
   const batches = openBatches(platform, hints);
   const sms = openSms(platform, dependencies);

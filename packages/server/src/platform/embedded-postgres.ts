@@ -134,7 +134,7 @@ function refuseOtherVersion(cluster: string, expected: string): void {
   const found = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
   if (found === expected) return;
   throw new StartError(
-    `${cluster} was written by PostgreSQL ${found}, but this Usher includes ${expected}. Dump it with the Usher version that wrote it and restore it here, or set DATABASE_URL.`,
+    `${cluster} was written by PostgreSQL ${found}, but this Usher includes ${expected}. Make a backup with the Usher version that wrote it (usher backup), and restore it into an empty USHER_DATA_DIR (usher restore).`,
   );
 }
 

@@ -117,19 +117,52 @@ async function takeLock(pool: PoolSql): Promise<void> {
 }
 
 async function apply(pool: PoolSql, { number, file, kind, text }: PendingMigration): Promise<void> {
-  const record = async (sql: Sql): Promise<unknown> =>
-    sql`INSERT INTO migrations (number, file, kind) VALUES (${number}, ${file}, ${kind.compatibility})`;
   if (kind.isTransaction) {
     await pool.begin(async (sql) => {
       await sql.unsafe(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
       await sql.unsafe(text);
-      await record(sql);
+      await record(sql, { number, file, kind });
     });
     return;
   }
   await dropInvalidIndexes(pool);
   for (const statement of statementsOf(text)) await pool.unsafe(statement);
-  await record(pool);
+  await record(pool, { number, file, kind });
+}
+
+async function record(sql: Sql, { number, file, kind }: Omit<PendingMigration, 'text'>): Promise<void> {
+  await sql`INSERT INTO migrations (number, file, kind) VALUES (${number}, ${file}, ${kind.compatibility})`;
+}
+
+/**
+ * Creates the schema as of the migration `version`, in the caller's transaction. It is for a database without tables: an index need
+ * not be built concurrently there. The migration lock makes a process that starts meanwhile wait for the transaction.
+ */
+export async function createSchema(sql: Sql, version: number, folder = ownFolder): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(${migrationLock})`;
+  await refuseOldServer(sql);
+  await refuseTables(sql);
+  await ensureTable(sql);
+  for (const migration of (await knownMigrations(folder)).slice(0, version)) {
+    const { number, file, kind, text } = await readMigration(folder, migration);
+    await sql.unsafe(kind.isTransaction ? text : text.replaceAll(' CONCURRENTLY ', ' '));
+    await record(sql, { number, file, kind });
+  }
+}
+
+/** Tables of extensions do not count. */
+async function refuseTables(sql: Sql): Promise<void> {
+  const [found] = await sql<{ name: string }[]>`
+    SELECT relname AS name
+      FROM pg_class c
+     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+     ORDER BY relname
+     LIMIT 1`;
+  if (found !== undefined)
+    throw new StartError(
+      `The database is not empty: it has a table "${found.name}". A backup is restored into an empty database: create one and name it by DATABASE_URL, or name an empty folder by USHER_DATA_DIR.`,
+    );
 }
 
 /** An index that was being built concurrently when its process died is left behind, invalid, and `IF NOT EXISTS` would find it. */

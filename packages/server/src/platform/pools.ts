@@ -80,3 +80,24 @@ export const startPools = {
   /** Two of these detect whether a pooler shares sessions. A pooler without free connections does not respond, so there is a deadline. */
   sessionCheck: { max: 1, fetch_types: false, statementDeadlineMs: 5_000 },
 } satisfies Record<string, PoolOptions>;
+
+/** Connections of commands, which end with their command. */
+export const commandPools = {
+  /**
+   * For one long transaction that reads or writes a whole database. Time limits of the server must not end it. Values have the same
+   * text in every version of PostgreSQL with these settings.
+   */
+  backup: {
+    ...lasting,
+    fetch_types: true,
+    connection: {
+      statement_timeout: 0,
+      idle_in_transaction_session_timeout: 0,
+      lock_timeout: 0,
+      DateStyle: 'ISO, YMD',
+      IntervalStyle: 'postgres',
+      bytea_output: 'hex',
+      extra_float_digits: 1,
+    },
+  },
+} satisfies Record<string, PoolOptions>;

@@ -258,6 +258,20 @@ const patches: readonly Patch[] = [
     was: 'const errorFields = {',
     is: "const lostRaces = new Set(['40001', '40P01'])\n\nconst errorFields = {",
   },
+  // When COPY TO STDOUT was done while its reader was behind, the socket stayed paused, and the next statement was never answered
+  // (upstream 917).
+  {
+    file: 'connection.js',
+    was: '    stream && stream.push(null)\n    stream = null\n',
+    is: '    stream && stream.push(null)\n    stream = null\n    socket && socket.resume()\n',
+  },
+  // When the server refused the rows of COPY FROM STDIN after their end, or the connection was lost then, the writer waited forever
+  // (upstream 1173).
+  {
+    file: 'connection.js',
+    was: '    stream && (stream.destroy(err), stream = null)\n',
+    is: '    stream && (stream.destroy(err), stream = null)\n    final && (final(err), final = null)\n',
+  },
 ];
 
 const hook = registerHooks({

@@ -1,0 +1,48 @@
+import type { Readable } from 'node:stream';
+import { readBackup } from './read-backup.ts';
+import { countRows, type Progress } from './write-backup.ts';
+
+export interface CheckedBackup {
+  readonly usher: string;
+  readonly postgres: string;
+  readonly schema: number;
+  readonly created_at: string;
+  readonly tables: number;
+  readonly rows: number;
+  readonly files: number;
+  /** Uncompressed. */
+  readonly bytes: number;
+}
+
+/** Reads a whole backup and compares its checksum. Needs no database. */
+export async function checkBackup(
+  from: Readable,
+  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (progress: Progress) => void },
+): Promise<CheckedBackup> {
+  let [tables, rows, files, bytes] = [0, 0, 0, 0];
+  const add = (at: string, chunk: Buffer): void => {
+    bytes += chunk.length;
+    onProgress({ at, bytes, totalBytes: null });
+  };
+  const header = await readBackup(
+    from,
+    {
+      header: async () => undefined,
+      async table({ name }, body) {
+        tables += 1;
+        for await (const chunk of body) {
+          rows += countRows(chunk);
+          add(name, chunk);
+        }
+      },
+      sequences: async () => undefined,
+      async file(_id, body) {
+        files += 1;
+        for await (const chunk of body) add('files', chunk);
+      },
+    },
+    signal,
+  );
+  const { usher, postgres, migrations, created_at } = header;
+  return { usher, postgres, schema: migrations.length, created_at, tables, rows, files, bytes };
+}

@@ -1,0 +1,10 @@
+import type { Config } from '../../config.ts';
+import type { DiskSpace } from '../../platform/disk-watch.ts';
+import type { Log } from '../../platform/log.ts';
+import { FileDisk } from './disk.ts';
+import type { FileStore } from './file-store.ts';
+
+/** The file store that the settings name, for the server and for commands. */
+export function openFileStore({ dataDir }: Config, log: Log, diskSpace: DiskSpace | null): FileStore {
+  return new FileDisk(dataDir, log, diskSpace);
+}
