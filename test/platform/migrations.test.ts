@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { openDatabase, type Database } from '../../packages/server/src/platform/database.ts';
+import { openDatabase, type Database, type Sql } from '../../packages/server/src/platform/database.ts';
 import { migrationFaults } from '../../packages/server/src/platform/migration-kinds.ts';
 import {
+  createSchema,
   knownMigrations,
   migrate,
   pendingMigrations,
@@ -130,6 +131,32 @@ test('an index is built while others write, and again if the process that built 
     const [index] = await sql`SELECT indisvalid FROM pg_index WHERE indexrelid = 'things_id'::regclass`;
     assert.equal(index?.['indisvalid'], true);
     assert.deepEqual(await schemaState(sql, 2), { version: 2, isCompatible: true });
+    rmSync(`${folder}0002_index.sql`);
+  });
+});
+
+test('a schema is created in one transaction, also with indexes that are built concurrently elsewhere, and only without tables', async () => {
+  await withEmptyDatabase(async (database) => {
+    const { sql } = database;
+    file(
+      '0002_index.sql',
+      '-- additive, outside a transaction',
+      'CREATE INDEX CONCURRENTLY IF NOT EXISTS things_one ON things (id);',
+      'CREATE INDEX CONCURRENTLY IF NOT EXISTS things_two ON things ((id + 1));',
+    );
+    const create = async (own: Sql): Promise<void> => createSchema(own, 2, folder);
+    await assert.rejects(
+      sql.begin(async (own) => {
+        await create(own);
+        throw new Error('undone');
+      }),
+      /undone/,
+    );
+    await sql.begin(create);
+    assert.deepEqual(await schemaState(sql, 2), { version: 2, isCompatible: true });
+    const [indexes] = await sql`SELECT count(*)::integer AS count FROM pg_index WHERE indrelid = 'things'::regclass`;
+    assert.equal(indexes?.['count'], 2);
+    await assert.rejects(sql.begin(create), /^StartError: The database is not empty: it has a table "migrations"/);
     rmSync(`${folder}0002_index.sql`);
   });
 });
