@@ -45,6 +45,7 @@ const files = [
   'test/identity/access-former.test.ts',
   'test/service/garbage.test.ts',
   'test/service/start.test.ts',
+  'test/service/package.test.ts',
   'test/webhooks/delivery-ledger.test.ts',
   'test/routing/routing-faults.test.ts',
   'test/routing/routing-races.test.ts',

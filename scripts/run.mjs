@@ -28,6 +28,10 @@ const programs = {
   prove: ['scripts/prove.ts'],
   openapi: ['scripts/openapi.ts'],
   screenshots: ['scripts/screenshots.ts'],
+  notice: ['scripts/notice.ts'],
+  pack: ['scripts/pack.ts'],
+  sbom: ['scripts/sbom.ts'],
+  release: ['scripts/release.ts'],
   build: [],
 };
 
@@ -79,7 +83,7 @@ function runBuild(what, script) {
 }
 
 /** Scripts that start the server or open its pages. */
-const withBuild = ['start', 'test', 'build', 'bench', 'prove', 'screenshots'];
+const withBuild = ['start', 'test', 'build', 'bench', 'prove', 'screenshots', 'pack'];
 /** Scripts that need the programs that Usher is measured against. */
 const withPeers = ['test', 'check', 'bench', 'prove'];
 /** Scripts that are commands of the server itself. */

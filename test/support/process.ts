@@ -67,11 +67,22 @@ interface Launch {
   readonly as?: { uid: number; gid: number };
   /** A clone to run from its sources. Without it the process runs from the build of this clone, as with `npm start`. */
   readonly clone?: string;
+  /** Another program to run, such as that of an installed package. */
+  readonly program?: string;
 }
 
 /** Without a port the system chooses one, because a port that is free now may be taken when the process listens. */
-export function launch({ dataDir, port = 0, environment = {}, args = ['serve'], as, clone }: Launch): UsherProcess {
-  const file = clone === undefined ? serverProgram() : join(clone, 'packages/server/bin/usher.mjs');
+export function launch({
+  dataDir,
+  port = 0,
+  environment = {},
+  args = ['serve'],
+  as,
+  clone,
+  program,
+}: Launch): UsherProcess {
+  const built = clone === undefined ? serverProgram() : join(clone, 'packages/server/bin/usher.mjs');
+  const file = program ?? built;
   const child = spawn(process.execPath, [file, ...args], {
     env: { PATH: process.env['PATH'], PORT: String(port), USHER_DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

