@@ -4,9 +4,6 @@
 -- When a webhook.failing or webhook.disabled event of the webhook was appended; null: none since its last success. With it, of
 -- several processes exactly one appends each event.
 ALTER TABLE webhooks ADD COLUMN alarmed_at timestamptz(3);
--- What each process looks for every minute.
-CREATE INDEX webhooks_failing ON webhooks (failing_since)
-  WHERE failing_since IS NOT NULL AND alarmed_at IS NULL AND side IS NULL AND deleted_at IS NULL;
 -- The process that next calls the webhook must know of the alarm, because its next success is an event.
 CREATE TRIGGER tell_alarm AFTER UPDATE OF alarmed_at ON webhooks FOR EACH ROW
   WHEN (OLD.alarmed_at IS DISTINCT FROM NEW.alarmed_at) EXECUTE FUNCTION tell_change('webhooks', 'id');
