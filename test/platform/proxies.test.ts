@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { after, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { readConfig } from '../../packages/server/src/config.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { engage, sendText } from '../support/chat.ts';
 import { contents, isMessage, openFeed } from '../support/feed.ts';
@@ -17,11 +18,16 @@ const trusted = getCACertificates();
 setDefaultCACertificates([...trusted, selfSigned.cert]);
 after(() => setDefaultCACertificates(trusted));
 
-const first = await forThisFile(startTestServer());
+/** Has no limit on sign-ins, unlike the servers behind the proxies. All share its database. */
+const direct = await forThisFile(startTestServer());
+const chat = await engage(direct);
+const { visitor, operator } = chat;
 
 const recipes = [
   { recipe: 'ops/nginx/usher.conf', start: startNginx, path: '' },
   { recipe: 'ops/haproxy/haproxy.cfg', start: startHaproxy, path: '' },
+  { recipe: 'ops/nginx/usher-under-path.conf', start: startNginx, path: '/usher' },
+  { recipe: 'ops/haproxy/haproxy-under-path.cfg', start: startHaproxy, path: '/usher' },
 ];
 
 for (const { recipe, start, path } of recipes) {
@@ -30,23 +36,22 @@ for (const { recipe, start, path } of recipes) {
   const usher = await forThisFile(
     startTestServer(
       { trustProxy: 1, publicUrl: `https://localhost:${port}${path}`, rateLimitSignIn: signInLimit },
-      first.database.address,
+      direct.database.address,
     ),
   );
   const proxy = await forThisFile(start({ recipe, usher, port }));
   const server = { ...usher, url: `${proxy.origin}${path}` };
 
   test(`${recipe}: a feed resumes without a gap when the proxy is reloaded`, async () => {
-    const chat = await engage(server);
-    const { visitor, operator } = chat;
+    const proxied = { ...chat, server };
     const feed = await openFeed(server, { token: operator.token });
-    await sendText(chat, visitor, 'one');
+    await sendText(proxied, visitor, 'one');
     await feed.until(isMessage('one'));
     proxy.reload();
     const sent = ['two', 'three', 'four'];
-    for (const content of sent) await sendText(chat, visitor, content);
+    for (const content of sent) await sendText(proxied, visitor, content);
     await feed.ended;
-    await sendText(chat, visitor, 'five');
+    await sendText(proxied, visitor, 'five');
     await using back = await openFeed(server, { token: operator.token, lastId: feed.lastId() });
     await back.until(isMessage('five'));
     assert.deepEqual([...contents(feed), ...contents(back)], ['one', ...sent, 'five']);
@@ -66,14 +71,36 @@ for (const { recipe, start, path } of recipes) {
     }
   });
 
+  test(`${recipe}: the links in answers lead to Usher`, async () => {
+    const { admin } = chat.own;
+    const { body } = expectStatus(await call(server, 'GET /operators?per_page=1', { token: admin }), 200);
+    const [{ href, id }] = body.operators;
+    const answer = await call(server, `POST /operators/${id}/invitations`, { token: admin });
+    const { headers } = expectStatus(answer, 201);
+    const links = [href, body.next_page, answer.body.url, `${proxy.origin}${headers.get('location')}`];
+    assert.deepEqual(
+      links.filter((link) => !link.startsWith(`${server.url}/`)),
+      [],
+    );
+    const redirected = await call(server, 'GET /console');
+    const target = new URL(redirected.headers.get('location') ?? '', `${server.url}/console`);
+    assert.equal(target.href, `${server.url}/console/`);
+    const inside = expectStatus(await call(usher, 'GET /operators?per_page=1', { token: admin }), 200);
+    assert.ok(
+      inside.body.next_page.startsWith(`${usher.url}/operators?`),
+      'a caller of the port of Usher needs no path',
+    );
+    const { servers } = (await call(server, 'GET /openapi.json')).body;
+    assert.deepEqual(servers, path === '' ? undefined : [{ url: path }]);
+  });
+
   test(`${recipe}: the proxy refuses bodies above 26 MiB and does not publish /metrics`, async () => {
     assert.equal(await statusOfUpload(`${server.url}/engagements/x/files`, 26 * 1024 * 1024 + 1), 413);
-    assert.equal((await call(server, 'GET /metrics')).status, 404);
+    for (const metrics of ['/metrics', '/%6detrics']) assert.equal((await call(server, `GET ${metrics}`)).status, 404);
     assert.equal((await call(usher, 'GET /metrics')).status, 200);
   });
 
   test(`${recipe}: a session's cookie is for https and for Usher's path, and a forged address has no effect`, async () => {
-    const { operator } = await engage(server);
     const body = { link: await linkOf(server, operator.id) };
     const headers = { origin: proxy.origin };
     const answer = expectStatus(await call(server, `POST ${sessionsPath}`, { body, headers }), 201);
@@ -92,9 +119,17 @@ for (const { recipe, start, path } of recipes) {
       const { status } = await call(server, 'POST /operator_authentication/tokens', { body: key, headers: forged });
       statuses.push(status);
     }
-    assert.equal(statuses.at(-1), 429);
+    assert.deepEqual([statuses[0], statuses.at(-1)], [401, 429]);
   });
 }
+
+test('the path of USHER_PUBLIC_URL must be plain, because cookies and pages contain it', () => {
+  const read = (url: string): string => readConfig({ USHER_PUBLIC_URL: url }).publicUrl;
+  assert.equal(read('https://example.com/'), 'https://example.com');
+  assert.equal(read('https://example.com/our-desk/usher_2/'), 'https://example.com/our-desk/usher_2');
+  for (const path of ['/a;b', '/a&b', '//a', "/a'b", '/a,b'])
+    assert.throws(() => read(`https://example.com${path}`), /^SettingError: The path of USHER_PUBLIC_URL/, path);
+});
 
 /** The files of Usher that a page loads or links to. */
 function filesOf(html: string): string[] {
