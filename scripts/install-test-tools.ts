@@ -71,6 +71,20 @@ export const tools: readonly Tool[] = [
     advice: 'Install it so that nats-server is on the PATH.',
   },
   {
+    name: 'nginx',
+    usedBy: /\/support\/reverse-proxies\.ts'/,
+    find: () => findProgram('nginx'),
+    installers: [apt('nginx-light'), apt('nginx')],
+    advice: 'Install it so that nginx is on the PATH.',
+  },
+  {
+    name: 'HAProxy',
+    usedBy: /\/support\/reverse-proxies\.ts'/,
+    find: () => findProgram('haproxy'),
+    installers: [apt('haproxy')],
+    advice: 'Install it so that haproxy is on the PATH.',
+  },
+  {
     name: 'promtool',
     find: () => findProgram('promtool'),
     installers: [apt('prometheus')],

@@ -5,6 +5,9 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
+  // Scripts and styles find each other by relative URLs, so that they also load when a proxy serves Usher under a path. The server
+  // adds that path to the URLs of the page itself.
+  experimental: { renderBuiltUrl: (_name, { hostType }) => (hostType === 'html' ? undefined : { relative: true }) },
   plugins: [react()],
   build: {
     outDir: 'dist',

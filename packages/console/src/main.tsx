@@ -11,6 +11,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { confirmNavigation } from './components/unsaved-changes.ts';
+import { pathPrefix } from './path-prefix.ts';
 import { ErrorBoundary, FailedPage } from './shell/error-boundary.tsx';
 import { titleClippedTexts } from './shell/clipped-titles.ts';
 import { Entry } from './shell/entry.tsx';
@@ -50,7 +51,7 @@ createRoot(root).render(
       <Notifications position="top-center" />
       <QueryClientProvider client={client}>
         <SessionContext value={session}>
-          <Router base="/console" aroundNav={confirmNavigation}>
+          <Router base={`${pathPrefix}/console`} aroundNav={confirmNavigation}>
             <ErrorBoundary fallback={FailedPage}>
               <Entry />
             </ErrorBoundary>

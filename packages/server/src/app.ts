@@ -26,7 +26,13 @@ interface BuiltApp {
 /** Opens the rooms, each with the earlier rooms that it uses, and registers their routes behind the common hooks (`edge.ts`). */
 export async function buildApp(resources: ProcessResources, samplePace: Partial<Pace> = {}): Promise<BuiltApp> {
   const { log, database, diskSpace, config } = resources;
-  const app = createApp({ log, sql: database.sql, diskSpace, trustProxy: config.trustProxy });
+  const app = createApp({
+    log,
+    sql: database.sql,
+    diskSpace,
+    trustProxy: config.trustProxy,
+    publicUrl: config.publicUrl,
+  });
   const sweeps: Sweeps[] = [];
   const open = <Opened extends Room>(room: Opened): Opened => {
     const { hangUp, close } = room;

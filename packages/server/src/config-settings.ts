@@ -58,7 +58,7 @@ export const settings = [
     name: 'USHER_PUBLIC_URL',
     fallback: '',
     meaning:
-      'Prefix of links; unset, links in events start with the address that `npm start` prints, other links are paths',
+      'Prefix of links, may have a path; unset, links in events start with the address that `npm start` prints, other links are paths',
   },
   {
     name: 'USHER_EVENT_RETENTION_DAYS',

@@ -94,7 +94,7 @@ export function readConfig(environment: Environment): Config {
     trustProxy: trustProxy(read('USHER_TRUST_PROXY')),
     rateLimitPerToken: wholeNumber('USHER_RATE_LIMIT_PER_TOKEN', read('USHER_RATE_LIMIT_PER_TOKEN'), 1, 1e9),
     rateLimitSignIn: wholeNumber('USHER_RATE_LIMIT_SIGN_IN', read('USHER_RATE_LIMIT_SIGN_IN'), 1, 1e9),
-    publicUrl: read('USHER_PUBLIC_URL') === '' ? '' : plainUrl('USHER_PUBLIC_URL', read('USHER_PUBLIC_URL')),
+    publicUrl: publicUrl(read('USHER_PUBLIC_URL')),
     eventRetentionDays: wholeNumber('USHER_EVENT_RETENTION_DAYS', read('USHER_EVENT_RETENTION_DAYS'), 1, 3_650),
     presenceRetentionDays: wholeNumber(
       'USHER_PRESENCE_RETENTION_DAYS',
@@ -300,6 +300,16 @@ function plainUrl(name: SettingName, value: string): string {
   if (!isPlain || !['http:', 'https:'].includes(url.protocol))
     throw new SettingError(`${name} must be an http or https URL without credentials, query or fragment.`);
   return url.href.replace(/(?<!\/)\/+$/, '');
+}
+
+/** Its path becomes part of cookies and pages, where other characters have a meaning. */
+function publicUrl(value: string): string {
+  if (value === '') return '';
+  const url = plainUrl('USHER_PUBLIC_URL', value);
+  if (/^(?:\/[\w.~%-]+)*\/?$/.test(new URL(url).pathname)) return url;
+  throw new SettingError(
+    'The path of USHER_PUBLIC_URL may contain letters, digits, and the characters - . _ ~ % between single slashes.',
+  );
 }
 
 const proxyGroups = ['loopback', 'linklocal', 'uniquelocal'];

@@ -11,12 +11,12 @@ function escapeAttribute(text) {
 const values = { site: site === '' ? '…' : site, token: token === '' ? 'pub_…' : token };
 const tag = document.getElementById('tag');
 if (tag !== null)
-  tag.textContent = `<script src="${location.origin}/widget.js"\n  data-site="${escapeAttribute(values.site)}"\n  data-token="${escapeAttribute(values.token)}" async></script>`;
+  tag.textContent = `<script src="${new URL('widget.js', location.href).href}"\n  data-site="${escapeAttribute(values.site)}"\n  data-token="${escapeAttribute(values.token)}" async></script>`;
 
 if (site === '' || token === '') document.getElementById('setup')?.removeAttribute('hidden');
 else {
   const script = document.createElement('script');
-  script.src = '/widget.js';
+  script.src = 'widget.js';
   script.dataset['color'] = '#2f5d46';
   script.dataset['title'] = 'Ask us';
   // Other attributes can be tried in the URL, for example data-position=left.

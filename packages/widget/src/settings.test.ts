@@ -4,12 +4,12 @@ import { readSettings } from './settings.ts';
 
 const source = 'https://usher.example.com/widget.js?v=1';
 
-test('a site and a token are enough, and the origin of the script is the origin of Usher', () => {
+test('a site and a token are enough, and Usher is where the script was loaded from', () => {
   const settings = readSettings({ site: ' s ', token: 'pub_t' }, source);
   assert.deepEqual(settings, {
     site: 's',
     token: 'pub_t',
-    origin: 'https://usher.example.com',
+    baseUrl: 'https://usher.example.com',
     queues: [],
     title: 'Chat with us',
     greeting: 'How would you like to talk to us?',
@@ -18,6 +18,13 @@ test('a site and a token are enough, and the origin of the script is the origin 
     theme: 'auto',
     asksName: true,
   });
+});
+
+test('a proxy may serve Usher under a path', () => {
+  const baseUrlOf = (from: string): string | undefined => readSettings({ site: 's', token: 't' }, from)?.baseUrl;
+  assert.equal(baseUrlOf('https://example.com/usher/widget.js?v=1'), 'https://example.com/usher');
+  // The tag has no `src`, so the page itself is the source.
+  assert.equal(baseUrlOf('https://example.com/shop/chairs.html'), 'https://example.com');
 });
 
 test('there is no widget without a site and a token', () => {

@@ -5,8 +5,8 @@ import { texts } from './texts.ts';
 export interface Settings {
   readonly site: string;
   readonly token: string;
-  /** The origin of Usher: where the script was loaded from. */
-  readonly origin: string;
+  /** The URL of Usher: where the script was loaded from. A proxy may serve Usher under a path. */
+  readonly baseUrl: string;
   /** Ids of queues. Empty: all queues of the site. */
   readonly queues: readonly string[];
   readonly title: string;
@@ -18,6 +18,8 @@ export interface Settings {
   readonly asksName: boolean;
 }
 
+/** The path of the script below the URL of Usher. */
+const scriptPath = '/widget.js';
 const defaultColour = '#1f5fbf';
 
 /** `null`: the tag has no site or no token. */
@@ -29,7 +31,7 @@ export function readSettings(dataset: Readonly<Record<string, string | undefined
   return {
     site: site.trim(),
     token: token.trim(),
-    origin: new URL(source).origin,
+    baseUrl: baseUrlOf(new URL(source)),
     queues,
     title: textOr(dataset['title'], texts.title),
     greeting: textOr(dataset['greeting'], texts.greeting),
@@ -38,6 +40,11 @@ export function readSettings(dataset: Readonly<Record<string, string | undefined
     theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
     asksName: dataset['name'] !== 'off',
   };
+}
+
+/** A page with the script inside of it has no path that says where Usher is. */
+function baseUrlOf({ origin, pathname }: URL): string {
+  return pathname.endsWith(scriptPath) ? `${origin}${pathname.slice(0, -scriptPath.length)}` : origin;
 }
 
 function textOr(text: string | undefined, fallback: string): string {

@@ -83,7 +83,7 @@ export class Visitor {
   }
 
   async #post(path: string, authorization: string, body?: object): Promise<VisitorToken> {
-    const response = await fetch(`${this.#settings.origin}${path}`, {
+    const response = await fetch(`${this.#settings.baseUrl}${path}`, {
       method: 'POST',
       headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       credentials: 'omit',

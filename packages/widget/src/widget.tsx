@@ -38,12 +38,12 @@ function start(settings: Settings): void {
   const store = new Store({ ...initialState, isPanelOpen: tabStorage.get('open', isTrue) ?? false });
   store.subscribe(() => tabStorage.set('open', store.value.isPanelOpen));
   const api = new Api({
-    base: settings.origin,
+    base: settings.baseUrl,
     authorization: async () => visitor.authorization(),
     renew: async (refused) => visitor.renew(refused),
   });
   const publicApi = new Api({
-    base: settings.origin,
+    base: settings.baseUrl,
     authorization: async () => `ApplicationToken ${settings.token}`,
   });
   const calls = new Calls({ api, storage, store });

@@ -3,6 +3,7 @@ import type { Operator } from '@usher/client/api-types';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, type ReactElement } from 'react';
 import { RichText } from './rich-text.tsx';
+import { pathPrefix } from '../path-prefix.ts';
 import { useSession } from '../session/use-session.ts';
 import { ProblemNote } from './problem.tsx';
 import { shrinkPicture } from './shrink-picture.ts';
@@ -31,7 +32,13 @@ export function PictureField({ operator }: { readonly operator: Operator }): Rea
         {texts.picture}
       </Title>
       <Group>
-        <Avatar src={url} name={name} color="blue" size="lg" alt={url === null ? '' : texts.pictureOf(name)} />
+        <Avatar
+          src={url === null ? null : `${pathPrefix}${url}`}
+          name={name}
+          color="blue"
+          size="lg"
+          alt={url === null ? '' : texts.pictureOf(name)}
+        />
         <FileButton accept={types} onChange={(file) => file !== null && change.mutate(file)}>
           {(props) => (
             <Button {...props} variant="default" loading={change.isPending}>

@@ -1,6 +1,7 @@
 import { Api, type Answer, type Operation } from '@usher/client/api';
 import { problemOf, ProblemError, Unreachable } from '@usher/client/problem';
 import { clearStorage } from '../data/browser-storage.ts';
+import { pathPrefix } from '../path-prefix.ts';
 
 /**
  * The state of the session.
@@ -41,7 +42,7 @@ export class Session {
   /** Notifies other tabs, which share the session. */
   readonly #channel = openChannel();
   readonly api = new Api({
-    base: '',
+    base: pathPrefix,
     authorization: async () => this.#authorization(),
     renew: async (refused) => this.#renew(refused),
     creates,
@@ -169,7 +170,7 @@ function reloadWithoutPrompt(): void {
 export async function post<Body>(path: string, body: unknown): Promise<Body> {
   let response: Response;
   try {
-    response = await fetch(path, {
+    response = await fetch(`${pathPrefix}${path}`, {
       method: 'POST',
       credentials: 'same-origin',
       cache: 'no-store',

@@ -3,6 +3,7 @@ import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
 import { RichText } from '../components/rich-text.tsx';
 import { describeError } from '../components/describe-error.ts';
 import icon from '../icon.svg';
+import { pathPrefix } from '../path-prefix.ts';
 import { SignInForm } from './sign-in-form.tsx';
 import { texts } from './texts.ts';
 import { useSession, useSessionState } from './use-session.ts';
@@ -42,7 +43,10 @@ export function SignInPage(): ReactElement {
       )}
       <SignInForm />
       <Text size="sm" c="dimmed">
-        <RichText text={texts.signInHelp} values={{ link: <Anchor href="/docs">{texts.apiReference}</Anchor> }} />
+        <RichText
+          text={texts.signInHelp}
+          values={{ link: <Anchor href={`${pathPrefix}/docs`}>{texts.apiReference}</Anchor> }}
+        />
       </Text>
     </CenteredCard>
   );

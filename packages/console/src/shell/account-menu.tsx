@@ -5,6 +5,7 @@ import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { describeError } from '../components/describe-error.ts';
 import { useMe } from '../data/use-me.ts';
+import { pathPrefix } from '../path-prefix.ts';
 import { useSession } from '../session/use-session.ts';
 import { texts } from './texts.ts';
 
@@ -26,7 +27,12 @@ export function AccountMenu(): ReactElement {
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
         <ActionIcon variant="subtle" size="lg" radius="xl" aria-label={texts.accountOf(operator.name)}>
-          <Avatar size={30} color="blue" src={operator.picture_url} alt="">
+          <Avatar
+            size={30}
+            color="blue"
+            src={operator.picture_url === null ? null : `${pathPrefix}${operator.picture_url}`}
+            alt=""
+          >
             <PersonIcon aria-hidden />
           </Avatar>
         </ActionIcon>
@@ -40,7 +46,13 @@ export function AccountMenu(): ReactElement {
         <Menu.Item component={Link} href="/account" leftSection={<PersonIcon aria-hidden />}>
           {texts.yourAccount}
         </Menu.Item>
-        <Menu.Item component="a" href="/docs" target="_blank" rel="noreferrer" leftSection={<ReaderIcon aria-hidden />}>
+        <Menu.Item
+          component="a"
+          href={`${pathPrefix}/docs`}
+          target="_blank"
+          rel="noreferrer"
+          leftSection={<ReaderIcon aria-hidden />}
+        >
           {texts.apiReference}
         </Menu.Item>
         <Menu.Divider />

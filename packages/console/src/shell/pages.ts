@@ -12,6 +12,7 @@ import {
 import type { Role } from '@usher/contract/roles';
 import type { ComponentType } from 'react';
 import { lazyComponent } from '../components/lazy-component.ts';
+import { pathPrefix } from '../path-prefix.ts';
 import { texts } from './texts.ts';
 
 interface Page {
@@ -26,7 +27,7 @@ interface Page {
 
 const loadBoard = async () => import('../pages/board/page.tsx');
 /** Most operators open the board first: it is preloaded during sign-in. */
-if (/^\/console\/(board\b.*)?$/.test(location.pathname)) loadBoard().catch(() => undefined);
+if (/^\/console\/(board\b.*)?$/.test(location.pathname.slice(pathPrefix.length))) loadBoard().catch(() => undefined);
 
 /** All pages, each loaded when it is first opened. */
 export const pages: readonly Page[] = [

@@ -2,6 +2,7 @@ import { Button, Text } from '@mantine/core';
 import { useEffect, type ReactElement } from 'react';
 import { needsReloadConfirmation } from '../components/unsaved-changes.ts';
 import { storageOf } from '../data/browser-storage.ts';
+import { pathPrefix } from '../path-prefix.ts';
 import { texts } from './texts.ts';
 
 const pollMs = 1_500;
@@ -44,7 +45,7 @@ export function ReloadWhenBack(): ReactElement {
 }
 
 async function isServerUp(): Promise<boolean> {
-  return fetch('/healthz', { cache: 'no-store' }).then(
+  return fetch(`${pathPrefix}/healthz`, { cache: 'no-store' }).then(
     ({ ok }) => ok,
     () => false,
   );

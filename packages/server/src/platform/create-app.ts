@@ -13,6 +13,7 @@ import type { App, TypeBoxProvider } from './http.ts';
 import type { Log } from './log.ts';
 import { installJudgement } from './judge-request.ts';
 import { isReceiving } from './multipart.ts';
+import { installPathPrefix } from './path-prefix.ts';
 import { diskFull, problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
 import { startDeadline } from './request-deadline.ts';
 import { dataHeaders } from './security-headers.ts';
@@ -34,10 +35,11 @@ interface HttpOptions {
   readonly sql: Sql;
   readonly diskSpace?: DiskSpace | null;
   readonly trustProxy: Config['trustProxy'];
+  readonly publicUrl?: string;
 }
 
 /** Creates the Fastify app with what all routes share; the rooms add their routes. */
-export function createApp({ log, sql, diskSpace = null, trustProxy }: HttpOptions): App {
+export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = '' }: HttpOptions): App {
   const handleError = createErrorHandler(log, diskSpace);
   const app: App = fastify({
     // request-log.ts logs requests and `handleError` logs errors. A logger in Fastify would be a new one for each request, at a
@@ -68,6 +70,7 @@ export function createApp({ log, sql, diskSpace = null, trustProxy }: HttpOption
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(handleError);
+  installPathPrefix(app, publicUrl);
   acceptJson(app);
   acceptActionsInQuery(app);
   describeAliases(app);

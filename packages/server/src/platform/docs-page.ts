@@ -2,7 +2,7 @@ import { errors } from './errors.ts';
 import type { ApiDocument, ApiOperation } from './openapi.ts';
 
 /** Renders the API reference as one page without scripts and without requests to other servers. */
-export function docsPage(api: ApiDocument): string {
+export function docsPage(api: ApiDocument, pathPrefix: string): string {
   const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
@@ -24,12 +24,12 @@ export function docsPage(api: ApiDocument): string {
 <head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escape(api.info.title)} API reference</title>
-<link rel="stylesheet" href="/docs/style.css">
+<link rel="stylesheet" href="${pathPrefix}/docs/style.css">
 </head>
 <body>
 <nav aria-label="Reference"><p class="brand"><a href="#top">${escape(api.info.title)}</a> <small>${escape(api.info.version)}</small></p>${navigation}
 <h2>Events</h2><ul>${events.map(({ type, name }) => `<li><a href="#schema-${escape(name)}">${escape(type)}</a></li>`).join('')}</ul>
-<h2>More</h2><ul><li><a href="#schemas">Schemas</a></li><li><a href="#errors">Errors</a></li><li><a href="/openapi.json">openapi.json</a></li></ul></nav>
+<h2>More</h2><ul><li><a href="#schemas">Schemas</a></li><li><a href="#errors">Errors</a></li><li><a href="${pathPrefix}/openapi.json">openapi.json</a></li></ul></nav>
 <main id="top"><h1>API reference</h1><p>${escape(api.info.description ?? '')}</p>
 <p>Send a token as <code>Authorization: Bearer …</code> (or <code>Token …</code>); get one with an API key at <a href="${operationLink('POST', '/operator_authentication/tokens')}">POST /operator_authentication/tokens</a>. Bodies are JSON. Every error is a <a href="#schema-Problem">Problem</a>.</p>
 ${sections}

@@ -8,11 +8,12 @@ const page = pageHeaders({ styleSrc: ["'self'"], baseUri: ["'none'"], formAction
 
 /** Serves `/openapi.json` and the reference page `/docs`. Both are rendered once, at the first request. */
 export function docsRoutes(app: App, describe: () => ApiDocument): void {
+  const { pathPrefix } = app;
   let document: { json: string; html: string } | null = null;
   const render = (): { json: string; html: string } => {
     if (document !== null) return document;
-    const api = describe();
-    document = { json: `${JSON.stringify(api, null, 2)}\n`, html: docsPage(api) };
+    const api = pathPrefix === '' ? describe() : { ...describe(), servers: [{ url: pathPrefix }] };
+    document = { json: `${JSON.stringify(api, null, 2)}\n`, html: docsPage(api, pathPrefix) };
     return document;
   };
 

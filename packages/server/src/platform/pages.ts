@@ -35,13 +35,14 @@ export async function pageRoutes(app: App): Promise<void> {
   const consoleFolder = built('console');
   const widgetFolder = built('widget');
   if (!existsSync(`${consoleFolder}/index.html`)) return refuseUnbuilt(app);
-  const html = readFileSync(`${consoleFolder}/index.html`, 'utf8');
+  const html = underPrefix(readFileSync(`${consoleFolder}/index.html`, 'utf8'), app.pathPrefix);
 
   await app.register(fastifyStatic, { root: [consoleFolder, widgetFolder], serve: false, preCompressed: true });
 
   // Relative, so that it also works behind a proxy that adds a prefix.
   app.get('/', route, async (_request, reply) => reply.redirect('console/'));
-  app.get('/console', route, async (_request, reply) => reply.redirect('/console/'));
+  const consolePath = app.pathPrefix === '' ? '/console/' : 'console/';
+  app.get('/console', route, async (_request, reply) => reply.redirect(consolePath));
   app.get('/console/assets/:name', route, async (request, reply) => {
     const { name } = request.params as { name: string };
     // A 404 must not be cached as immutable, so the file is checked first.
@@ -64,6 +65,14 @@ export async function pageRoutes(app: App): Promise<void> {
     return reply.sendFile('widget.js', widgetFolder, { cacheControl: false });
   });
   demoRoutes(app, widgetFolder);
+}
+
+/** Scripts of the console read the prefix from the attribute. */
+function underPrefix(html: string, pathPrefix: string): string {
+  if (pathPrefix === '') return html;
+  return html
+    .replaceAll('"/console/', `"${pathPrefix}/console/`)
+    .replace('<html ', `<html data-path-prefix="${pathPrefix}" `);
 }
 
 /** The demo page has the strict policy that a careful site would use. */

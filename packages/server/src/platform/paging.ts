@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { invalid, Refusal } from './errors.ts';
 import { isUuid } from './ids.ts';
 import { latest } from './instant.ts';
+import { linkPrefixOf } from './path-prefix.ts';
 import { nullable } from './schema.ts';
 
 /** Query parameters of a list. */
@@ -59,16 +60,16 @@ function originFault({ host, protocol }: FastifyRequest): string | null {
   return ['http', 'https'].includes(protocol) ? null : 'X-Forwarded-Proto must be http or https.';
 }
 
-/** The scheme and host that the caller used, such as `https://usher.example.com`. */
-function originOf(request: FastifyRequest): string {
+/** The URL of Usher that the caller used, such as `https://usher.example.com`. */
+function baseUrlOf(request: FastifyRequest): string {
   const fault = originFault(request);
   if (fault !== null) throw new Refusal('malformed_request', fault);
-  return `${request.protocol}://${request.host}`;
+  return `${request.protocol}://${request.host}${linkPrefixOf(request)}`;
 }
 
 /** The URL of a path of this server, or the path alone if the origin is unknown. It never throws, because the change may be made already. */
 export function addressOf(request: FastifyRequest, path: string): string {
-  return originFault(request) === null ? `${originOf(request)}${path}` : path;
+  return originFault(request) === null ? `${baseUrlOf(request)}${path}` : path;
 }
 
 /** The URL of the same request with changed query parameters. */
@@ -76,7 +77,7 @@ export function pageAddress(request: FastifyRequest, changes: Readonly<Record<st
   const [path = '/', query = ''] = request.url.split('?', 2);
   const parameters = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) parameters.set(name, value);
-  return `${originOf(request)}${path}?${parameters.toString()}`;
+  return `${baseUrlOf(request)}${path}?${parameters.toString()}`;
 }
 
 export const defaultPerPage = 30;

@@ -33,17 +33,17 @@ function draw(canvas: HTMLCanvasElement, picture: ImageBitmap): void {
 
 interface Props {
   readonly operator: EngagedOperator;
-  readonly origin: string;
+  readonly baseUrl: string;
 }
 
 /** The picture of an operator, or their initials while there is none. Hidden from screen readers: the name is beside it. */
-export function Avatar({ operator: { display_name: name, picture_url: path }, origin }: Props) {
+export function Avatar({ operator: { display_name: name, picture_url: path }, baseUrl }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [shown, setShown] = useState<string | null>(null);
   useEffect(() => {
     if (path === null) return;
     let isCurrent = true;
-    void pictureAt(origin + path).then((picture) => {
+    void pictureAt(baseUrl + path).then((picture) => {
       if (!isCurrent || picture === null || canvas.current === null) return;
       draw(canvas.current, picture);
       setShown(path);
@@ -51,7 +51,7 @@ export function Avatar({ operator: { display_name: name, picture_url: path }, or
     return () => {
       isCurrent = false;
     };
-  }, [path, origin]);
+  }, [path, baseUrl]);
   const isShown = path !== null && shown === path;
   return (
     <span class="avatar" aria-hidden="true">

@@ -21,7 +21,7 @@ export function Chat(props: Props) {
     <>
       {operator !== null && (
         <div class="bar with" role="group" aria-label={texts.chattingWith}>
-          <Avatar operator={operator} origin={settings.origin} />
+          <Avatar operator={operator} baseUrl={settings.baseUrl} />
           <bdi>{operator.display_name}</bdi>
         </div>
       )}

@@ -25,7 +25,7 @@ export function MessageLine(props: Props) {
         <span class="visually-hidden">{isOwn ? texts.ownMessage : texts.operatorMessage}</span>
       ) : (
         <span class="who">
-          <Avatar operator={operator} origin={settings.origin} />
+          <Avatar operator={operator} baseUrl={settings.baseUrl} />
           <bdi>{operator.display_name}</bdi>
         </span>
       )}

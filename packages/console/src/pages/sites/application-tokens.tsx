@@ -7,6 +7,7 @@ import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Copyable } from '../../components/copyable.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';
+import { pathPrefix } from '../../path-prefix.ts';
 import { demoUrl, embedCode } from './snippet.ts';
 import { texts } from './texts.ts';
 
@@ -101,7 +102,7 @@ function Embedding({ siteId, token }: { readonly siteId: string; readonly token:
   return (
     <>
       <Copyable label={texts.publishableToken} value={token} />
-      <Copyable long label={texts.embedCode} value={embedCode(location.origin, siteId, token)} />
+      <Copyable long label={texts.embedCode} value={embedCode(`${location.origin}${pathPrefix}`, siteId, token)} />
       <Anchor href={demoUrl(siteId, token)} target="_blank" rel="noopener" size="sm">
         {texts.tryItOnDemoPage}
       </Anchor>

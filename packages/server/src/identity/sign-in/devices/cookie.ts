@@ -1,4 +1,4 @@
-import { cookieNamed, pathOfCookies } from '../sessions/cookie.ts';
+import { attributesOf, cookieNamed, type CookieScope } from '../sessions/cookie.ts';
 
 /**
  * The device cookie, `usher_device=<secret>`, marks a browser that somebody has signed in with. It has the path of the session
@@ -13,7 +13,6 @@ export function readDevice(header: string | undefined): string | null {
 }
 
 /** The value of a `Set-Cookie` header. */
-export function writeDevice(secret: string, { seconds, secure }: { seconds: number; secure: boolean }): string {
-  const attributes = [`Max-Age=${seconds}`, `Path=${pathOfCookies}`, 'HttpOnly', 'SameSite=Strict'];
-  return [`${cookieName}=${secret}`, ...attributes, ...(secure ? ['Secure'] : [])].join('; ');
+export function writeDevice(secret: string, seconds: number, scope: CookieScope): string {
+  return [`${cookieName}=${secret}`, `Max-Age=${seconds}`, ...attributesOf(scope)].join('; ');
 }

@@ -5,7 +5,7 @@ import { output, uuid } from '../../../platform/schema.ts';
 import { operatorTokenSeconds, type Tokens } from '../../tokens.ts';
 import { writeDevice } from '../devices/cookie.ts';
 import { deviceDays } from '../devices/store.ts';
-import { clearCookie, readCookie, writeCookie, type SessionCookie } from './cookie.ts';
+import { clearCookie, readCookie, writeCookie, type CookieScope, type SessionCookie } from './cookie.ts';
 import type { OpenedSession } from './open-session.ts';
 import { isSameOrigin } from './same-origin.ts';
 import type { SessionId, UsedSession } from './store.ts';
@@ -28,8 +28,12 @@ export function refuseCrossOrigin({ headers, host }: FastifyRequest, publicUrl: 
 }
 
 /** The scheme of `Origin` is right even behind a proxy that does not forward the scheme. */
-export function isSecure({ protocol, headers }: FastifyRequest): boolean {
+function isSecure({ protocol, headers }: FastifyRequest): boolean {
   return protocol === 'https' || headers.origin?.startsWith('https://') === true;
+}
+
+export function cookieScopeOf(request: FastifyRequest): CookieScope {
+  return { secure: isSecure(request), pathPrefix: request.server.pathPrefix };
 }
 
 interface ReplyContext {
@@ -46,7 +50,7 @@ export async function answerSignedIn(
 ): Promise<Type.Static<typeof signedIn>> {
   const { id, accountId, operatorId, expiresAt } = session;
   const secondsLeft = Math.max(Math.floor((expiresAt.getTime() - Date.now()) / 1000), 1);
-  reply.header('set-cookie', writeCookie(cookie, { seconds: secondsLeft, secure: isSecure(request) }));
+  reply.header('set-cookie', writeCookie(cookie, secondsLeft, cookieScopeOf(request)));
   reply.header('cache-control', 'no-store');
   const seconds = Math.min(secondsLeft, operatorTokenSeconds);
   const token = await tokens.signOperator({ accountId, operatorId, by: { session: id }, sites: null, seconds });
@@ -60,9 +64,9 @@ export async function answerNewSession(
 ): Promise<Type.Static<typeof signedIn>> {
   const answer = await answerSignedIn(context, session, session.cookie);
   const { request, reply } = context;
-  const options = { seconds: deviceDays * 86_400, secure: isSecure(request) };
   // Fastify sends both cookies: a second `set-cookie` does not replace the first.
-  reply.header('set-cookie', writeDevice(session.newDeviceSecret, options));
+  const device = writeDevice(session.newDeviceSecret, deviceDays * 86_400, cookieScopeOf(request));
+  reply.header('set-cookie', device);
   return answer;
 }
 
@@ -73,5 +77,5 @@ export function clearEndedCookie(
   ended: readonly (SessionId | string)[],
 ): void {
   const cookie = readCookie(request.headers.cookie);
-  if (cookie !== null && ended.includes(cookie.id)) reply.header('set-cookie', clearCookie(isSecure(request)));
+  if (cookie !== null && ended.includes(cookie.id)) reply.header('set-cookie', clearCookie(cookieScopeOf(request)));
 }

@@ -7,7 +7,7 @@ const secret = 'x'.repeat(43);
 const cookie = `usher_session=${id}.${secret}`;
 
 test('a session cookie is read as it was written, alone or among other cookies', () => {
-  const written = writeCookie({ id, secret }, { seconds: 60, secure: false }).split(';', 1)[0];
+  const written = writeCookie({ id, secret }, 60, { secure: false, pathPrefix: '' }).split(';', 1)[0];
   assert.equal(written, cookie);
   for (const header of [cookie, `a=b; ${cookie}`, `${cookie};c=d`, `a="x"; ;${cookie}; ${cookie.replace('x', 'y')}`])
     assert.deepEqual(readCookie(header), { id, secret }, header);
@@ -35,8 +35,13 @@ test('a missing or malformed session cookie is ignored', () => {
 
 test('the session cookie is hidden from scripts and other sites, and with https it is Secure', () => {
   const rest = 'Path=/operator_authentication/sessions; HttpOnly; SameSite=Strict';
-  assert.equal(writeCookie({ id, secret }, { seconds: 60, secure: true }), `${cookie}; Max-Age=60; ${rest}; Secure`);
-  assert.equal(writeCookie({ id, secret }, { seconds: 60, secure: false }), `${cookie}; Max-Age=60; ${rest}`);
-  assert.equal(clearCookie(true), `usher_session=; Max-Age=0; ${rest}; Secure`);
-  assert.equal(readCookie(clearCookie(true)), null);
+  const secure = { secure: true, pathPrefix: '' };
+  assert.equal(writeCookie({ id, secret }, 60, secure), `${cookie}; Max-Age=60; ${rest}; Secure`);
+  assert.equal(writeCookie({ id, secret }, 60, { secure: false, pathPrefix: '' }), `${cookie}; Max-Age=60; ${rest}`);
+  assert.equal(clearCookie(secure), `usher_session=; Max-Age=0; ${rest}; Secure`);
+  assert.equal(readCookie(clearCookie(secure)), null);
+  assert.match(
+    clearCookie({ secure: true, pathPrefix: '/usher' }),
+    /; Path=\/usher\/operator_authentication\/sessions;/,
+  );
 });

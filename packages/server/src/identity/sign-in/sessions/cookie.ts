@@ -10,7 +10,8 @@ export interface SessionCookie {
 }
 
 const cookieName = 'usher_session';
-export const pathOfCookies = '/operator_authentication/sessions';
+/** Below the path under which a proxy serves Usher. */
+const pathOfCookies = '/operator_authentication/sessions';
 /** Longer `Cookie` headers are ignored. */
 const maxHeaderLength = 8_192;
 
@@ -31,21 +32,22 @@ export function readCookie(header: string | undefined): SessionCookie | null {
   return id === undefined || secret === undefined || !isUuid(id) ? null : { id, secret };
 }
 
-interface CookieOptions {
-  readonly seconds: number;
+/** How browsers reach Usher. */
+export interface CookieScope {
   /** Whether browsers send the cookie over https only. */
   readonly secure: boolean;
+  readonly pathPrefix: string;
 }
 
 /** The value of a `Set-Cookie` header. */
-export function writeCookie({ id, secret }: SessionCookie, { seconds, secure }: CookieOptions): string {
-  return [`${cookieName}=${id}.${secret}`, `Max-Age=${seconds}`, ...attributes(secure)].join('; ');
+export function writeCookie({ id, secret }: SessionCookie, seconds: number, scope: CookieScope): string {
+  return [`${cookieName}=${id}.${secret}`, `Max-Age=${seconds}`, ...attributesOf(scope)].join('; ');
 }
 
-export function clearCookie(secure: boolean): string {
-  return [`${cookieName}=`, 'Max-Age=0', ...attributes(secure)].join('; ');
+export function clearCookie(scope: CookieScope): string {
+  return [`${cookieName}=`, 'Max-Age=0', ...attributesOf(scope)].join('; ');
 }
 
-function attributes(secure: boolean): string[] {
-  return [`Path=${pathOfCookies}`, 'HttpOnly', 'SameSite=Strict', ...(secure ? ['Secure'] : [])];
+export function attributesOf({ secure, pathPrefix }: CookieScope): string[] {
+  return [`Path=${pathPrefix}${pathOfCookies}`, 'HttpOnly', 'SameSite=Strict', ...(secure ? ['Secure'] : [])];
 }

@@ -13,7 +13,14 @@ import { digestOf } from '../../secrets.ts';
 import { forgetDevices } from '../devices/store.ts';
 import type { SignInContext } from '../sign-in-context.ts';
 import { revokeToken } from '../store.ts';
-import { answerNewSession, answerSignedIn, clearEndedCookie, isSecure, refuseCrossOrigin, signedIn } from './answer.ts';
+import {
+  answerNewSession,
+  answerSignedIn,
+  clearEndedCookie,
+  cookieScopeOf,
+  refuseCrossOrigin,
+  signedIn,
+} from './answer.ts';
 import { clearCookie, readCookie } from './cookie.ts';
 import { credentials, signIn } from './sign-in.ts';
 import { endSession, endSessions, listSessions, useSession, signInMethods } from './store.ts';
@@ -93,7 +100,7 @@ async function exchange(context: SignInContext, request: FastifyRequest, reply: 
 
 function noSession(request: FastifyRequest): Refusal {
   return new Refusal('no_session', 'You are signed out. Sign in again.', {
-    headers: { 'www-authenticate': 'Bearer', 'set-cookie': clearCookie(isSecure(request)) },
+    headers: { 'www-authenticate': 'Bearer', 'set-cookie': clearCookie(cookieScopeOf(request)) },
   });
 }
 
