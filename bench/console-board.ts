@@ -20,7 +20,7 @@ interface BoardLoad {
 
 const sizes: Readonly<Record<Size, BoardLoad>> = {
   full: { queues: 500, waiting: 5_000, movers: 200, seconds: 20 },
-  short: { queues: 5, waiting: 20, movers: 5, seconds: 1.2 },
+  short: { queues: 5, waiting: 20, movers: 5, seconds: 2.5 },
 };
 const changesPerSecond = 10;
 

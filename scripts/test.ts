@@ -42,7 +42,7 @@ if (failedChecks.length > 0) console.error(`Failed checks: ${failedChecks.join('
 process.exitCode = hasTools && testsPassed && failedChecks.length === 0 ? 0 : 1;
 
 /**
- * Runs test files in parallel, each on its own database. A higher concurrency only makes them wait for each other. Files that are
+ * Runs test files in parallel, each on its own database. A higher concurrency only makes them wait for each other, and exceed limits of time. Files that are
  * named as arguments each have a process; all others share processes in groups. The groups that take longest run first, so that
  * no long group runs alone at the end.
  */
@@ -66,7 +66,7 @@ async function runTests(patterns: readonly string[]): Promise<boolean> {
 
 async function runProcesses(entries: readonly string[]): Promise<boolean> {
   const setup = resolve('test/setup.ts');
-  const options = { files: entries, concurrency: 5, globalSetupPath: setup, execArgv: testProcessFlags };
+  const options = { files: entries, concurrency: 4, globalSetupPath: setup, execArgv: testProcessFlags };
   subscribe('child_process', (message) => endIfHanging((message as { process: ChildProcess }).process));
   let passed = true;
   const tests = runFiles(options).on('test:fail', () => {

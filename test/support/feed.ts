@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Json } from './server.ts';
+import { slowness } from './slowness.ts';
 
 export interface FeedItem {
   readonly id: string;
@@ -64,7 +65,7 @@ export async function openFeed(server: { readonly url: string }, options: FeedOp
   };
   const ended = read(response, take).catch(() => undefined);
   const until = async (matches: (item: FeedItem) => boolean, what = 'the item'): Promise<FeedItem> => {
-    const deadline = Date.now() + timeoutMs;
+    const deadline = Date.now() + timeoutMs * slowness();
     for (;;) {
       const found = items.find(matches);
       if (found !== undefined) return found;

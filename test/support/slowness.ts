@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
+
+/** Limits are never stretched further than this. */
+const most = 8;
+
+/**
+ * How much longer work takes than on an idle machine: 1 if it is idle, 4 if four processes want each processor. Wherever a test limits a time
+ * on the clock, it multiplies the limit by this: tests run in parallel, and a virtual machine may get only a part of its processors.
+ */
+export function slowness(): number {
+  const waiting = (loadavg()[0] ?? 0) / availableParallelism();
+  return Math.min(most, Math.max(1, waiting) / (1 - stolenShare()));
+}
+
+const atStart = readTimes();
+
+/** The share of the processors that the host gave to others since this process started. Only Linux tells. */
+function stolenShare(): number {
+  const now = readTimes();
+  const busy = now.busy - atStart.busy;
+  const stolen = now.stolen - atStart.stolen;
+  return busy + stolen <= 0 ? 0 : Math.min(0.8, stolen / (busy + stolen));
+}
+
+function readTimes(): { readonly busy: number; readonly stolen: number } {
+  try {
+    const [first = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+    const [user = 0, nice = 0, system = 0, , , , , stolen = 0] = first.split(/ +/).slice(1).map(Number);
+    return { busy: user + nice + system, stolen };
+  } catch {
+    return { busy: 0, stolen: 0 };
+  }
+}
