@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig, SettingError } from '../../packages/server/src/config.ts';
-import { sendOutboundSms, eventually, newNumber, startCarrier } from '../support/carrier.ts';
+import { sendOutboundSms, newNumber, startCarrier } from '../support/carrier.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { call, startTestServer, type Json } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { eventsOf, expectStatus, makeAccount, makeOperator, makeSite, makeVisitor } from '../support/world.ts';
 
 const carrier = await forThisFile(startCarrier());
@@ -15,7 +15,7 @@ function sentTo(to: string): number {
 
 /** Waits until no SMS is due. */
 async function idle(): Promise<void> {
-  await eventually(async () => {
+  await until(async () => {
     const due = await server.database.sql`SELECT 1 FROM sms_messages WHERE due_at <= now() + interval '1 hour'`;
     return due.length === 0;
   });
@@ -142,7 +142,7 @@ test('D7.7 an Idempotency-Key makes one request and one SMS, also concurrently, 
   );
   const [id, ...others] = [...new Set(requested.map((answer) => expectStatus(answer, 201).body.id))];
   assert.deepEqual(others, []);
-  await eventually(() => sentTo(given.to_number) === 1);
+  await until(() => sentTo(given.to_number) === 1);
   const { sql } = server.database;
 
   // The process died before it answered: the key is unused, but its thread and SMS exist.
@@ -156,7 +156,7 @@ test('D7.7 an Idempotency-Key makes one request and one SMS, also concurrently, 
   await sql`UPDATE engagement_requests SET created_at = created_at - interval '25 hours' WHERE id = ${id}`;
   const second = expectStatus(await sendOutboundSms(server, own, { token: own.admin }, given), 201).body;
   assert.notEqual(second.id, id);
-  await eventually(() => sentTo(given.to_number) === 2);
+  await until(() => sentTo(given.to_number) === 2);
 });
 
 test('an operator requests and cancels, and a canceled request is not sent', async () => {
@@ -166,7 +166,7 @@ test('an operator requests and cancels, and a canceled request is not sent', asy
   const before = carrier.requestCount;
   const to_number = newNumber();
   const { id } = expectStatus(await sendOutboundSms(server, own, operator, { to_number }), 201).body;
-  await eventually(() => carrier.requestCount > before);
+  await until(() => carrier.requestCount > before);
   const cancel = { token: operator.token, body: { action: 'cancel' } };
   expectStatus(await call(server, `PATCH /engagement_requests/${id}`, cancel), 200);
   await idle();
@@ -184,7 +184,7 @@ test('a request by SMS is still pending in a process that starts days later, and
     expectStatus(await sendOutboundSms(first, own, { token: own.admin }, { from_number }), 201).body,
   ];
   const smsOf = ({ id }: Json) => carrier.acceptedSms.find(({ statusCallback }) => statusCallback.endsWith(id));
-  await eventually(() => smsOf(replied) !== undefined && smsOf(late) !== undefined);
+  await until(() => smsOf(replied) !== undefined && smsOf(late) !== undefined);
   const { sql } = first.database;
   await sql`UPDATE engagement_requests SET created_at = created_at - interval '50 hours' WHERE id = ${replied.id}`;
   await sql`UPDATE engagement_requests SET created_at = created_at - interval '72.5 hours' WHERE id = ${late.id}`;
@@ -197,8 +197,8 @@ test('a request by SMS is still pending in a process that starts days later, and
     await carrier.reply(second, sms, 'Only now');
     const stateOf = async (id: string): Promise<Json> =>
       (await call(second, `GET /engagement_requests/${id}`, { token: own.admin })).body;
-    await eventually(async () => (await stateOf(replied.id)).state === 'accepted');
-    await eventually(async () => (await stateOf(late.id)).fail_reason === 'timed_out');
+    await until(async () => (await stateOf(replied.id)).state === 'accepted');
+    await until(async () => (await stateOf(late.id)).fail_reason === 'timed_out');
   } finally {
     await second[Symbol.asyncDispose]();
   }
@@ -212,7 +212,7 @@ test('no text and no phone number is in the log', async () => {
     body: { code: 21211, message: `${given.to_number} is not valid`, status: 400 },
   });
   const { id } = expectStatus(await sendOutboundSms(server, own, { token: own.admin }, given), 201).body;
-  await eventually(async () => {
+  await until(async () => {
     const { body } = await call(server, `GET /engagement_requests/${id}`, { token: own.admin });
     return body.fail_message === `The carrier reported 21211: ${given.to_number} is not valid`;
   });

@@ -11,8 +11,8 @@ import { twilioCarrier } from '../../packages/server/src/engagements/sms/carrier
 import type { SmsId } from '../../packages/server/src/engagements/sms/sms.ts';
 import { createApp } from '../../packages/server/src/platform/create-app.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import { sendOutboundSms, eventually, newNumber, publicUrl, signatureOf, startCarrier } from '../support/carrier.ts';
-import { startTestServer, type Json } from '../support/server.ts';
+import { sendOutboundSms, newNumber, publicUrl, signatureOf, startCarrier } from '../support/carrier.ts';
+import { startTestServer, until, type Json } from '../support/server.ts';
 import { expectStatus, makeAccount, makeAvailableOperator } from '../support/world.ts';
 
 /** What the suite needs to simulate a carrier. */
@@ -145,7 +145,7 @@ test('a reply through another carrier accepts the request, by the same routes', 
   const operator = await makeAvailableOperator(server, own);
   const [from_number, to_number] = [newNumber(), newNumber()];
   const requested = expectStatus(await sendOutboundSms(server, own, operator, { from_number, to_number }), 201).body;
-  await eventually(() => sending.acceptedSms.length > 0);
+  await until(() => sending.acceptedSms.length > 0);
 
   const { headers, body } = plain.signed(carrier.inbound, '', plain.inboundOf('P1', to_number, from_number, 'Yes'));
   const post = { method: 'POST', url: carrier.inbound.path, payload: body } as const;
@@ -154,7 +154,7 @@ test('a reply through another carrier accepts the request, by the same routes', 
   const answer = await app.inject({ ...post, headers: { ...json, 'x-plain-signature': signature } });
   assert.deepEqual([answer.statusCode, answer.json()], [200, { ok: true }]);
   assert.equal((await app.inject({ ...post, headers: json })).statusCode, 403);
-  await eventually(async () => {
+  await until(async () => {
     const [row] = await server.database
       .sql`SELECT 1 FROM engagement_requests WHERE id = ${requested.id} AND state = 'accepted'`;
     return row !== undefined;

@@ -3,7 +3,6 @@ import { test, type TestContext } from 'node:test';
 import type { Sql } from '../../packages/server/src/platform/database.ts';
 import {
   sendOutboundSms,
-  eventually,
   newNumber,
   newSid,
   startCarrier,
@@ -12,7 +11,7 @@ import {
 } from '../support/carrier.ts';
 import { startCluster, type Cluster } from '../support/cluster.ts';
 import type { UsherProcess } from '../support/process.ts';
-import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
+import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
 import { startFaultProxy, type Fault } from '../support/fault-proxy.ts';
 import { expectStatus, makeAccount, type ServerHandle, type TestAccount } from '../support/world.ts';
 
@@ -66,12 +65,12 @@ test('an SMS is retried while the carrier is busy, failing or disconnecting, and
     { status: 503 },
   );
   const { id } = await setup.send();
-  await eventually(async () => {
+  await until(async () => {
     await makeDue(server.database.sql);
     return smsOf(carrier, id).length > 0;
   });
   assert.equal(carrier.requestCount, 5);
-  await eventually(async () => {
+  await until(async () => {
     const [row] = await server.database.sql`SELECT state FROM sms_messages WHERE id = ${id}`;
     return row?.['state'] === 'sent';
   });
@@ -85,7 +84,7 @@ test('retry delays grow, vary, and respect Retry-After', async () => {
   const { id } = await setup.send();
   const pauseOf = async (attempts: number): Promise<number> => {
     let pause = 0;
-    await eventually(async () => {
+    await until(async () => {
       const [row] = await server.database.sql<{ pause: number }[]>`
         SELECT extract(epoch FROM due_at - updated_at)::float8 AS pause FROM sms_messages
          WHERE id = ${id} AND attempts = ${attempts} AND state = 'queued'`;
@@ -108,7 +107,7 @@ test('a refusal of the carrier fails the request at once, ten failed attempts fa
     body: { code: 21610, message: 'Attempt to send to unsubscribed recipient' },
   });
   const refused = await setup.send();
-  await eventually(async () => (await setup.now(refused.id)).state === 'failed');
+  await until(async () => (await setup.now(refused.id)).state === 'failed');
   const { fail_reason, fail_message } = await setup.now(refused.id);
   assert.deepEqual(
     [fail_reason, fail_message],
@@ -118,7 +117,7 @@ test('a refusal of the carrier fails the request at once, ten failed attempts fa
 
   carrier.nextBehaviours.push(...Array.from({ length: 10 }, () => 'reset' as const));
   const { id } = await setup.send();
-  await eventually(async () => {
+  await until(async () => {
     await makeDue(server.database.sql);
     return (await setup.now(id)).state === 'failed';
   });
@@ -135,16 +134,16 @@ test('a hanging carrier delays no other SMS and times out; a redirect is not fol
   const { carrier } = setup;
   carrier.nextBehaviours.push('hang');
   const slow = await setup.send();
-  await eventually(() => carrier.hanging() === 1);
+  await until(() => carrier.hanging() === 1);
   const quick = await setup.send();
-  await eventually(() => smsOf(carrier, quick.id).length === 1);
+  await until(() => smsOf(carrier, quick.id).length === 1);
   assert.equal(smsOf(carrier, slow.id).length, 0);
   // The attempt times out after ten seconds and is retried.
-  await eventually(() => smsOf(carrier, slow.id).length === 1);
+  await until(() => smsOf(carrier, slow.id).length === 1);
 
   carrier.nextBehaviours.push({ status: 307, headers: { location: 'http://127.0.0.1:9/' } });
   const moved = await setup.send();
-  await eventually(async () => (await setup.now(moved.id)).state === 'failed');
+  await until(async () => (await setup.now(moved.id)).state === 'failed');
   assert.equal((await setup.now(moved.id)).fail_message, 'The carrier reported: status 307');
 });
 
@@ -154,13 +153,13 @@ test('an SMS is not sent again if its answer was lost but a receipt arrives', as
   const before = carrier.requestCount;
   carrier.nextBehaviours.push('take and reset');
   const { id } = await setup.send();
-  await eventually(() => carrier.requestCount > before);
+  await until(() => carrier.requestCount > before);
   const [sms] = smsOf(carrier, id);
   assert.ok(sms);
   assert.equal((await carrier.report(server, sms, 'delivered')).status, 204);
   await makeDue(server.database.sql);
   const next = await setup.send();
-  await eventually(() => smsOf(carrier, next.id).length === 1);
+  await until(() => smsOf(carrier, next.id).length === 1);
   assert.equal(smsOf(carrier, id).length, 1);
   const [delivered] = await server.database.sql`
     SELECT count(*)::integer AS events FROM events WHERE type = 'engagement.request.deliver' AND request_id = ${id}`;
@@ -178,7 +177,7 @@ test('an answer with a repeated id, or without one, counts as success', async ()
     carrier.nextBehaviours.push({ status: 201, body });
     await setup.send();
   }
-  await eventually(async () => (await states()).every((state) => state === 'sent'));
+  await until(async () => (await states()).every((state) => state === 'sent'));
   assert.equal(carrier.requestCount, 5);
 });
 
@@ -201,7 +200,7 @@ test(
       ),
     );
     const ids: string[] = asked.map((answer) => expectStatus(answer, 201).body.id);
-    await eventually(() => ids.every((id) => smsOf(carrier, id).length > 0));
+    await until(() => ids.every((id) => smsOf(carrier, id).length > 0));
     await Promise.all(
       ids
         .flatMap((id) => smsOf(carrier, id))
@@ -211,7 +210,7 @@ test(
         }),
     );
     const { sql } = cluster.database;
-    await eventually(async () => (await sql`SELECT 1 FROM chat_messages`).length === 30);
+    await until(async () => (await sql`SELECT 1 FROM chat_messages`).length === 30);
     assert.equal((await sql`SELECT 1 FROM engagements`).length, 30);
     assert.equal((await sql`SELECT 1 FROM sms_messages WHERE due_at IS NOT NULL`).length, 0);
     assert.equal(carrier.acceptedSms.length, 30);
@@ -220,7 +219,7 @@ test(
 
 /** Makes retries due until the condition holds. */
 async function untilWithRetries(sql: Sql, condition: () => boolean | Promise<boolean>): Promise<void> {
-  await eventually(async () => {
+  await until(async () => {
     if (await condition()) return true;
     await makeDue(sql);
     return false;
@@ -292,7 +291,7 @@ test('after a kill at any step of the request, the SMS is sent if and only if th
     const due = async () => (await sql`SELECT 1 FROM sms_messages WHERE due_at IS NOT NULL`).length;
     // The first turn of a process has more steps than later ones.
     expectStatus(await sendOutboundSms(victim, own, admin, { headers: { 'idempotency-key': 'first' } }), 201);
-    await eventually(async () => (await due()) === 0);
+    await until(async () => (await due()) === 0);
     strike();
     const to_number = newNumber();
     const given = { from_number: newNumber(), to_number, headers: { 'idempotency-key': 'killed' } };
@@ -307,7 +306,7 @@ test('after a kill at any step of the request, the SMS is sent if and only if th
 
     // The client repeats the request with its key.
     expectStatus(await sendOutboundSms(survivor, own, admin, given), 201);
-    await eventually(async () => (await due()) === 0);
+    await until(async () => (await due()) === 0);
     assert.deepEqual([sent(), await requests()], [1, 2]);
     return made === 1;
   });
@@ -316,7 +315,7 @@ test('after a kill at any step of the request, the SMS is sent if and only if th
 test('after a kill at any step of a reply, another process finishes it once', many, async (t) => {
   await killAtEachStep(t, async ({ carrier, own, sql, victim, strike, next }) => {
     const { id } = expectStatus(await sendOutboundSms(victim, own, { token: own.admin }), 201).body;
-    await eventually(() => smsOf(carrier, id).length === 1);
+    await until(() => smsOf(carrier, id).length === 1);
     const [sms] = smsOf(carrier, id);
     assert.ok(sms);
     const sid = newSid();
@@ -344,9 +343,9 @@ test('after a kill during the request to the carrier, another process sends the 
   const own = await makeAccount(cluster.reach(victim));
   carrier.nextBehaviours.push('hang');
   const { id } = expectStatus(await sendOutboundSms(cluster.reach(victim), own, { token: own.admin }), 201).body;
-  await eventually(() => carrier.hanging() === 1);
+  await until(() => carrier.hanging() === 1);
   await victim.stop('SIGKILL');
   await makeDue(cluster.database.sql, 'dead');
   await cluster.start();
-  await eventually(() => smsOf(carrier, id).length === 1);
+  await until(() => smsOf(carrier, id).length === 1);
 });

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { EngagementId } from '../../packages/server/src/platform/ids.ts';
 import {
   sendOutboundSms,
-  eventually,
   newNumber,
   newSid,
   post,
@@ -13,7 +12,7 @@ import {
   type AcceptedSms,
 } from '../support/carrier.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { call, startTestServer, type Json } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   eventsOf,
   expectStatus,
@@ -45,10 +44,10 @@ async function begin(given: Json = {}): Promise<Conversation> {
 
 async function carriedFor(id: string): Promise<AcceptedSms> {
   const find = () => carrier.acceptedSms.find(({ statusCallback }) => statusCallback.endsWith(id));
-  await eventually(() => find() !== undefined);
+  await until(() => find() !== undefined);
   const found = find();
   assert.ok(found);
-  await eventually(async () => (await stateOf(id)) !== 'sending');
+  await until(async () => (await stateOf(id)) !== 'sending');
   return found;
 }
 
@@ -67,7 +66,7 @@ async function typesOf({ own }: Conversation): Promise<string[]> {
 }
 
 async function engaged(talk: Conversation): Promise<EngagementId> {
-  await eventually(async () => (await requestNow(talk)).state === 'accepted');
+  await until(async () => (await requestNow(talk)).state === 'accepted');
   return (await requestNow(talk)).engagement_id;
 }
 
@@ -110,9 +109,9 @@ test('a conversation by SMS: the request is delivered, the reply accepts it, and
   assert.equal(answered.headers.get('content-type'), 'text/xml; charset=utf-8');
   assert.match(await answered.text(), /^<\?xml [^>]*><Response><\/Response>$/);
   const engagement = await engaged(talk);
-  await eventually(async () => (await transcript(engagement)).length === 1);
+  await until(async () => (await transcript(engagement)).length === 1);
   await carrier.reply(server, sms, 'What time?');
-  await eventually(async () => (await transcript(engagement)).length === 2);
+  await until(async () => (await transcript(engagement)).length === 2);
   assert.deepEqual(
     (await transcript(engagement)).map(({ sender_type, sender_id, content }) => [sender_type, sender_id, content]),
     [
@@ -122,7 +121,7 @@ test('a conversation by SMS: the request is delivered, the reply accepts it, and
   );
 
   const said = await say(talk, engagement, 'At ten.');
-  await eventually(() => carrier.acceptedSms.some(({ body }) => body === 'At ten.'));
+  await until(() => carrier.acceptedSms.some(({ body }) => body === 'At ten.'));
   const outgoing = carrier.acceptedSms.find(({ body }) => body === 'At ten.');
   assert.ok(outgoing);
   assert.deepEqual([outgoing.from, outgoing.to], [from_number, to_number]);
@@ -167,10 +166,10 @@ test('with repeated, concurrent and reordered receipts, one delivery event is se
 test('a receipt of a failed delivery fails a pending request with the reason', async () => {
   const talk = await begin();
   await carrier.report(server, talk.sms, 'undelivered', { bySid: true, fields: { ErrorCode: '30003' } });
-  await eventually(async () => (await requestNow(talk)).state === 'failed');
+  await until(async () => (await requestNow(talk)).state === 'failed');
   const now = await requestNow(talk);
   assert.deepEqual([now.fail_reason, now.fail_message], ['error', 'The carrier reported: undelivered (30003)']);
-  await eventually(async () => (await stateOf(talk.request.id)) === 'failed');
+  await until(async () => (await stateOf(talk.request.id)) === 'failed');
   await carrier.report(server, talk.sms, 'delivered');
   assert.deepEqual(await typesOf(talk), ['engagement.request.failure']);
 
@@ -178,7 +177,7 @@ test('a receipt of a failed delivery fails a pending request with the reason', a
   await carrier.reply(server, other.sms, 'Here I am');
   await engaged(other);
   await carrier.report(server, other.sms, 'failed');
-  await eventually(async () => (await stateOf(other.request.id)) === 'failed');
+  await until(async () => (await stateOf(other.request.id)) === 'failed');
   assert.equal((await requestNow(other)).state, 'accepted');
 });
 
@@ -251,7 +250,7 @@ test('concurrent and repeated replies make one engagement with each message once
     [...replies, ...replies].map(async ({ sid, text }) => carrier.reply(server, talk.sms, text, { MessageSid: sid })),
   );
   const engagement = await engaged(talk);
-  await eventually(async () => (await transcript(engagement)).length === 6);
+  await until(async () => (await transcript(engagement)).length === 6);
   for (const { sid, text } of replies) await carrier.reply(server, talk.sms, text, { MessageSid: sid });
   const messages = await transcript(engagement);
   assert.equal(messages.length, 6);
@@ -271,7 +270,7 @@ test('a reply after the end of the request or the engagement is dropped', async 
   const other = await begin();
   await carrier.reply(server, other.sms, 'In time');
   const engagement = await engaged(other);
-  await eventually(async () => (await transcript(engagement)).length === 1);
+  await until(async () => (await transcript(engagement)).length === 1);
   const end = { token: other.operator.token, body: { action: 'end' } };
   expectStatus(await call(server, `PATCH /engagements/${engagement}`, end), 200);
   assert.equal((await carrier.reply(server, other.sms, 'Too late')).status, 200);
@@ -286,7 +285,7 @@ test('a reply after the end of the request or the engagement is dropped', async 
 test('STOP declines the request; a picture or an empty SMS accepts it', async () => {
   const stopped = await begin();
   await carrier.reply(server, stopped.sms, ' Stop ');
-  await eventually(async () => (await requestNow(stopped)).state === 'failed');
+  await until(async () => (await requestNow(stopped)).state === 'failed');
   assert.equal((await requestNow(stopped)).fail_reason, 'rejected');
   for (const [text, media, content] of [
     ['', '2', '[media]'],
@@ -296,7 +295,7 @@ test('STOP declines the request; a picture or an empty SMS accepts it', async ()
     const talk = await begin();
     await carrier.reply(server, talk.sms, text, { NumMedia: media });
     const engagement = await engaged(talk);
-    await eventually(async () => (await transcript(engagement)).length === 1);
+    await until(async () => (await transcript(engagement)).length === 1);
     assert.equal((await transcript(engagement))[0].content, content);
   }
 });
@@ -329,7 +328,7 @@ test('a long message is sent as several SMS in order, and is delivered when all 
   const id = await say(talk, engagement, content);
   const after1 = await say(talk, engagement, 'The end.');
   const parts = () => carrier.acceptedSms.filter(({ to, sid }) => to === talk.sms.to && sid !== talk.sms.sid);
-  await eventually(() => parts().length === 4);
+  await until(() => parts().length === 4);
   assert.deepEqual(
     parts().map(({ body }) => body),
     [content.slice(0, 1_600), content.slice(1_600, 3_200), content.slice(3_200), 'The end.'],

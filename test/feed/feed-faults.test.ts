@@ -49,7 +49,7 @@ test('typing that is stored for a webhook is on the feed at once, too', async ()
   const chat = await engage(server, {}, { webhooks });
   await using feed = await openFeed(server, { token: chat.operator.token });
   const delaysMs: number[] = [];
-  for (const typing of [true, false, true, false]) {
+  for (const typing of [true, false, true]) {
     const began = performance.now();
     const path = `PUT /engagements/${chat.id}/typing_indicator`;
     expectStatus(await call(server, path, { token: chat.visitor.token, body: { typing } }), 204);
@@ -57,8 +57,8 @@ test('typing that is stored for a webhook is on the feed at once, too', async ()
     await feed.until(() => feed.items.filter((item) => item.type === type).length === count, 'typing');
     delaysMs.push(performance.now() - began);
   }
-  // Without a hint the event is found by the poll, every 2 s: each but the first would begin right after a poll, and take that long.
-  assert.ok(Math.min(...delaysMs.slice(1)) < 1_000, `${delaysMs.join(', ')} ms`);
+  // Without a hint the event is found by the poll, every 2 s: three in a row would take longer than this.
+  assert.ok(Math.max(...delaysMs) < 1_000, `${delaysMs.join(', ')} ms`);
 });
 
 /** Writes the event of a message, in a transaction that the test commits. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../../packages/server/src/config.ts';
-import { call, until, type Answer, type Json } from './server.ts';
+import { call, type Answer, type Json } from './server.ts';
 import type { TestAccount } from './world.ts';
 
 /** The URL that the carrier calls: a proxy that removes the path is in front of Usher. */
@@ -170,9 +170,4 @@ export async function sendOutboundSms(
   const numbers = { from_number: newNumber(), to_number: newNumber() };
   const body = { site_id: siteId, ...numbers, message: 'Hello?', ...given };
   return call(usher, 'POST /outbound_sms', { token, body, headers });
-}
-
-/** `until` with a longer timeout: an SMS passes several services, which is slow on a busy machine. */
-export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  await until(condition, 30_000);
 }

@@ -132,15 +132,17 @@ export async function call(server: { url: string }, request: string, options: Ca
   };
 }
 
+/** How long a condition may take on an idle machine, if no limit is named. */
+const patienceMs = 20_000;
 /** How often `until` checks: the longer it has waited, the less often, so that a waiting test uses little CPU. */
 const pollMs = { min: 5, max: 50, shareOfWaiting: 0.05 };
 
-/** Waits for a condition instead of for a time. On a busy machine it waits longer. */
-export async function until(condition: () => boolean | Promise<boolean>, patienceMs = 20_000): Promise<void> {
+/** Waits for a condition instead of for a time. A test that limits the time itself says how long. */
+export async function until(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void> {
   const began = performance.now();
   while (!(await condition())) {
     const waitedMs = performance.now() - began;
-    if (waitedMs > patienceMs && waitedMs > patienceMs * slowness())
+    if (waitedMs > (limitMs ?? patienceMs * slowness()))
       throw new Error(`the condition was not met within ${Math.round(waitedMs)} ms`);
     const pauseMs = Math.min(pollMs.max, Math.max(pollMs.min, waitedMs * pollMs.shareOfWaiting));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 
-/** Limits are never stretched further than this. */
+/** A condition that is never met must still fail its test. */
 const most = 8;
 
 /**
- * How much longer work takes than on an idle machine: 1 if it is idle, 4 if four processes want each processor. Wherever a test limits a time
- * on the clock, it multiplies the limit by this: tests run in parallel, and a virtual machine may get only a part of its processors.
+ * How much longer work takes than on an idle machine: 1 if it is idle, 4 if four processes want each processor. Waiting for a condition
+ * is given up later by this factor: tests run in parallel, and a virtual machine may get only a part of its processors. A test of how long
+ * something takes does not use it.
  */
 export function slowness(): number {
   const waiting = (loadavg()[0] ?? 0) / availableParallelism();

@@ -149,7 +149,7 @@ test('events about a webhook reach those who may see it: other webhooks, and rea
   await using resumed = await openFeed(server, { token: account.admin, lastId: adminId });
   await resumed.untilType('webhook.failing');
   await using resumedLimited = await openFeed(server, { token: partly.token, lastId: limitedId });
-  // Whoever may not see the webhook is sent what follows it.
+  // A reader who may not see the webhook gets the next event, but not this one.
   await makeTeamEvent(account);
   for (const feed of [limited, resumedLimited]) {
     await feed.untilType('operator.state');

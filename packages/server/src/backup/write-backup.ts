@@ -87,7 +87,7 @@ export async function writeBackup({
     throw error;
   } finally {
     signal.removeEventListener('abort', stop);
-    // After a failure a COPY may still be running, for whose end nobody waits.
+    // After a failure a COPY may still be running, and nothing waits for its end.
     await pool.end({ timeout: 0 });
   }
 }

@@ -12,7 +12,7 @@ interface Operator {
   readonly operatorId: OperatorId;
 }
 
-/** Needs no authentication: whoever runs this command has full access to the database. */
+/** Needs no authentication: a person who can run this command has full access to the database. */
 export const signInLink = command({
   help: `usher sign-in-link [--operator <e-mail or id>] [--json]
 
