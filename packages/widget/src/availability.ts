@@ -72,11 +72,11 @@ export class Availability {
 }
 
 /** Tells the developer of the page why there is no button. */
-function warn({ origin, site }: Settings, error: unknown): void {
+function warn({ baseUrl, site }: Settings, error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error);
   // oxlint-disable-next-line no-console -- for the developer of the page.
   console.warn(
-    `Usher: the chat button is hidden, because ${origin} could not report the availability of site ${site}: ${reason} ` +
+    `Usher: the chat button is hidden, because ${baseUrl} could not report the availability of site ${site}: ${reason} ` +
       `Check that data-token is a publishable token of the site and that ${location.origin} is in its allowed_origins.`,
   );
 }
