@@ -20,6 +20,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   events: [...before('events'), 'webhooks/channels'],
   webhooks: [...before('schedules'), 'webhooks/channels'],
   'site-deletion': before('feed'),
+  'account-deletion': before('feed'),
   backup: before('feed'),
   sample: [...chain, 'webhooks', 'webhooks/channels', 'site-deletion'],
 };

@@ -316,7 +316,7 @@ test('every error is one line that says what to do', async (t) => {
     [by(wrong), /^usher: The API key \S+ is unknown, its secret is wrong, or .*\. Use another key with --key-id /],
     [by(own, closedUrl), /^usher: No server responds at \S+ \(ECONNREFUSED\)\. Start it, or set its URL with --url\.$/],
     [by(own, elsewhere), /^usher: \S+ is not an Usher server \(status 404\)\. Set the URL of Usher with --url\.$/],
-    [[], /^usher: Give an API key with --key-id and --key-secret, or set USHER_ADMIN_KEY_ID and /],
+    [[], /^usher: Give an API key with --key-id and --key-secret, set USHER_ADMIN_KEY_ID and /],
     [['--loud'], /^usher: Unknown option '--loud'\. See usher listen --help\.$/],
     [[...by(own), '--secret', newSecret()], /^usher: --secret signs forwarded events and needs --forward-to\.$/],
     [

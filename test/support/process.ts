@@ -84,7 +84,14 @@ export function launch({
   const built = clone === undefined ? serverProgram() : join(clone, 'packages/server/bin/usher.mjs');
   const file = program ?? built;
   const child = spawn(process.execPath, [file, ...args], {
-    env: { PATH: process.env['PATH'], PORT: String(port), USHER_DATA_DIR: dataDir, ...environment },
+    // Without a profile of `usher login`, whoever runs the tests.
+    env: {
+      PATH: process.env['PATH'],
+      XDG_CONFIG_HOME: '/nowhere',
+      PORT: String(port),
+      USHER_DATA_DIR: dataDir,
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...as,
   });

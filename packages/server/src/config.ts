@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { isDnsServer, isIceUrl, isNetwork } from './config-addresses.ts';
 import { settings, type SettingName } from './config-settings.ts';
 
@@ -56,6 +57,8 @@ export interface Config {
   } | null;
   /** For calls between browsers: `stun:` and `turn:` URLs, and the secret that is shared with the TURN servers. */
   readonly ice: { readonly urls: readonly string[]; readonly turnSecret: string };
+  /** The file of `usher login`. */
+  readonly profilePath: string;
 }
 
 /** How uploaded files are scanned. With `unset`, no scanner is configured and uploads are refused. */
@@ -108,7 +111,12 @@ export function readConfig(environment: Environment): Config {
     twilio: twilio(read),
     apns: apns(read),
     ice: ice(read('USHER_ICE_SERVERS'), read('USHER_TURN_SECRET')),
+    profilePath: profilePath(environment['XDG_CONFIG_HOME']),
   });
+}
+
+function profilePath(configHome = ''): string {
+  return join(configHome === '' ? join(homedir(), '.config') : configHome, 'usher', 'profile.json');
 }
 
 /** Refuses unknown settings, so that a misspelt one does not silently keep its default. */

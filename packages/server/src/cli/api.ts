@@ -1,6 +1,6 @@
 import { Agent, request, type Dispatcher } from 'undici';
 import { StartError } from '../platform/errors.ts';
-import type { Connection } from './options.ts';
+import type { Connection } from './profile.ts';
 
 const connectMs = 5_000;
 /** Time until the response begins. */

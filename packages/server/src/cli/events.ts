@@ -5,7 +5,7 @@ import { StartError } from '../platform/errors.ts';
 import { Api } from './api.ts';
 import { eventLine, jsonLine } from './event-line.ts';
 import { command, type Values } from './command.ts';
-import { connectionOf, eventTypesOf, parseInstant, serverOptions, wholeNumber } from './options.ts';
+import { connectionOf, eventTypesOf, parseInstant, serverOptions, serverOptionsHelp, wholeNumber } from './options.ts';
 
 const help = `usher events [--type <type>,…] [--since <when>] [--engagement <id>] [--limit <n>] …
 
@@ -17,9 +17,7 @@ const help = `usher events [--type <type>,…] [--since <when>] [--engagement <i
   --engagement <id>     only events of this engagement
   --visitor <id>        only events of this visitor
   --limit <n>           maximum number of events (default 50)
-  --json                print each event as a line of JSON
-  --url <url>           URL of the server; default: from HOST and PORT
-  --key-id, --key-secret   API key; default: USHER_ADMIN_KEY_ID and USHER_ADMIN_KEY_SECRET
+${serverOptionsHelp}
 `;
 
 const options = {

@@ -8,7 +8,8 @@ import { command, type Values } from './command.ts';
 import { engagementOf, eventLine, jsonLine } from './event-line.ts';
 import { followFeed, type FeedItem } from './follow-feed.ts';
 import { Forwarder } from './forwarder.ts';
-import { connectionOf, eventTypesOf, httpUrl, serverOptions, type Connection } from './options.ts';
+import { connectionOf, eventTypesOf, httpUrl, serverOptions, serverOptionsHelp } from './options.ts';
+import type { Connection } from './profile.ts';
 
 const help = `usher listen [--events <type>,…] [--forward-to <url>] …
 
@@ -19,9 +20,7 @@ const help = `usher listen [--events <type>,…] [--forward-to <url>] …
   --events a,b          only these event types
   --forward-to <url>    POST each event to this URL, signed like webhooks (Standard Webhooks), without retries
   --secret whsec_…      sign with this secret; by default a new one is generated and printed
-  --json                print each event as a line of JSON
-  --url <url>           URL of the server; default: from HOST and PORT
-  --key-id, --key-secret   API key; default: USHER_ADMIN_KEY_ID and USHER_ADMIN_KEY_SECRET
+${serverOptionsHelp}
 
   Secrets in events (a visitor's new access_token) are left empty: only registered webhooks and the visitor receive them.
 `;

@@ -29,9 +29,19 @@ test('URL and API key come from the flags, or else from the settings of a local 
     key: { id: 'me', secret: 'mine' },
   });
   assert.equal(connectionOf(readConfig({ HOST: '::1' }), key).url, 'http://[::1]:8080');
-  refuses(() => connectionOf(readConfig({}), {}), /^Give an API key/);
+  refuses(() => connectionOf(readConfig({}), {}, () => null), /^Give an API key .* or log in with usher login\.$/);
   refuses(() => connectionOf(readConfig(own), { 'key-id': 'me' }), /go together/);
   refuses(() => connectionOf(readConfig({}), { url: 'ftp://x', ...key }), /^--url must be an http or https URL/);
+});
+
+test('without flags and settings, the profile is used, and its key is sent to no other server', () => {
+  const profile = { url: 'https://usher.example', key: { id: 'me', secret: 'mine' } };
+  const read = () => profile;
+  assert.deepEqual(connectionOf(readConfig({}), {}, read), profile);
+  assert.deepEqual(connectionOf(readConfig({}), { url: 'https://usher.example/' }, read), profile);
+  refuses(() => connectionOf(readConfig({}), { url: 'https://other.example' }, read), /^You are logged in to https:/);
+  const own = { USHER_ADMIN_KEY_ID: 'admin', USHER_ADMIN_KEY_SECRET: 'correct-horse-battery' };
+  assert.equal(connectionOf(readConfig(own), {}, read).url, 'http://127.0.0.1:8080');
 });
 
 test('an invalid URL is refused without being repeated in the message', () => {

@@ -3,6 +3,7 @@ import { eventTypes, type EventType } from '../events/catalogue.ts';
 import { StartError } from '../platform/errors.ts';
 import { latest } from '../platform/instant.ts';
 import { serverUrl } from '../platform/server-url.ts';
+import { readProfile, type Connection } from './profile.ts';
 
 /** The options of every command that calls a server. */
 export const serverOptions = {
@@ -12,29 +13,44 @@ export const serverOptions = {
   json: { type: 'boolean', default: false },
 } as const;
 
-export interface Connection {
-  /** Without a slash at the end. */
-  readonly url: string;
-  readonly key: { readonly id: string; readonly secret: string };
-}
-
 interface ConnectionFlags {
   readonly url?: string | undefined;
   readonly 'key-id'?: string | undefined;
   readonly 'key-secret'?: string | undefined;
 }
 
-/** The flags, with the settings of a local server as defaults. */
-export function connectionOf({ host, port, adminKey }: Config, flags: ConnectionFlags): Connection {
-  const { url = serverUrl(host, port), 'key-id': id, 'key-secret': secret } = flags;
+/** What `--help` says about `serverOptions`. */
+export const serverOptionsHelp = `  --json                print each event as a line of JSON
+  --url <url>           URL of the server; default: that of the profile, or from HOST and PORT
+  --key-id, --key-secret   API key; default: USHER_ADMIN_KEY_ID and USHER_ADMIN_KEY_SECRET, or the profile (usher login)`;
+
+/** The flags, or else the settings of a local server, or else the profile that `usher login` has written. */
+export function connectionOf(
+  { host, port, adminKey, profilePath }: Config,
+  flags: ConnectionFlags,
+  readOwnProfile = (): Connection | null => readProfile(profilePath),
+): Connection {
+  const { url, 'key-id': id, 'key-secret': secret } = flags;
   if ((id === undefined) !== (secret === undefined))
     throw new StartError('--key-id and --key-secret go together: give both or neither.');
   const key = id === undefined || secret === undefined ? adminKey : { id, secret };
-  if (key === null)
+  if (key !== null) return { url: baseUrl(url ?? serverUrl(host, port)), key };
+  const profile = readOwnProfile();
+  if (profile === null)
     throw new StartError(
-      'Give an API key with --key-id and --key-secret, or set USHER_ADMIN_KEY_ID and USHER_ADMIN_KEY_SECRET.',
+      'Give an API key with --key-id and --key-secret, set USHER_ADMIN_KEY_ID and USHER_ADMIN_KEY_SECRET, or log in with usher login.',
     );
-  return { url: httpUrl('--url', url).href.replace(/(?<!\/)\/+$/, ''), key };
+  // The key must not be sent to another server.
+  if (url !== undefined && baseUrl(url) !== profile.url)
+    throw new StartError(
+      `You are logged in to ${profile.url}. For another URL, log in there with usher login, or give --key-id and --key-secret.`,
+    );
+  return profile;
+}
+
+/** The URL without a slash at the end. */
+export function baseUrl(text: string): string {
+  return httpUrl('--url', text).href.replace(/(?<!\/)\/+$/, '');
 }
 
 /** The message does not repeat the URL, which may contain a secret. */

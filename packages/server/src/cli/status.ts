@@ -1,7 +1,7 @@
 import { StartError } from '../platform/errors.ts';
 import { serverUrl } from '../platform/server-url.ts';
 import { command, print } from './command.ts';
-import { httpUrl } from './options.ts';
+import { baseUrl } from './options.ts';
 
 const timeoutMs = 5_000;
 
@@ -15,7 +15,7 @@ export const status = command({
 `,
   options: { url: { type: 'string' }, json: { type: 'boolean', default: false } },
   async run({ host, port }, { url = serverUrl(host, port), json }) {
-    const base = httpUrl('--url', url).href.replace(/\/$/, '');
+    const base = baseUrl(url);
     const ready = await ask(base, '/readyz');
     const { version } = (await ask(base, '/version')).body;
     const isReady = ready.status === 200;

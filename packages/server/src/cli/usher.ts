@@ -33,6 +33,18 @@ const commands: Readonly<Record<string, ListedCommand>> = {
     async () => (await import('./accounts.ts')).accountsCreate,
   ),
   'accounts list': list('list the accounts', async () => (await import('./accounts.ts')).accountsList),
+  'accounts disable': list(
+    'refuse all requests of an account',
+    async () => (await import('./accounts.ts')).accountsDisable,
+  ),
+  'accounts enable': list(
+    'let a disabled account work again',
+    async () => (await import('./accounts.ts')).accountsEnable,
+  ),
+  'accounts delete': list(
+    'delete a disabled account with everything in it',
+    async () => (await import('./accounts.ts')).accountsDelete,
+  ),
   'keys create': list('create an API key for an existing operator', async () => (await import('./keys.ts')).keysCreate),
   'sign-in-link': list(
     'print a single-use link that signs in to the console',
@@ -42,6 +54,8 @@ const commands: Readonly<Record<string, ListedCommand>> = {
     'sign new tokens with a new key',
     async () => (await import('./signing-keys.ts')).signingKeysRotate,
   ),
+  login: list('keep an API key for the commands that call a server', async () => (await import('./login.ts')).login),
+  logout: list('forget the API key that login has kept', async () => (await import('./login.ts')).logout),
   listen: list(
     'print events as they happen, or forward them to your receiver',
     async () => (await import('./listen.ts')).listen,

@@ -13,10 +13,14 @@ export async function withStorage<T>(config: Config, work: (storage: Storage) =>
   }
 }
 
+export async function withMigrated<T>(config: Config, work: (storage: Storage) => Promise<T>): Promise<T> {
+  return withStorage(config, async (storage) => {
+    await migrate(storage.database, ensureSigningKey, { mode: config.migrate });
+    return work(storage);
+  });
+}
+
 /** Runs `work` on the migrated database, in one transaction. */
 export async function withDatabase<T>(config: Config, work: (sql: Sql) => Promise<T>): Promise<T> {
-  return withStorage(config, async ({ database }) => {
-    await migrate(database, ensureSigningKey, { mode: config.migrate });
-    return inTransaction(database.sql, work);
-  });
+  return withMigrated(config, async ({ database }) => inTransaction(database.sql, work));
 }

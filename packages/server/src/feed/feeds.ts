@@ -62,6 +62,9 @@ export class Feeds {
     );
     changes.on('visitors', (id) => this.#recheck(({ caller }) => caller.kind === 'visitor' && caller.visitorId === id));
     changes.on('revoked_tokens', () => this.#recheck(() => true));
+    changes.on('accounts', (id) =>
+      this.#recheck(({ caller }) => caller.kind !== 'anonymous' && caller.accountId === id),
+    );
     changes.on('operator_access_tokens', (id) =>
       this.#recheck(({ caller }) => caller.kind === 'operator' && caller.token.id === id),
     );

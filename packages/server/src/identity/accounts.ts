@@ -51,7 +51,8 @@ export async function findFirstSuperManager(sql: Sql, who: 'enabled' | 'any'): P
     SELECT a.account_id AS "accountId", a.operator_id AS "operatorId"
       FROM operator_assignments a
       JOIN operators o ON o.id = a.operator_id
-     WHERE a.role = 'super_manager' AND (o.enabled OR ${who === 'any'})
+      JOIN accounts ON accounts.id = a.account_id
+     WHERE a.role = 'super_manager' AND (o.enabled AND accounts.disabled_at IS NULL OR ${who === 'any'})
      ORDER BY o.created_at, o.id
      LIMIT 1`;
   return first ?? null;

@@ -15,6 +15,12 @@ function unauthenticated(detail: string): Refusal {
   return new Refusal('unauthenticated', detail, { headers: { 'www-authenticate': 'Bearer' } });
 }
 
+/** Only for a caller whose credentials are valid: nobody else learns about the account. */
+function refuseDisabled({ isAccountDisabled }: { readonly isAccountDisabled: boolean }): void {
+  if (isAccountDisabled)
+    throw new Refusal('account_disabled', 'The account is disabled. Only whoever runs this service can enable it.');
+}
+
 const invalidToken = 'The token is invalid or has expired. Obtain a new one.';
 const invalidApplicationToken = 'The application token is invalid.';
 
@@ -121,6 +127,7 @@ export class Authenticator {
     if (this.#hasExpired(token)) throw unauthenticated(invalidToken);
     const entry = await this.#directory.operators.get(token.operatorId);
     if (entry?.enabled !== true) throw unauthenticated(invalidToken);
+    refuseDisabled(entry);
     this.#accessTokenOptions.onUse(token.id);
     const caller = longLivedCaller(token, entry);
     return { caller, entry, subject: token.operatorId, proof: { kind: 'long-lived', token } };
@@ -139,10 +146,13 @@ export class Authenticator {
     if (claims.kind === 'operator') {
       const entry = await this.#operator(claims);
       if (entry === null) throw unauthenticated(invalidToken);
-      return { caller: operatorCaller(claims, entry), entry };
+      const caller = operatorCaller(claims, entry);
+      refuseDisabled(entry);
+      return { caller, entry };
     }
     const entry = await this.#directory.visitors.get(claims.sub);
     if (entry === null) throw unauthenticated(invalidToken);
+    refuseDisabled(entry);
     return { caller: visitorCaller(claims, entry), entry };
   }
 
@@ -173,6 +183,7 @@ export class Authenticator {
         : timingSafeEqual(stored.verifiedDigest, digest);
     if (!matches) throw unauthenticated(invalidApplicationToken);
     stored.verifiedDigest = digest;
+    refuseDisabled(stored);
     return {
       kind: 'application',
       key: `application:${stored.id}`,

@@ -44,10 +44,16 @@ export function createDirectory(sql: Sql, changes: RowChanges): Directory {
   const visitors = cache(['visitors'], 50_000, async (id) => loadVisitor(sql, id));
   // Any cached visitor may belong to the site. Sites are deleted too rarely for the cost to matter.
   changes.on('deleted_sites', () => visitors.clear());
+  const operators = cache(['operators'], 20_000, async (id) => loadOperator(sql, id));
+  const applicationTokens = cache(['application_tokens'], 10_000, async (id) => loadApplicationToken(sql, id));
+  // An account was disabled or enabled, which is as rare.
+  changes.on('accounts', () => {
+    for (const each of [operators, visitors, applicationTokens]) each.clear();
+  });
   return {
-    operators: cache(['operators'], 20_000, async (id) => loadOperator(sql, id)),
+    operators,
     visitors,
-    applicationTokens: cache(['application_tokens'], 10_000, async (id) => loadApplicationToken(sql, id)),
+    applicationTokens,
     accessTokens: cache(['operator_access_tokens'], 10_000, async (id) => loadAccessToken(sql, id)),
     revokedTokens: cache(['revoked_tokens'], 100_000, async (id) => isRevoked(sql, id)),
     sites: cache(['sites'], 10_000, async (id) => loadSite(sql, id)),

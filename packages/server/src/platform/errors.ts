@@ -9,6 +9,7 @@ export const errors = {
   invalid_credentials: { status: 401, title: 'The credentials are incorrect' },
   no_session: { status: 401, title: 'Not signed in' },
   forbidden: { status: 403, title: 'The caller lacks permission' },
+  account_disabled: { status: 403, title: 'The account is disabled' },
   cross_origin: { status: 403, title: 'The request comes from a page of another origin' },
   wrong_password: { status: 403, title: 'The current password is incorrect' },
   not_found: { status: 404, title: 'The resource does not exist' },

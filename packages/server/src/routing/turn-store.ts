@@ -31,7 +31,7 @@ const isOutOfTime = piece(
 
 /**
  * Locks the account's row until the turn is written. With `onlyIfDue`, returns `null` if nothing is due, or if another process
- * has the lock and will handle what is due. Sets `usher.turn`, by which the triggers recognise a turn.
+ * has the lock and will handle what is due. Nothing is due while the account is disabled. Sets `usher.turn`, by which the triggers recognise a turn.
  */
 export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boolean): Promise<LockedAccount | null> {
   const [row] = await sql<LockedAccount[]>`
@@ -44,7 +44,7 @@ export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boo
            set_config('usher.turn', 'on', true)
       FROM accounts
      WHERE id = ${accountId}
-       ${onlyIfDue ? sql`AND (next_due_at <= clock_timestamp() OR ${isOutOfTime(sql)})` : sql``}
+       ${onlyIfDue ? sql`AND disabled_at IS NULL AND (next_due_at <= clock_timestamp() OR ${isOutOfTime(sql)})` : sql``}
        FOR NO KEY UPDATE ${onlyIfDue ? sql`SKIP LOCKED` : sql``}`;
   return row ?? null;
 }
@@ -121,17 +121,22 @@ export async function movesSince(sql: Sql, accountId: AccountId, version: number
       FROM board_moves WHERE account_id = ${accountId} AND version > ${version} ORDER BY version`;
 }
 
-/** Accounts with a deadline that has passed. Served by accounts_due. */
+/** Enabled accounts with a deadline that has passed. Served by accounts_due. */
 export async function dueAccounts(sql: Sql, limit: number): Promise<AccountId[]> {
   const rows = await sql<{ id: AccountId }[]>`
-    SELECT id FROM accounts WHERE next_due_at <= clock_timestamp() ORDER BY next_due_at LIMIT ${limit}`;
+    SELECT id FROM accounts
+     WHERE next_due_at <= clock_timestamp() AND disabled_at IS NULL
+     ORDER BY next_due_at
+     LIMIT ${limit}`;
   return rows.map((row) => row.id);
 }
 
 /** Accounts with a deadline whose times do not include all clock steps. Not indexed: it is called about once a minute. */
 export async function accountsOutOfTime(sql: Sql, limit: number): Promise<AccountId[]> {
   const rows = await sql<{ id: AccountId }[]>`
-    SELECT id FROM accounts WHERE next_due_at IS NOT NULL AND ${isOutOfTime(sql)} LIMIT ${limit}`;
+    SELECT id FROM accounts
+     WHERE next_due_at IS NOT NULL AND disabled_at IS NULL AND ${isOutOfTime(sql)}
+     LIMIT ${limit}`;
   return rows.map((row) => row.id);
 }
 

@@ -31,14 +31,15 @@ export async function setState(sql: Sql, accountId: AccountId, state: SampleStat
   return row ?? findSample(sql, accountId);
 }
 
-/** Claims samples with work to do that no process has a valid lease of. */
+/** Claims samples of enabled accounts with work to do that no process has a valid lease of. */
 export async function claimSamples(sql: Sql, max: number, leaseMs: number): Promise<LeasedSample[]> {
   return sql<LeasedSample[]>`
     UPDATE sample_data
        SET leased_until = now() + make_interval(secs => ${leaseMs / 1000}), epoch = epoch + 1
      WHERE account_id = ANY(ARRAY(SELECT account_id
                                     FROM sample_data
-                                   WHERE NOT settled AND ${hasCome(sql, sql`leased_until`, leaseMs / 1000)}
+                                   WHERE NOT settled AND account_id NOT IN (SELECT id FROM accounts WHERE disabled_at IS NOT NULL)
+                                     AND ${hasCome(sql, sql`leased_until`, leaseMs / 1000)}
                                    ORDER BY leased_until
                                    LIMIT ${max}
                                      FOR UPDATE SKIP LOCKED))

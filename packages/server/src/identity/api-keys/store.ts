@@ -39,15 +39,18 @@ export async function deleteApiKey(sql: Sql, operatorId: OperatorId, id: string)
 export interface KeyOwner {
   readonly accountId: AccountId;
   readonly operatorId: OperatorId;
+  /** Whether the operator and the account are enabled. */
   readonly enabled: boolean;
   readonly secretHash: string;
 }
 
 export async function findKeyOwner(sql: Sql, id: string): Promise<KeyOwner | null> {
   const [row] = await sql<KeyOwner[]>`
-    SELECT k.account_id AS "accountId", k.operator_id AS "operatorId", o.enabled, k.secret_hash AS "secretHash"
+    SELECT k.account_id AS "accountId", k.operator_id AS "operatorId",
+           o.enabled AND a.disabled_at IS NULL AS enabled, k.secret_hash AS "secretHash"
       FROM api_keys k
       JOIN operators o ON o.id = k.operator_id
+      JOIN accounts a ON a.id = k.account_id
      WHERE k.id = ${id}`;
   return row ?? null;
 }

@@ -56,12 +56,13 @@ interface InvitedOperator {
   readonly expires_at: Date;
 }
 
-/** The operator whom an invitation is for; `null` if it is unknown or expired, or the operator is disabled. */
+/** The operator whom an invitation is for; `null` if it is unknown or expired, or the operator or account is disabled. */
 export async function findInvitedOperator(sql: Sql, digest: Buffer): Promise<InvitedOperator | null> {
   const [row] = await sql<InvitedOperator[]>`
     SELECT i.account_id AS "accountId", i.operator_id AS "operatorId", o.name, o.email, i.expires_at
       FROM operator_invitations i
       JOIN operators o ON o.id = i.operator_id
+      JOIN accounts a ON a.id = i.account_id AND a.disabled_at IS NULL
      WHERE i.secret_digest = ${digest} AND i.expires_at > now() AND o.enabled`;
   return row ?? null;
 }

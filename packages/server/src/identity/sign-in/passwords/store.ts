@@ -8,13 +8,14 @@ export interface PasswordOwner {
 }
 
 /**
- * Passwords of enabled operators with this e-mail address: at most one per account, of at most `maxAccounts` accounts.
+ * Passwords of enabled operators of enabled accounts with this e-mail address: at most one per account, of at most `maxAccounts` accounts.
  * Served by operators_by_email.
  */
 export async function findPasswords(sql: Sql, email: string, maxAccounts: number): Promise<PasswordOwner[]> {
   return sql<PasswordOwner[]>`
     SELECT o.account_id AS "accountId", o.id AS "operatorId", p.hash
       FROM operators o
+      JOIN accounts a ON a.id = o.account_id AND a.disabled_at IS NULL
       JOIN operator_passwords p ON p.operator_id = o.id
      WHERE lower(o.email) = lower(${email}) AND o.enabled
      ORDER BY o.created_at, o.id

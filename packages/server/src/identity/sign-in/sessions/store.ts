@@ -48,7 +48,7 @@ export interface UsedSession {
   readonly expiresAt: Date;
 }
 
-/** Extends and returns the session; `null` if it does not exist or its operator is disabled. */
+/** Extends and returns the session; `null` if it does not exist, or its operator or account is disabled. */
 export async function useSession(sql: Sql, id: string, digest: Buffer): Promise<UsedSession | null> {
   const [row] = await sql<UsedSession[]>`
     UPDATE operator_sessions s
@@ -56,6 +56,7 @@ export async function useSession(sql: Sql, id: string, digest: Buffer): Promise<
            expires_at = least(now() + make_interval(days => ${idleDays}),
                               s.created_at + make_interval(days => ${maxDays}))
       FROM operators o
+      JOIN accounts a ON a.id = o.account_id AND a.disabled_at IS NULL
      WHERE s.id = ${id} AND s.secret_digest = ${digest} AND s.expires_at > now()
        AND o.id = s.operator_id AND o.enabled
     RETURNING s.id, s.account_id AS "accountId", s.operator_id AS "operatorId", s.expires_at AS "expiresAt"`;
