@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 interface Schema {
   readonly $ref?: string;
   readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly type?: string | readonly string[];
@@ -42,7 +43,8 @@ function union(types: readonly string[]): string {
 
 function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? 'unknown';
-  if (schema.anyOf !== undefined) return union(schema.anyOf.map(typeOf));
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives !== undefined) return union(alternatives.map(typeOf));
   if (schema.const !== undefined) return literal(schema.const);
   if (schema.enum !== undefined) return union(schema.enum.map(literal));
   const types = [schema.type ?? []].flat();

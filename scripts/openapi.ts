@@ -1,16 +1,40 @@
 import { writeFileSync } from 'node:fs';
-import { writeApiTypes } from './api-types.ts';
+import { examplesFile, readExamples, type Example } from '../packages/server/src/platform/api-examples.ts';
 import { globalSetup, globalTeardown } from '../test/setup.ts';
-import { call, startTestServer } from '../test/support/server.ts';
+import { ExampleText, haveSameFields, recordExamples } from '../test/support/api-examples.ts';
+import { startTestServer } from '../test/support/server.ts';
+import { writeApiTypes } from './api-types.ts';
 
-/** Rewrites openapi.json from the routes of a running server, then the client's types from openapi.json. */
+/**
+ * Rewrites what describes the API, from the routes of a running server: the examples (each is kept while its fields are the same, so that
+ * only what has changed is rewritten), then openapi.json and asyncapi.json, then the client's types.
+ */
 await globalSetup();
 try {
-  const server = await startTestServer();
-  const { body } = await call(server, 'GET /openapi.json');
-  writeFileSync('openapi.json', `${JSON.stringify(body, null, 2)}\n`);
-  await server[Symbol.asyncDispose]();
+  const { paths } = JSON.parse(await documentOf('openapi.json')) as { paths: Record<string, object> };
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  writeExamples(await recordExamples(new Set(operations)));
+  for (const name of ['openapi.json', 'asyncapi.json']) writeFileSync(name, await documentOf(name));
   writeApiTypes();
 } finally {
   await globalTeardown();
+}
+
+/** From a new server, because a server renders its documents once. */
+async function documentOf(name: string): Promise<string> {
+  await using server = await startTestServer();
+  return (await fetch(`${server.url}/${name}`)).text();
+}
+
+function writeExamples(recorded: ReadonlyMap<string, Example>): void {
+  const before = readExamples();
+  const text = new ExampleText();
+  const examples = [...recorded].map(([operation, example]) => {
+    const kept = before[operation];
+    const isSame = kept !== undefined && kept.status === example.status && haveSameFields(kept, example);
+    return [operation, isSame ? kept : text.clean(example)] as const;
+  });
+  writeFileSync(examplesFile, `${JSON.stringify(Object.fromEntries(examples), null, 2)}\n`);
 }

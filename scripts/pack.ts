@@ -33,7 +33,12 @@ cpSync(serverBuild(), join(folder, 'packages/server/dist/program'), {
   recursive: true,
   filter: (source) => basename(source) !== 'compiled',
 });
-for (const path of ['packages/server/migrations', 'packages/console/dist', 'packages/widget/dist'])
+for (const path of [
+  'packages/server/migrations',
+  'packages/server/api-examples.json',
+  'packages/console/dist',
+  'packages/widget/dist',
+])
   cpSync(path, join(folder, path), { recursive: true });
 for (const file of ['LICENSE', 'NOTICE', 'README.md', 'CHANGELOG.md']) cpSync(file, join(folder, file));
 

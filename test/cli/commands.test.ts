@@ -34,6 +34,15 @@ const commands = [
   'logout',
   'listen',
   'events',
+  'events tail',
+  'events resend',
+  'trigger',
+  'queues list',
+  'queues get',
+  'hours list',
+  'hours get',
+  'webhooks list',
+  'webhooks get',
 ];
 
 async function run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<UsherProcess> {

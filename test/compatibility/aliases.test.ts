@@ -108,12 +108,13 @@ test('the stored hash of an idempotent request does not help to guess a password
 
 /** The operations whose body has an `action`, according to openapi.json. */
 async function actionRoutes(): Promise<{ method: string; url: string }[]> {
-  const { paths } = (await call(cast.server, 'GET /openapi.json')).body;
+  const { paths, components } = (await call(cast.server, 'GET /openapi.json')).body;
   return Object.entries<Json>(paths).flatMap(([path, operations]) =>
     Object.entries<Json>(operations)
       .filter(([, { requestBody }]) => {
         const { schema } = requestBody?.content?.['application/json'] ?? {};
-        return schema?.properties?.action?.enum !== undefined;
+        const named = components.schemas[schema?.$ref?.split('/').at(-1)];
+        return named?.properties?.action?.enum !== undefined;
       })
       .map(([method]) => ({ method: method.toUpperCase(), url: path.replaceAll(/\{(\w+)\}/g, ':$1') })),
   );

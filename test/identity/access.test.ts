@@ -1,11 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
+import { readExamples } from '../../packages/server/src/platform/api-examples.ts';
+import { exampleCaller, exampleOf, haveSameFields, operationOf } from '../support/api-examples.ts';
 import { openCast } from '../support/cast.ts';
 import { expectedAccess, callerKinds } from '../support/expected-access.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { makeTargets, type Targets } from '../support/route-targets.ts';
-import { call } from '../support/server.ts';
+import { call, type Answer } from '../support/server.ts';
 import { hasSucceeded, validRequest } from '../support/valid-requests.ts';
+
+const examples = readExamples();
+
+/** The example of the operation in openapi.json has the fields of the answer. */
+function checkExample(route: DeclaredAccess, body: unknown, answer: Answer): void {
+  const stored = examples[operationOf(route)];
+  if (stored === undefined) return;
+  const { request, response, status, headers } = exampleOf(body, answer);
+  const isSame = haveSameFields(stored.request, request) && haveSameFields(stored.response, response);
+  const message = `the example of ${operationOf(route)} is out of date; run npm run openapi`;
+  assert.deepEqual([stored.status, stored.headers, isSame], [status, headers, true], message);
+}
 
 /**
  * Calls every route as every kind of caller. The expected result follows from what the route declares. The requests are valid,
@@ -37,6 +52,7 @@ test('D9.1 every route admits exactly the callers it declares', async (t) => {
         });
         const found = hasSucceeded(route, answer.status) ? 'allowed' : answer.status;
         assert.equal(found, expectedResult, `${kind}: ${JSON.stringify(answer.body)}`);
+        if (kind === exampleCaller(route)) checkExample(route, body, answer);
         if (answer.status === 401) assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
       }
     });

@@ -42,9 +42,7 @@ export function queryVariants(parameters: readonly QueryParameter[], ids: QueryI
     .filter(({ name }) => name !== 'cursor')
     .map((parameter) => ({ ...parameter, texts: texts(parameter, ids) }));
   const first = ({ texts: [text = ''] }: { texts: readonly string[] }): string => text;
-  // openapi.json marks a parameter with a default as required, but it may be left out.
-  const isNeeded = ({ required = false, schema }: QueryParameter): boolean => required && schema.default === undefined;
-  const needed = withTexts.filter(isNeeded);
+  const needed = withTexts.filter(({ required = false }) => required);
   const each = withTexts.flatMap((parameter) =>
     parameter.texts.map((text) => [...needed.filter(({ name }) => name !== parameter.name).map(first), text]),
   );

@@ -1,7 +1,8 @@
 import { installEdge } from './edge.ts';
 import { openEngagements } from './engagements/room.ts';
-import { eventWebhooks } from './events/make-event.ts';
+import { eventSchemas } from './events/make-event.ts';
 import { openEvents } from './events/room.ts';
+import { feedItems } from './feed/catalogue.ts';
 import { openFeed } from './feed/room.ts';
 import { openIdentity } from './identity/room.ts';
 import { createApp } from './platform/create-app.ts';
@@ -43,7 +44,7 @@ export async function buildApp(resources: ProcessResources, samplePace: Partial<
     return room;
   };
 
-  const platform = open(openPlatform(resources, eventWebhooks));
+  const platform = open(openPlatform(resources, () => ({ events: eventSchemas(), feedItems })));
   const identity = open(await openIdentity(platform));
   const events = open(await openEvents(platform, identity));
   const queues = open(openQueues(platform));

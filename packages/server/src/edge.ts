@@ -11,7 +11,7 @@ import type { Identity } from './identity/room.ts';
 import { countConnections } from './platform/connection-metrics.ts';
 import type { App } from './platform/http.ts';
 import { installIdempotency } from './platform/idempotency.ts';
-import { describeRoutes } from './platform/openapi.ts';
+import { describeRoutes } from './platform/openapi/document.ts';
 import { installPacedRefusals } from './platform/paced-refusals.ts';
 import { AddressRate, RateLimit } from './platform/rate-limit.ts';
 import { installDeadline } from './platform/request-deadline.ts';

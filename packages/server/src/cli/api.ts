@@ -44,6 +44,11 @@ export class Api {
     return (await this.#sendSignedIn({ method: 'GET', path })).body.json();
   }
 
+  async post(path: string, body: unknown): Promise<unknown> {
+    const headers = { 'content-type': 'application/json' };
+    return (await this.#sendSignedIn({ method: 'POST', path, headers, body: JSON.stringify(body) })).body.json();
+  }
+
   /** The bytes of the live feed after the item with this id. */
   async openFeed(lastId: string | null): Promise<AsyncIterable<Buffer>> {
     const headers = lastId === null ? {} : { 'last-event-id': lastId };
@@ -125,7 +130,7 @@ export class Api {
   async #accept(answer: Dispatcher.ResponseData): Promise<Dispatcher.ResponseData> {
     const { statusCode: status, headers } = answer;
     const type = String(headers['content-type']);
-    if (status === 200 && /^(?:application\/json|text\/event-stream)\b/.test(type)) return answer;
+    if (status >= 200 && status < 300 && /^(?:application\/json|text\/event-stream)\b/.test(type)) return answer;
     const text = await answer.body.text();
     const detail = type.startsWith('application/problem+json') ? detailOf(text) : null;
     if (status === 429 || status === 502 || status === 503 || status === 504) {
@@ -141,6 +146,16 @@ export class Api {
 
   #notUsher(what: string): StartError {
     return new StartError(`${this.#connection.url} is not an Usher server (${what}). Set the URL of Usher with --url.`);
+  }
+}
+
+/** Runs `work` with a client, and closes it. */
+export async function withApi<T>(connection: Connection, work: (api: Api) => Promise<T>): Promise<T> {
+  const api = new Api(connection, new AbortController().signal);
+  try {
+    return await work(api);
+  } finally {
+    await api.close();
   }
 }
 

@@ -2,9 +2,9 @@ import { maxPageSize } from '@usher/contract/limits';
 import type { Config } from '../config.ts';
 import { isUuid } from '../platform/ids.ts';
 import { StartError } from '../platform/errors.ts';
-import { Api } from './api.ts';
+import { withApi, type Api } from './api.ts';
 import { eventLine, jsonLine } from './event-line.ts';
-import { command, type Values } from './command.ts';
+import { command, print, type Values } from './command.ts';
 import { connectionOf, eventTypesOf, parseInstant, serverOptions, serverOptionsHelp, wholeNumber } from './options.ts';
 
 const help = `usher events [--type <type>,…] [--since <when>] [--engagement <id>] [--limit <n>] …
@@ -39,16 +39,30 @@ async function printEvents(config: Config, flags: Values<typeof options>): Promi
   const limit = wholeNumber('--limit', flags.limit, maxEvents);
   const query = queryOf(flags);
   query.set('per_page', String(Math.min(limit, maxPageSize)));
-  const api = new Api(connection, new AbortController().signal);
-  try {
-    const found = await readPages(api, query, limit);
-    const lines = found.map((each) => (flags.json ? jsonLine(each) : eventLine(each.event, each.engagement_id)));
-    process.stdout.write(lines.map((line) => `${line}\n`).join(''));
-    if (lines.length === 0) process.stderr.write('No matching events.\n');
-  } finally {
-    await api.close();
-  }
+  const found = await withApi(connection, async (api) => readPages(api, query, limit));
+  const lines = found.map((each) => (flags.json ? jsonLine(each) : eventLine(each.event, each.engagement_id)));
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  if (lines.length === 0) process.stderr.write('No matching events.\n');
 }
+
+export const eventsResend = command({
+  help: `usher events resend <delivery> [--json] …
+
+  Sends a delivery again, now and out of order. The id of a delivery is on the page of its webhook in the console, and in
+  GET /webhooks/{webhook_id}/deliveries. Needs the key of a super_manager of every site of the webhook.
+
+${serverOptionsHelp}
+`,
+  options: serverOptions,
+  arguments: ['<delivery>'],
+  async run(config, flags, id = '') {
+    const delivery = parseId('<delivery>', id);
+    const sent = (await withApi(connectionOf(config, flags), async (api) =>
+      api.post(`/deliveries/${delivery}/replay`, {}),
+    )) as { readonly id: string; readonly state: string };
+    print(flags.json, sent, `The event is sent again as delivery ${sent.id} (${sent.state}).\n`);
+  },
+});
 
 type EventFilter = Readonly<Partial<Record<'type' | 'since' | 'until' | 'engagement' | 'visitor', string | undefined>>>;
 

@@ -6,20 +6,23 @@ import { StartError } from '../platform/errors.ts';
 import { Api } from './api.ts';
 import { command, type Values } from './command.ts';
 import { engagementOf, eventLine, jsonLine } from './event-line.ts';
+import { examineReceiver } from './examine-receiver.ts';
 import { followFeed, type FeedItem } from './follow-feed.ts';
 import { Forwarder } from './forwarder.ts';
-import { connectionOf, eventTypesOf, httpUrl, serverOptions, serverOptionsHelp } from './options.ts';
+import { connectionOf, eventTypesOf, receiverUrl, serverOptions, serverOptionsHelp } from './options.ts';
 import type { Connection } from './profile.ts';
 
-const help = `usher listen [--events <type>,…] [--forward-to <url>] …
+const help = `usher listen [<url>] [--events <type>,…] …
 
-  Prints events as they happen, until Ctrl-C. With --forward-to it also sends each event to that URL as a webhook would,
-  and prints the response, so you can develop a receiver on your own machine without registering a webhook.
+  Prints events as they happen, until Ctrl-C. With a URL, such as localhost:3000/hook, it also sends each event there as a
+  webhook would, and prints the response, so you can develop a receiver on your own machine without registering a webhook.
   A manager's key receives the events of all their sites, an operator's key only the events that concern the operator.
 
   --events a,b          only these event types
-  --forward-to <url>    POST each event to this URL, signed like webhooks (Standard Webhooks), without retries
+  --forward-to <url>    the same as the argument: POST each event there, signed like webhooks, without retries
   --secret whsec_…      sign with this secret; by default a new one is generated and printed
+  --misbehave           examine the receiver at <url> instead: send it repeated, late, forged, large and unknown events, and
+                        print what it does right and wrong. Needs no server; --secret is the receiver's secret
 ${serverOptionsHelp}
 
   Secrets in events (a visitor's new access_token) are left empty: only registered webhooks and the visitor receive them.
@@ -30,11 +33,57 @@ const options = {
   events: { type: 'string' },
   'forward-to': { type: 'string' },
   secret: { type: 'string' },
+  misbehave: { type: 'boolean', default: false },
 } as const;
 
-export const listen = command({ help, options, run: async (config, flags) => listenUntilStopped(config, flags) });
+export const listen = command({
+  help,
+  options,
+  arguments: ['[url]'],
+  async run(config, { misbehave, ...flags }, to) {
+    const given = { ...flags, 'forward-to': flags['forward-to'] ?? to };
+    if (misbehave) await examine(given);
+    else await listenUntilStopped(config, given);
+  },
+});
 
-async function listenUntilStopped(config: Config, flags: Values<typeof options>): Promise<void> {
+/** `usher events tail`: what `usher listen` prints. */
+export const eventsTail = command({
+  help: `usher events tail [--events <type>,…] …
+
+  Prints events as they happen, until Ctrl-C: the same as usher listen without a URL.
+
+  --events a,b          only these event types
+${serverOptionsHelp}
+`,
+  options: { ...serverOptions, events: { type: 'string' } },
+  run: async (config, flags) => listenUntilStopped(config, flags),
+});
+
+interface ListenFlags extends Omit<Values<typeof options>, 'forward-to' | 'secret' | 'misbehave'> {
+  readonly 'forward-to'?: string | undefined;
+  readonly secret?: string | undefined;
+}
+
+async function examine({ 'forward-to': to, secret, json }: ListenFlags): Promise<void> {
+  if (to === undefined || secret === undefined)
+    throw new StartError(
+      '--misbehave needs the URL of a receiver and its secret: usher listen localhost:3000/hook --misbehave --secret whsec_…',
+    );
+  const receiver = forwardingOf(to, secret);
+  if (receiver === null) return;
+  let wrong = 0;
+  for await (const { trial, isRight, detail } of examineReceiver(receiver.to, receiver.secret)) {
+    if (!isRight) wrong += 1;
+    const line = json
+      ? JSON.stringify({ trial, right: isRight, detail })
+      : `${isRight ? 'right' : 'WRONG'}  ${trial}: ${detail}`;
+    process.stdout.write(`${line}\n`);
+  }
+  if (wrong > 0) process.exitCode = 1;
+}
+
+async function listenUntilStopped(config: Config, flags: ListenFlags): Promise<void> {
   const connection = connectionOf(config, flags);
   const spelling = spellingOf(eventTypesOf('--events', flags.events) ?? eventTypes);
   const forwarding = forwardingOf(flags['forward-to'], flags.secret);
@@ -95,7 +144,7 @@ function forwardingOf(to: string | undefined, given: string | undefined): Forwar
   const generated = given === undefined ? newSecret() : null;
   const secret = secretBytes(given ?? generated ?? '');
   if (secret === null) throw new StartError('--secret must be whsec_ followed by 24 to 64 bytes in base64.');
-  return { to: httpUrl('--forward-to', to), secret, newSecret: generated };
+  return { to: receiverUrl('--forward-to', to), secret, newSecret: generated };
 }
 
 function greetingOf({ url }: Connection, forwarding: Forwarding | null): string {

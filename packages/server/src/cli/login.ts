@@ -1,6 +1,6 @@
 import { StartError } from '../platform/errors.ts';
 import { serverUrl } from '../platform/server-url.ts';
-import { Api } from './api.ts';
+import { withApi } from './api.ts';
 import { command, print } from './command.ts';
 import { baseUrl } from './options.ts';
 import { deleteProfile, writeProfile } from './profile.ts';
@@ -27,13 +27,8 @@ export const login = command({
     const secret = await readSecret(`Secret of the API key ${id}: `);
     if (secret === '') throw new StartError('No secret was given. Type it when asked, or pipe it to usher login.');
     const connection = { url, key: { id, secret } };
-    const api = new Api(connection, new AbortController().signal);
-    try {
-      // Signs in, so that a wrong key is not kept.
-      await api.get('/operator_authentication/sessions/current');
-    } finally {
-      await api.close();
-    }
+    // Signs in, so that a wrong key is not kept.
+    await withApi(connection, async (api) => api.get('/operator_authentication/sessions/current'));
     writeProfile(path, connection);
     print(json, { url, key_id: id, profile: path }, `Logged in to ${url}. The key is kept in ${path}.\n`);
   },

@@ -61,6 +61,12 @@ export function httpUrl(flag: string, text: string): URL {
   return url;
 }
 
+/** The URL of a receiver. `localhost:3000/hook` means `http://localhost:3000/hook`. */
+export function receiverUrl(flag: string, text: string): URL {
+  const isShort = /^[\w.-]+:\d{1,5}(?:[/?]|$)/.test(text);
+  return httpUrl(flag, isShort ? `http://${text}` : text);
+}
+
 /** Event types from a list separated by commas; `null` means all types. */
 export function eventTypesOf(flag: string, text: string | undefined): readonly EventType[] | null {
   if (text === undefined) return null;

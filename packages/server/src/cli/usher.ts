@@ -61,6 +61,15 @@ const commands: Readonly<Record<string, ListedCommand>> = {
     async () => (await import('./listen.ts')).listen,
   ),
   events: list('print past events from the log', async () => (await import('./events.ts')).events),
+  'events tail': list('print events as they happen', async () => (await import('./listen.ts')).eventsTail),
+  'events resend': list('send a delivery again', async () => (await import('./events.ts')).eventsResend),
+  trigger: list('send a sample event to a receiver', async () => (await import('./trigger.ts')).trigger),
+  'queues list': list('list the queues', async () => (await import('./resources.ts')).queuesList),
+  'queues get': list('print one queue', async () => (await import('./resources.ts')).queuesGet),
+  'hours list': list('list the opening hours', async () => (await import('./resources.ts')).hoursList),
+  'hours get': list('print one policy of opening hours', async () => (await import('./resources.ts')).hoursGet),
+  'webhooks list': list('list the webhooks', async () => (await import('./resources.ts')).webhooksList),
+  'webhooks get': list('print one webhook', async () => (await import('./resources.ts')).webhooksGet),
 };
 
 const shells = ['bash', 'zsh', 'fish'] as const;

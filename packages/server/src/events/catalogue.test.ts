@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { catalogue, eventTypes, type EventFields, type EventType } from './catalogue.ts';
-import { eventWebhooks, makeEvent } from './make-event.ts';
+import { eventSchemas, makeEvent } from './make-event.ts';
 
 /** The payloads of the interface, written by hand: an event must have exactly these fields, in this order. */
 
@@ -307,7 +307,7 @@ for (const [type, where, allowed] of enumerations) {
 }
 
 function schemaOf(type: EventType): unknown {
-  return eventWebhooks()[type]?.post.requestBody?.content['application/json']?.schema;
+  return eventSchemas()[type]?.schema;
 }
 
 /** The values that the schema lists for the field; empty for a field without a list, such as a boolean. */
@@ -369,11 +369,10 @@ test('an event needs a UUID and an instant, and an error names the field but not
 });
 
 test('openapi.json has a webhook with a one-line summary for every event type', () => {
-  const webhooks = eventWebhooks();
-  assert.deepEqual(Object.keys(webhooks), eventTypes);
-  const titles = Object.entries(webhooks).map(([type, { post }]) => {
-    assert.match(post.summary ?? '', /^[A-Z][^\n.]+$/, type);
-    const schema = post.requestBody?.content['application/json']?.schema;
+  const schemas = eventSchemas();
+  assert.deepEqual(Object.keys(schemas), eventTypes);
+  const titles = Object.entries(schemas).map(([type, { trigger, schema }]) => {
+    assert.match(trigger, /^[A-Z][^\n.]+$/, type);
     assert.ok(isObject(schema));
     assert.equal(at(schema, ['properties', 'event_type', 'const']), type);
     return schema['title'];

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import Type from 'typebox';
 import { isUuid } from '../platform/ids.ts';
-import type { ApiDocument } from '../platform/openapi.ts';
+import type { EventSchemas } from '../platform/openapi/document.ts';
 import { catalogue, eventTypes, type EventFields, type EventPayload, type EventType } from './catalogue.ts';
 import { fieldOrder, type FieldSchema } from './field-order.ts';
 import { instant } from './vocabulary.ts';
@@ -76,16 +76,13 @@ function describeErrors(errors: readonly ErrorObject[] | null | undefined): stri
     .join('; ');
 }
 
-/** `webhooks` of openapi.json: the payload of each event type. */
-export function eventWebhooks(): ApiDocument['webhooks'] {
+/** The events in openapi.json, each with its schema and a sample. */
+export function eventSchemas(): EventSchemas['events'] {
+  const identity = { id: '5f0f7a6e-4c58-4f5e-9d0b-6f6f3b1c2d3e', at: new Date('2027-01-31T09:00:00.000Z') };
   return Object.fromEntries(
     eventTypes.map((type) => {
-      const post = {
-        summary: catalogue[type].trigger,
-        requestBody: { required: true, content: { 'application/json': { schema: schemaOf(type) } } },
-        responses: { '2XX': { description: 'Received. Any 2xx will do.' } },
-      };
-      return [type, { post }];
+      const { trigger } = catalogue[type];
+      return [type, { trigger, schema: schemaOf(type), sample: sampleEvent(type, identity) }];
     }),
   );
 }

@@ -81,6 +81,7 @@ export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = 
       route.schema.response = { ...(route.schema.response as object), '4xx': problemSchema, '5xx': problemSchema };
   });
   app.decorateRequest('sql');
+  app.decorateRequest('refusedWith', null);
   const headers = dataHeaders();
   const checkProxy = trustProxy === false ? warnOfProxy(log) : dropPorts;
   app.addHook('onRequest', (request, reply, done) => {
@@ -194,6 +195,7 @@ function createErrorHandler(
     const refusal = found.code === 'database_unavailable' && diskSpace?.isFull === true ? diskFull() : found;
     if (refusal.code === 'internal_error') log.error({ err: error, request_id: request.id }, 'internal error');
     if (found.code === 'database_unavailable') log.warn({ err: error, request_id: request.id }, 'database unavailable');
+    request.refusedWith = refusal.code;
     const problem = problemOf(refusal, request.id);
     void reply.code(problem.status).headers(refusal.headers).type(problemType).send(problem);
   };

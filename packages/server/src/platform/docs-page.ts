@@ -1,23 +1,34 @@
+import { curlSample } from './docs-samples.ts';
 import { errors } from './errors.ts';
-import type { ApiDocument, ApiOperation } from './openapi.ts';
+import type { ApiDocument, ApiOperation } from './openapi/document.ts';
+
+type Schemas = ApiDocument['components']['schemas'];
 
 /** Renders the API reference as one page without scripts and without requests to other servers. */
 export function docsPage(api: ApiDocument, pathPrefix: string): string {
   const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
-  const groups = Map.groupBy(operations, ({ operation }) => operation.tags?.[0] ?? 'Other');
-  const navigation = [...groups]
-    .map(([tag, members]) => `<h2>${escape(tag)}</h2><ul>${members.map(navigationEntry).join('')}</ul>`)
+  const byTag = Map.groupBy(operations, ({ operation }) => operation.tags?.[0] ?? 'Other');
+  const groups = api.tags.flatMap(({ name, description }) => {
+    const members = byTag.get(name);
+    return members === undefined ? [] : [{ tag: name, description, members }];
+  });
+  const navigation = groups
+    .map(({ tag, members }) => `<h2>${escape(tag)}</h2><ul>${members.map(navigationEntry).join('')}</ul>`)
     .join('');
-  const sections = [...groups]
+  const sections = groups
     .map(
-      ([tag, members]) =>
-        `<section><h2 id="${anchor(tag)}">${escape(tag)}</h2>${members.map(operationArticle).join('')}</section>`,
+      ({ tag, description, members }) =>
+        `<section><h2 id="${anchor(tag)}">${escape(tag)}</h2><p>${escape(description)}</p>${members
+          .map((member) => operationArticle(member, api.components))
+          .join('')}</section>`,
     )
     .join('');
   const events = Object.entries(api.webhooks).map(([type, { post }]) => listEvent(type, post, api.components.schemas));
-  const shown = new Set(events.map(({ name }) => name));
+  // Bodies and answers are shown with their operations.
+  const ofOperations = Object.keys(api.components.schemas).filter(isOfOperation);
+  const shown = new Set([...events.map(({ name }) => name), ...ofOperations]);
   const schemas = Object.entries(api.components.schemas).filter(([name]) => !shown.has(name));
   return `<!doctype html>
 <html lang="en">
@@ -29,7 +40,7 @@ export function docsPage(api: ApiDocument, pathPrefix: string): string {
 <body>
 <nav aria-label="Reference"><p class="brand"><a href="#top">${escape(api.info.title)}</a> <small>${escape(api.info.version)}</small></p>${navigation}
 <h2>Events</h2><ul>${events.map(({ type, name }) => `<li><a href="#schema-${escape(name)}">${escape(type)}</a></li>`).join('')}</ul>
-<h2>More</h2><ul><li><a href="#schemas">Schemas</a></li><li><a href="#errors">Errors</a></li><li><a href="${pathPrefix}/openapi.json">openapi.json</a></li></ul></nav>
+<h2>More</h2><ul><li><a href="#schemas">Schemas</a></li><li><a href="#errors">Errors</a></li><li><a href="${pathPrefix}/openapi.json">openapi.json</a></li><li><a href="${pathPrefix}/asyncapi.json">asyncapi.json</a></li></ul></nav>
 <main id="top"><h1>API reference</h1><p>${escape(api.info.description ?? '')}</p>
 <p>Send a token as <code>Authorization: Bearer …</code> (or <code>Token …</code>); get one with an API key at <a href="${operationLink('POST', '/operator_authentication/tokens')}">POST /operator_authentication/tokens</a>. Bodies are JSON. Every error is a <a href="#schema-Problem">Problem</a>.</p>
 ${sections}
@@ -52,9 +63,25 @@ function navigationEntry({ path, method }: Listed): string {
   return `<li><a href="${operationLink(method, path)}"><span class="method ${method}">${method}</span> <span>${escape(path)}</span></a></li>`;
 }
 
-function operationArticle({ path, method, operation }: Listed): string {
+/** `CreateQueueRequest` and `ListQueuesResponse` are used once, so their fields are shown in place. */
+function isOfOperation(name: string): boolean {
+  return (
+    /^[A-Z]\w+(?:Request|Response)$/.test(name) &&
+    !/^(?:Engagement|Transfer|MediaUpgrade|VisitorAuthentication)Request$/.test(name)
+  );
+}
+
+function inPlace(schema: unknown, schemas: Schemas): unknown {
+  const name = isSchema(schema) ? nameOf(schema) : '';
+  return isOfOperation(name) ? schemas[name] : schema;
+}
+
+function operationArticle(
+  { path, method, operation }: Listed,
+  { schemas, responses: shared }: ApiDocument['components'],
+): string {
   const { parameters = [], requestBody, responses } = operation;
-  const body = onlySchema(requestBody?.content);
+  const body = inPlace(onlySchema(requestBody?.content), schemas);
   return `<article id="${anchor(`${method} ${path}`)}">
 <h3><span class="method ${method}">${method}</span> <code>${escape(path)}</code></h3>
 <p>${escape(operation.summary ?? '')}${operation.description === undefined ? '' : `. ${escape(operation.description)}`}</p>
@@ -63,9 +90,32 @@ ${parameters.length === 0 ? '' : `<h4>Parameters</h4>${fieldTable(parameters.map
 ${body === undefined ? '' : `<h4>Body</h4>${schemaView(body)}`}
 ${Object.entries(responses)
   .filter(([status]) => status.startsWith('2'))
-  .map(([status, { content }]) => `<h4>Response ${escape(status)}</h4>${responseView(onlySchema(content))}`)
+  .map(
+    ([status, { content }]) =>
+      `<h4>Response ${escape(status)}</h4>${responseView(inPlace(onlySchema(content), schemas))}${exampleView(content)}`,
+  )
   .join('')}
+<h4>Errors</h4><p>${errorList(responses, shared)}</p>
+<details><summary>With curl</summary><pre><code>${escape(curlSample(method, path, operation))}</code></pre></details>
 </article>`;
+}
+
+/** The recorded answer. */
+function exampleView(content: ApiOperation['responses'][string]['content']): string {
+  const example = Object.values(content ?? {})[0]?.example;
+  return example === undefined
+    ? ''
+    : `<details><summary>Example</summary><pre><code>${escape(JSON.stringify(example, null, 2))}</code></pre></details>`;
+}
+
+/** Links to the errors that an operation can answer. */
+function errorList(responses: ApiOperation['responses'], shared: ApiDocument['components']['responses']): string {
+  const names = Object.values(responses).map(({ $ref = '' }) => $ref.split('/').at(-1) ?? '');
+  const text = JSON.stringify(names.map((name) => shared[name]));
+  return Object.entries(errors)
+    .filter(([code]) => text.includes(`"${code}"`))
+    .map(([code, { status }]) => `${status} <a href="#error-${code}"><code>${code}</code></a>`)
+    .join(', ');
 }
 
 /** A body has one content type: JSON, or that of a file. */
@@ -108,6 +158,7 @@ function eventArticle({ type, summary, name, schema }: ListedEvent): string {
 interface Schema {
   readonly $ref?: string;
   readonly anyOf?: readonly unknown[];
+  readonly oneOf?: readonly unknown[];
   readonly const?: string | number | boolean | null;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -155,7 +206,7 @@ function fieldsOf(schema: Schema): Field[] {
 /** The fields of all alternatives. A field that differs between alternatives gets alternatives itself. */
 function propertiesOf(schema: Schema): Map<string, unknown> {
   const fields = new Map<string, unknown>();
-  for (const alternative of (schema.anyOf ?? [schema]).filter(isSchema)) {
+  for (const alternative of (schema.anyOf ?? schema.oneOf ?? [schema]).filter(isSchema)) {
     for (const [name, field] of Object.entries(alternative.properties ?? {})) {
       const known = fields.get(name);
       const differs = known !== undefined && JSON.stringify(known) !== JSON.stringify(field);
@@ -191,7 +242,8 @@ function typeView(schema: unknown): string {
     const name = nameOf(schema);
     return `<a href="#schema-${escape(name)}">${escape(name)}</a>`;
   }
-  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeView))].join(' or ');
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives !== undefined) return [...new Set(alternatives.map(typeView))].join(' or ');
   if (schema.const !== undefined) return `<code>${escape(String(schema.const))}</code>`;
   if (schema.enum !== undefined)
     return schema.enum.map((value) => `<code>${escape(String(value))}</code>`).join(' or ');
@@ -264,6 +316,8 @@ a { color: var(--mark); }
 article { padding: 1rem 0; border-top: 1px solid var(--line); }
 article:target h3, tr:target { background: color-mix(in srgb, var(--mark) 16%, transparent); }
 h3 { margin: .2rem 0; font-size: 16px; } h4 { margin: 1rem 0 .3rem; font-size: 13px; color: var(--soft); }
+pre { margin: .4rem 0; padding: .6rem .8rem; overflow-x: auto; background: var(--shade); border: 1px solid var(--line); border-radius: 6px; }
+pre code { overflow-wrap: normal; } summary { cursor: pointer; color: var(--mark); font-size: 13px; }
 code { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 .method { display: inline-block; flex: none; min-width: 3.4rem; font: 700 11px ui-monospace, monospace; color: var(--mark); }
 .DELETE { color: #b3261e; } .POST { color: #1a7f37; } .PUT, .PATCH { color: #8a6100; }

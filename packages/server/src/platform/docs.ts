@@ -1,32 +1,46 @@
+import { CompressedText } from './compressed.ts';
 import type { App } from './http.ts';
 import { docsPage, docsStyle } from './docs-page.ts';
 import { pageHeaders } from './security-headers.ts';
-import type { ApiDocument } from './openapi.ts';
+import { asyncDocument } from './openapi/async-document.ts';
+import { apiDocument, type EventSchemas } from './openapi/document.ts';
 
 const access = { public: true } as const;
 const page = pageHeaders({ styleSrc: ["'self'"], baseUri: ["'none'"], formAction: ["'none'"] });
 
-/** Serves `/openapi.json` and the reference page `/docs`. Both are rendered once, at the first request. */
-export function docsRoutes(app: App, describe: () => ApiDocument): void {
+type Rendered = Readonly<Record<'openapi' | 'asyncapi' | 'html', CompressedText>>;
+
+/** Serves `/openapi.json`, `/asyncapi.json` and the reference page `/docs`. All are rendered once, at the first request. */
+export function docsRoutes(app: App, eventSchemas: () => EventSchemas): void {
   const { pathPrefix } = app;
-  let document: { json: string; html: string } | null = null;
-  const render = (): { json: string; html: string } => {
-    if (document !== null) return document;
-    const api = pathPrefix === '' ? describe() : { ...describe(), servers: [{ url: pathPrefix }] };
-    document = { json: `${JSON.stringify(api, null, 2)}\n`, html: docsPage(api, pathPrefix) };
-    return document;
+  let rendered: Rendered | null = null;
+  const render = (): Rendered => {
+    if (rendered !== null) return rendered;
+    const schemas = eventSchemas();
+    const api = apiDocument(app, schemas);
+    rendered = {
+      openapi: new CompressedText(print(api)),
+      asyncapi: new CompressedText(print(asyncDocument(schemas))),
+      html: new CompressedText(docsPage(api, pathPrefix)),
+    };
+    return rendered;
   };
 
-  app.get('/openapi.json', { config: { access }, schema: { hide: true } }, async (_request, reply) => {
-    reply.type('application/json; charset=utf-8');
-    return render().json;
-  });
-  app.get('/docs', { config: { access }, schema: { hide: true } }, async (_request, reply) => {
+  for (const name of ['openapi', 'asyncapi'] as const)
+    app.get(`/${name}.json`, { config: { access }, schema: { hide: true } }, async (request, reply) => {
+      reply.type('application/json; charset=utf-8');
+      return render()[name].answer(request, reply);
+    });
+  app.get('/docs', { config: { access }, schema: { hide: true } }, async (request, reply) => {
     reply.type('text/html; charset=utf-8').headers(page);
-    return render().html;
+    return render().html.answer(request, reply);
   });
   app.get('/docs/style.css', { config: { access }, schema: { hide: true } }, async (_request, reply) => {
     reply.type('text/css; charset=utf-8');
     return docsStyle;
   });
+}
+
+function print(document: unknown): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
 }

@@ -1,8 +1,16 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { ErrorCode } from './errors.ts';
 import type { App } from './http.ts';
 import { writeLine, type Log } from './log.ts';
 import type { Metrics, RouteTimes } from './metrics.ts';
 import { readTraceparent } from './trace.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code of the error that the request was answered with; `null` if it succeeded. */
+    refusedWith: ErrorCode | null;
+  }
+}
 
 /** What is the same for all requests to a route. */
 interface LoggedRoute {
@@ -34,11 +42,12 @@ export function installRequestLog(
     const milliseconds = reply.elapsedTime;
     route.times.observe(reply.statusCode, milliseconds / 1000);
     const repeated = request.method === 'POST' && reply.getHeader('idempotency-replayed') === 'true';
+    const error = request.refusedWith === null ? '' : `,"error":"${request.refusedWith}"`;
     // None of these values can contain a character that JSON escapes: ids, route patterns, HTTP methods.
     writeLine(
       log,
       route.level,
-      `"request_id":"${request.id}",${route.fields},"status":${reply.statusCode},"ms":${decimal(milliseconds)},"caller":"${callerOf(request)}"${repeated ? ',"replayed":true' : ''}${traceFields(request)}`,
+      `"request_id":"${request.id}",${route.fields},"status":${reply.statusCode},"ms":${decimal(milliseconds)},"caller":"${callerOf(request)}"${error}${repeated ? ',"replayed":true' : ''}${traceFields(request)}`,
     );
   };
   app.addHook('onRoute', (route) => {

@@ -16,7 +16,7 @@ import { watchDatabase } from './database-metrics.ts';
 import { createMetrics, metricsRoute, type Metrics } from './metrics.ts';
 import { watchNames } from './names/metrics.ts';
 import { NameResolver } from './names/name-resolver.ts';
-import { apiDocument, type ApiDocument } from './openapi.ts';
+import type { EventSchemas } from './openapi/document.ts';
 import { pageRoutes } from './pages.ts';
 import { pools } from './pools.ts';
 
@@ -69,10 +69,7 @@ export interface Platform extends ProcessResources {
   readonly guard: AddressGuard;
 }
 
-export function openPlatform(
-  resources: ProcessResources,
-  eventWebhooks: () => ApiDocument['webhooks'],
-): Room & Platform {
+export function openPlatform(resources: ProcessResources, eventSchemas: () => EventSchemas): Room & Platform {
   const { config, database, changes, diskSpace } = resources;
   const metrics = createMetrics();
   watchDatabase(metrics.registry, { database, changes, connections: config.databaseConnections });
@@ -91,7 +88,7 @@ export function openPlatform(
       await healthRoutes(app, database.pulse, diskSpace);
       // With a port of its own the metrics are not public: `metrics-server.ts`.
       if (config.metricsPort === null) metricsRoute(app, metrics);
-      docsRoutes(app, () => apiDocument(app, eventWebhooks()));
+      docsRoutes(app, eventSchemas);
       await pageRoutes(app);
     },
     sweeps: { expired: { drop_idempotency_keys: async ({ now }) => dropOldIdempotencyKeys(database.sql, now) } },

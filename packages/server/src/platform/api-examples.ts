@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+
+/** A recorded request and its answer: `npm run openapi` records them, and the test of access checks that they are still what is answered. */
+export interface Example {
+  /** The JSON body of the request. */
+  readonly request?: unknown;
+  readonly status: number;
+  /** The headers of the answer that clients need, by lower-case name. */
+  readonly headers: readonly string[];
+  /** The JSON body of the answer. */
+  readonly response?: unknown;
+}
+
+export type Examples = Readonly<Partial<Record<string, Example>>>;
+
+/** By method and path. Read when the document is requested, which is rare. */
+export const examplesFile = new URL('../../api-examples.json', import.meta.url);
+
+export function readExamples(): Examples {
+  return JSON.parse(readFileSync(examplesFile, 'utf8')) as Examples;
+}

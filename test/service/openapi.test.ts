@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { forThisFile } from '../support/fixture.ts';
+import { startTestServer, type Json } from '../support/server.ts';
+import { makeAccount } from '../support/world.ts';
+
+const text = readFileSync('openapi.json', 'utf8');
+const api: Json = JSON.parse(text);
+
+interface Operation {
+  readonly name: string;
+  readonly operation: Json;
+}
+
+const operations: readonly Operation[] = Object.entries<Json>(api.paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
+);
+
+/** The JSON contents of a request and of its successful answers. */
+function contentsOf({ requestBody, responses }: Json): Json[] {
+  const successes = Object.entries<Json>(responses).filter(([status]) => status.startsWith('2'));
+  return [requestBody, ...successes.map(([, response]) => response)]
+    .map((part) => part?.content?.['application/json'])
+    .filter((content) => content !== undefined);
+}
+
+test('every operation and webhook has a stable name of its own, in camelCase', () => {
+  const webhooks = Object.values<Json>(api.webhooks).map(({ post }) => post);
+  const ids = [...operations.map(({ operation }) => operation), ...webhooks].map(({ operationId }) => operationId);
+  for (const id of ids) assert.match(id, /^[a-z][A-Za-z]+$/);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('every body and answer is a named schema with a recorded example', () => {
+  for (const { name, operation } of operations)
+    for (const { schema, example } of contentsOf(operation)) {
+      assert.match(schema.$ref ?? '', /^#\/components\/schemas\/\w+$/, name);
+      // A second success, such as 200 beside 201, has the same schema.
+      const isOther = Object.keys(operation.responses).filter((status) => status.startsWith('2')).length > 1;
+      if (!isOther) assert.notEqual(example, undefined, `${name} has no example`);
+    }
+});
+
+test('every operation declares its errors as problem documents, with the headers that clients need', () => {
+  for (const { name, operation } of operations) {
+    const failures = Object.entries<Json>(operation.responses).filter(([status]) => status >= '400');
+    for (const [status, { $ref }] of failures) {
+      const { content, headers } = api.components.responses[$ref.split('/').at(-1)];
+      assert.deepEqual(Object.keys(content), ['application/problem+json'], name);
+      if (status === '429' || status === '503') assert.ok('Retry-After' in headers, name);
+    }
+    const names = new Set<string>((operation.parameters ?? []).map((parameter: Json) => parameter.name));
+    const isKeyed = name.startsWith('POST') && operation.security.length > 0;
+    assert.equal(names.has('Idempotency-Key'), isKeyed, name);
+    assert.equal(names.has('If-Match'), '412' in operation.responses, name);
+    for (const { name: parameter, required, schema } of operation.parameters ?? [])
+      assert.ok(required !== true || schema.default === undefined, `${name}: ${parameter} has a default`);
+  }
+  const created = operations.filter(({ operation }) => '201' in operation.responses);
+  const located = created.filter(({ operation }) => operation.responses['201'].headers?.Location !== undefined);
+  assert.ok(located.length > 10, `${located.length} of ${created.length} have a Location`);
+});
+
+test('the feed is a stream of items that their type tells apart', () => {
+  const { content } = api.paths['/feed'].get.responses['200'];
+  assert.deepEqual(content, { 'text/event-stream': { schema: { $ref: '#/components/schemas/FeedItem' } } });
+  const { oneOf, discriminator } = api.components.schemas.FeedItem;
+  assert.equal(discriminator.propertyName, 'type');
+  assert.equal(Object.keys(discriminator.mapping).length, oneOf.length);
+  for (const type of ['feed.open', 'queue.state', 'engagement.start']) assert.ok(type in discriminator.mapping, type);
+});
+
+test("openapi.json and asyncapi.json pass Redocly's recommended rules, but for three paths that must stay", async () => {
+  const config = await createConfig({ extends: ['recommended'] });
+  const problemsOf = async (file: string): Promise<string[]> => {
+    const problems = await lintFromString({ source: readFileSync(file, 'utf8'), absoluteRef: resolve(file), config });
+    return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer ?? ''})`);
+  };
+  assert.deepEqual(await problemsOf('asyncapi.json'), []);
+  // These paths are part of the interface that existing clients use, and no id is `scheduling_policies`.
+  const policy = '`/queues/scheduling_policies/{scheduling_policy_id}`';
+  const ambiguous = (part: string): string =>
+    `no-ambiguous-paths: Paths should resolve unambiguously. Found two ambiguous paths: ${policy} and ` +
+    `\`/queues/{queue_id}/${part}\`. (#/paths/~1queues~1{queue_id}~1${part})`;
+  assert.deepEqual(await problemsOf('openapi.json'), ['rankings', 'tickets', 'stats'].map(ambiguous));
+});
+
+const run = promisify(execFile);
+
+test(
+  'a client that an ordinary generator makes compiles, and runs a whole engagement',
+  { timeout: 120_000 },
+  async () => {
+    const server = await forThisFile(startTestServer());
+    const folder = mkdtempSync(join(tmpdir(), 'usher-client-'));
+    try {
+      const generator = resolve('bench/node_modules/@hey-api/openapi-ts/bin/run.js');
+      const output = join(folder, 'usher');
+      await run(
+        process.execPath,
+        [generator, '-i', resolve('openapi.json'), '-o', output, '-c', '@hey-api/client-fetch'],
+        {
+          cwd: resolve('bench'),
+        },
+      );
+      cpSync('test/generated-client/engagement.ts', join(folder, 'engagement.ts'));
+      const compiler = resolve('node_modules/typescript/bin/tsc');
+      // CommonJS, because the generated code imports files without their extension, which only bundlers and CommonJS resolve.
+      const flags = ['--strict', '--target', 'esnext', '--module', 'commonjs', '--moduleResolution', 'bundler'];
+      const compiled = join(folder, 'compiled');
+      const types = [
+        '--types',
+        'node',
+        '--typeRoots',
+        resolve('node_modules/@types'),
+        '--lib',
+        'esnext,dom,dom.iterable',
+      ];
+      await run(process.execPath, [
+        compiler,
+        ...flags,
+        ...types,
+        '--ignoreConfig',
+        '--outDir',
+        compiled,
+        join(folder, 'engagement.ts'),
+      ]);
+      const account = await makeAccount(server);
+      const { stdout } = await run(process.execPath, [join(compiled, 'engagement.js')], {
+        env: { USHER_URL: server.url, KEY_ID: account.key.id, KEY_SECRET: account.key.secret, SITE_ID: account.siteId },
+      });
+      const { transcript, late, status } = JSON.parse(stdout);
+      assert.deepEqual(
+        transcript.map(({ content }: Json) => content),
+        ['Hello.', 'Good morning.'],
+      );
+      assert.deepEqual([late, status], ['engagement_ended', 409]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
