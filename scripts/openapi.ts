@@ -25,7 +25,8 @@ try {
 /** From a new server, because a server renders its documents once. */
 async function documentOf(name: string): Promise<string> {
   await using server = await startTestServer();
-  return (await fetch(`${server.url}/${name}`)).text();
+  const response = await fetch(`${server.url}/${name}`);
+  return await response.text();
 }
 
 function writeExamples(recorded: ReadonlyMap<string, Example>): void {

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { request } from 'node:https';
 import { after, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { engage, sendText } from '../support/chat.ts';
+import { engage, say, sendText, type Engaged, type TokenHolder } from '../support/chat.ts';
 import { contents, isMessage, openFeed } from '../support/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { freePort } from '../support/process.ts';
 import { startHaproxy, startNginx } from '../support/reverse-proxies.ts';
-import { call, startTestServer } from '../support/server.ts';
+import { call, startTestServer, until } from '../support/server.ts';
 import { linkOf, sessionsPath } from '../support/sign-in.ts';
 import { expectStatus } from '../support/world.ts';
 
@@ -30,6 +31,19 @@ const recipes = [
   { recipe: 'ops/haproxy/haproxy-under-path.cfg', start: startHaproxy, path: '/usher' },
 ];
 
+/** A proxy that is reloaded may refuse a request on an old connection (GOAWAY). Under the same id, repeating it is safe. */
+async function sendSurely(chat: Engaged, who: TokenHolder, content: string): Promise<void> {
+  const id = randomUUID();
+  await until(async () => {
+    const answer = await say(chat, who, content, id).catch((error: unknown) => {
+      assert.ok(error instanceof TypeError, String(error));
+      return null;
+    });
+    if (answer !== null) expectStatus(answer, 200);
+    return answer !== null;
+  });
+}
+
 for (const { recipe, start, path } of recipes) {
   const port = await freePort();
   const signInLimit = 5;
@@ -49,7 +63,7 @@ for (const { recipe, start, path } of recipes) {
     await feed.until(isMessage('one'));
     proxy.reload();
     const sent = ['two', 'three', 'four'];
-    for (const content of sent) await sendText(proxied, visitor, content);
+    for (const content of sent) await sendSurely(proxied, visitor, content);
     await feed.ended;
     await sendText(proxied, visitor, 'five');
     await using back = await openFeed(server, { token: operator.token, lastId: feed.lastId() });
@@ -91,7 +105,7 @@ for (const { recipe, start, path } of recipes) {
       'a caller of the port of Usher needs no path',
     );
     const { servers } = (await call(server, 'GET /openapi.json')).body;
-    assert.deepEqual(servers, path === '' ? undefined : [{ url: path }]);
+    assert.equal(servers[0].url, path === '' ? '/' : path);
   });
 
   test(`${recipe}: the proxy refuses bodies above 26 MiB and does not publish /metrics`, async () => {

@@ -8,9 +8,11 @@ import { expectStatus, makeAccount, makeVisitor } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 
-test('openapi.json matches the routes; run `npm run openapi` after changing them', async () => {
-  const { body } = expectStatus(await call(server, 'GET /openapi.json'), 200);
-  assert.deepEqual(body, JSON.parse(readFileSync('openapi.json', 'utf8')));
+test('openapi.json and asyncapi.json match the routes; run `npm run openapi` after changing them', async () => {
+  for (const name of ['openapi.json', 'asyncapi.json']) {
+    const { body } = expectStatus(await call(server, `GET /${name}`), 200);
+    assert.deepEqual(body, JSON.parse(readFileSync(name, 'utf8')));
+  }
 });
 
 test('openapi.json is OpenAPI 3.1 with webhooks, every reference resolves and every operation is described', async () => {
@@ -36,12 +38,32 @@ test('the reference page has every operation, schema and error, and loads nothin
   assert.match(headers.get('content-type') ?? '', /^text\/html/);
   const { body: api } = await call(server, 'GET /openapi.json');
   for (const path of Object.keys(api.paths)) assert.ok(body.includes(`<code>${path}</code>`), path);
-  for (const name of Object.keys(api.components.schemas)) assert.ok(body.includes(`id="schema-${name}"`), name);
+  // The bodies and answers of single operations are shown with them.
+  const isShownInPlace = (name: string): boolean => !body.includes(`id="schema-${name}"`);
+  const inPlace = Object.keys(api.components.schemas).filter(isShownInPlace);
+  for (const name of inPlace) assert.match(name, /^[A-Z]\w+(?:Request|Response)$/);
+  for (const name of ['Queue', 'EngagementRequest', 'EngagementStartEvent']) assert.ok(!inPlace.includes(name), name);
   assert.ok(body.includes('id="error-invalid_request"'));
-  assert.doesNotMatch(body, /<script|https?:\/\//);
+  assert.doesNotMatch(body, /<script|(?:src|href)="(?:https?:)?\/\//);
   const links = [...body.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
   for (const id of links) assert.ok(body.includes(`id="${id}"`), `dead link ${id}`);
   expectStatus(await call(server, 'GET /docs/style.css'), 200);
+});
+
+test('the reference and the documents are compressed, and say so', async () => {
+  for (const path of ['/docs', '/openapi.json', '/asyncapi.json']) {
+    const plain = await fetch(`${server.url}${path}`, { headers: { 'accept-encoding': 'identity, br;q=0' } });
+    assert.equal(plain.headers.get('content-encoding'), null);
+    const { length } = await plain.text();
+    for (const encoding of ['br', 'gzip']) {
+      // `fetch` decompresses what it receives, and leaves the header of the length.
+      const packed = await fetch(`${server.url}${path}`, { headers: { 'accept-encoding': `${encoding}, deflate` } });
+      assert.equal(packed.headers.get('content-encoding'), encoding);
+      assert.equal(packed.headers.get('vary'), 'accept-encoding');
+      assert.ok(Number(packed.headers.get('content-length')) < length / 5, path);
+      assert.equal((await packed.text()).length, length);
+    }
+  }
 });
 
 test('/metrics reports requests, the database and the process', async () => {

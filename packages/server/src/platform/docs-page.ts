@@ -1,6 +1,6 @@
 import { curlSample } from './docs-samples.ts';
 import { errors } from './errors.ts';
-import type { ApiDocument, ApiOperation } from './openapi/document.ts';
+import type { ApiDocument, ApiOperation } from './openapi/model.ts';
 
 type Schemas = ApiDocument['components']['schemas'];
 

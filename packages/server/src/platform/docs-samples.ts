@@ -1,4 +1,4 @@
-import type { ApiOperation } from './openapi/document.ts';
+import type { ApiOperation } from './openapi/model.ts';
 
 /** A command that calls the operation. `$URL` and `$TOKEN` are the reader's own. */
 export function curlSample(

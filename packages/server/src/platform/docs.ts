@@ -3,7 +3,8 @@ import type { App } from './http.ts';
 import { docsPage, docsStyle } from './docs-page.ts';
 import { pageHeaders } from './security-headers.ts';
 import { asyncDocument } from './openapi/async-document.ts';
-import { apiDocument, type EventSchemas } from './openapi/document.ts';
+import { apiDocument } from './openapi/document.ts';
+import type { EventSchemas } from './openapi/model.ts';
 
 const access = { public: true } as const;
 const page = pageHeaders({ styleSrc: ["'self'"], baseUri: ["'none'"], formAction: ["'none'"] });

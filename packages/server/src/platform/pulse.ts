@@ -8,6 +8,15 @@ const answerMs = 4_000;
 /** A new connection must open and respond within this time. */
 const newAnswerMs = 2_000;
 
+/**
+ * A database on a busy machine may need seconds for a heartbeat. Destroying its connections would only make it slower, so a heartbeat may
+ * take this many times as long as recent ones, up to a limit.
+ */
+const patienceFactor = 5;
+const maxAnswerMs = 15_000;
+/** How much of the time of a slow heartbeat is remembered at the next one. */
+const memory = 0.9;
+
 /** A destroyed connection has closed by then, so that the next heartbeat uses a new one. */
 const closeMs = 50;
 
@@ -22,13 +31,15 @@ type Beat = 'answered' | 'refused' | 'silent';
  *
  * When the old connection is silent, every connection of every pool is destroyed: each may be dead too, and its statements would
  * only fail one by one at their deadlines. While the database is silent, statements are rejected at once. So a statement waits
- * at most `beatMs + answerMs + newAnswerMs` for a silent database, and later statements do not wait.
+ * at most `beatMs + answerMs + newAnswerMs` for a silent database that was not slow before, and later statements do not wait.
  */
 export class Pulse {
   readonly #sql: PoolSql;
   readonly #own: WatchedPool;
   readonly #pools: ReadonlySet<WatchedPool>;
   #isSilent = false;
+  /** How long recent heartbeats took, at most. */
+  #recentMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -59,20 +70,24 @@ export class Pulse {
   }
 
   async #beat(): Promise<void> {
-    if (this.#isSilent || (await this.#probe(answerMs)) === 'silent') {
+    const slowMs = Math.min(maxAnswerMs, patienceFactor * this.#recentMs);
+    if (this.#isSilent || (await this.#probe(Math.max(answerMs, slowMs))) === 'silent') {
       if (!this.#isSilent) await this.#abandonAll();
-      this.#isSilent = (await this.#probe(newAnswerMs)) === 'silent';
+      this.#isSilent = (await this.#probe(Math.max(newAnswerMs, slowMs / 2))) === 'silent';
       if (this.#isSilent) await this.#abandonAll();
     }
     this.#beatSoon();
   }
 
   async #probe(patienceMs: number): Promise<Beat> {
+    const began = performance.now();
     const answer = this.#sql`SELECT`.then(
       (): Beat => 'answered',
       (): Beat => 'refused',
     );
-    return Promise.race([answer, late(patienceMs)]);
+    const beat = await Promise.race([answer, late(patienceMs)]);
+    if (beat === 'answered') this.#recentMs = Math.max(performance.now() - began, this.#recentMs * memory);
+    return beat;
   }
 
   async #abandonAll(): Promise<void> {

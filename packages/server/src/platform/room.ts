@@ -16,7 +16,7 @@ import { watchDatabase } from './database-metrics.ts';
 import { createMetrics, metricsRoute, type Metrics } from './metrics.ts';
 import { watchNames } from './names/metrics.ts';
 import { NameResolver } from './names/name-resolver.ts';
-import type { EventSchemas } from './openapi/document.ts';
+import type { EventSchemas } from './openapi/model.ts';
 import { pageRoutes } from './pages.ts';
 import { pools } from './pools.ts';
 

@@ -1,5 +1,5 @@
 import { version } from '../version.ts';
-import type { EventSchemas } from './document.ts';
+import type { EventSchemas } from './model.ts';
 import { messageName } from './operation-names.ts';
 import { hoist, type Node } from './schemas.ts';
 

@@ -1,5 +1,5 @@
 import { errors, type ErrorCode } from '../errors.ts';
-import type { ApiOperation, ApiParameter, ApiResponse } from './document.ts';
+import type { ApiOperation, ApiParameter, ApiResponse } from './model.ts';
 import { errorCodesOf } from './error-codes.ts';
 import type { Example } from '../api-examples.ts';
 import { namesOf, pascalCase } from './operation-names.ts';

@@ -1,0 +1,70 @@
+import type { Command } from './command.ts';
+
+interface ListedCommand {
+  readonly summary: string;
+  /** Each command is imported only when it is run, because most need the server's code. */
+  readonly load: () => Promise<Command>;
+}
+
+const list = (summary: string, load: () => Promise<unknown>): ListedCommand => ({
+  summary,
+  load: async () => (await load()) as Command,
+});
+
+/** All commands, in the order of the overview. */
+export const commands: Readonly<Record<string, ListedCommand>> = {
+  serve: list('start the server (settings: docs/guide/settings.md)', async () => (await import('./serve.ts')).serve),
+  status: list(
+    'whether the server is ready, its version and its schema',
+    async () => (await import('./status.ts')).status,
+  ),
+  doctor: list(
+    'check settings, database, clock, disk, ports and services',
+    async () => (await import('./doctor.ts')).doctor,
+  ),
+  migrate: list('migrate the database to this version and exit', async () => (await import('./migrate.ts')).migrate),
+  backup: list('write a backup of the database and all files', async () => (await import('./backup.ts')).backup),
+  restore: list('restore a backup into an empty database', async () => (await import('./restore.ts')).restore),
+  'accounts create': list(
+    'create another account and print its API key',
+    async () => (await import('./accounts.ts')).accountsCreate,
+  ),
+  'accounts list': list('list the accounts', async () => (await import('./accounts.ts')).accountsList),
+  'accounts disable': list(
+    'refuse all requests of an account',
+    async () => (await import('./accounts.ts')).accountsDisable,
+  ),
+  'accounts enable': list(
+    'let a disabled account work again',
+    async () => (await import('./accounts.ts')).accountsEnable,
+  ),
+  'accounts delete': list(
+    'delete a disabled account with everything in it',
+    async () => (await import('./accounts.ts')).accountsDelete,
+  ),
+  'keys create': list('create an API key for an existing operator', async () => (await import('./keys.ts')).keysCreate),
+  'sign-in-link': list(
+    'print a single-use link that signs in to the console',
+    async () => (await import('./sign-in-link.ts')).signInLink,
+  ),
+  'signing-keys rotate': list(
+    'sign new tokens with a new key',
+    async () => (await import('./signing-keys.ts')).signingKeysRotate,
+  ),
+  login: list('keep an API key for the commands that call a server', async () => (await import('./login.ts')).login),
+  logout: list('forget the API key that login has kept', async () => (await import('./login.ts')).logout),
+  listen: list(
+    'print events as they happen, or forward them to your receiver',
+    async () => (await import('./listen.ts')).listen,
+  ),
+  events: list('print past events from the log', async () => (await import('./events.ts')).events),
+  'events tail': list('print events as they happen', async () => (await import('./listen.ts')).eventsTail),
+  'events resend': list('send a delivery again', async () => (await import('./events.ts')).eventsResend),
+  trigger: list('send a sample event to a receiver', async () => (await import('./trigger.ts')).trigger),
+  'queues list': list('list the queues', async () => (await import('./resources.ts')).queuesList),
+  'queues get': list('print one queue', async () => (await import('./resources.ts')).queuesGet),
+  'hours list': list('list the opening hours', async () => (await import('./resources.ts')).hoursList),
+  'hours get': list('print one policy of opening hours', async () => (await import('./resources.ts')).hoursGet),
+  'webhooks list': list('list the webhooks', async () => (await import('./resources.ts')).webhooksList),
+  'webhooks get': list('print one webhook', async () => (await import('./resources.ts')).webhooksGet),
+};
