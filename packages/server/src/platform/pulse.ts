@@ -13,7 +13,8 @@ const newAnswerMs = 2_000;
  * take this many times as long as recent ones, up to a limit.
  */
 const patienceFactor = 5;
-const maxAnswerMs = 15_000;
+/** So that a request is answered within ten seconds even then. */
+const maxAnswerMs = 6_500;
 /** How much of the time of a slow heartbeat is remembered at the next one. */
 const memory = 0.9;
 
@@ -31,7 +32,8 @@ type Beat = 'answered' | 'refused' | 'silent';
  *
  * When the old connection is silent, every connection of every pool is destroyed: each may be dead too, and its statements would
  * only fail one by one at their deadlines. While the database is silent, statements are rejected at once. So a statement waits
- * at most `beatMs + answerMs + newAnswerMs` for a silent database that was not slow before, and later statements do not wait.
+ * at most `beatMs + answerMs + newAnswerMs` for a silent database (with `maxAnswerMs` if it was slow before), and later statements do not
+ * wait.
  */
 export class Pulse {
   readonly #sql: PoolSql;
@@ -73,7 +75,7 @@ export class Pulse {
     const slowMs = Math.min(maxAnswerMs, patienceFactor * this.#recentMs);
     if (this.#isSilent || (await this.#probe(Math.max(answerMs, slowMs))) === 'silent') {
       if (!this.#isSilent) await this.#abandonAll();
-      this.#isSilent = (await this.#probe(Math.max(newAnswerMs, slowMs / 2))) === 'silent';
+      this.#isSilent = (await this.#probe(newAnswerMs)) === 'silent';
       if (this.#isSilent) await this.#abandonAll();
     }
     this.#beatSoon();
