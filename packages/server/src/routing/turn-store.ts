@@ -1,3 +1,4 @@
+import { onDemandTypes, type OnDemandType } from '../events/catalogue.ts';
 import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId, EngagementId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
 import type { VisitorFacts } from './board/rules/enqueue.ts';
@@ -18,7 +19,21 @@ export interface LockedAccount {
   /** The sum of the recorded clock steps, and the sum that the times of the account's board include. */
   readonly shiftMs: number;
   readonly boardShiftMs: number;
+  /** The types of events on demand that registered webhooks of the account subscribe. */
+  readonly onDemand: readonly OnDemandType[];
 }
+
+/** Served by webhooks_registered. A disabled webhook counts: its deliveries are held. */
+const subscribedOnDemand = piece(
+  (sql) => sql`
+    ARRAY(SELECT DISTINCT type
+            FROM webhooks w, unnest(w.hears) AS type
+           WHERE w.account_id = accounts.id AND w.side IS NULL AND w.deleted_at IS NULL
+             AND w.hears && ${onDemandArray(sql)} AND type = ANY(${onDemandArray(sql)}))`,
+);
+
+/** Constants, because a shared piece has no parameters. */
+const onDemandArray = piece((sql) => sql.unsafe(`'{${onDemandTypes.join()}}'::text[]`));
 
 /**
  * The times of the account's board do not include all clock steps. Waiting for a lock can make the last turn seem later than now, so
@@ -41,6 +56,7 @@ export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boo
            extract(epoch FROM next_due_at)::float8 * 1000 AS "nextDueAt",
            extract(epoch FROM clock_timestamp())::float8 * 1000 AS now,
            (SELECT shift_ms::float8 FROM clock WHERE only_row) AS "shiftMs", clock_shift_ms::float8 AS "boardShiftMs",
+           ${subscribedOnDemand(sql)} AS "onDemand",
            set_config('usher.turn', 'on', true)
       FROM accounts
      WHERE id = ${accountId}

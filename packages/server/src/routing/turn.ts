@@ -12,6 +12,7 @@ import type { MediaUpgrade } from './board/rules/upgrading.ts';
 import { movedBetween } from './board-moves.ts';
 import { catchUp, loadBoard } from './load-board.ts';
 import { settleTime } from './move-times.ts';
+import { ticketEvents } from './on-demand/ticket-events.ts';
 import {
   existingIds,
   lockEngagements,
@@ -182,7 +183,7 @@ function carryOut(board: Board, job: Job, now: number, { facts, existing, upgrad
 async function write(
   sql: Sql,
   board: Board,
-  { accountId, version, nextVersion, seq, now, nextDueAt }: LockedAccount,
+  { accountId, version, nextVersion, seq, now, nextDueAt, onDemand }: LockedAccount,
   { answers, traces }: { readonly answers: readonly (() => void)[]; readonly traces: Traces },
 ): Promise<TurnOutcome> {
   const changes = takeChanges(board);
@@ -200,7 +201,7 @@ async function write(
     if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
     return { cached: { board, version }, answers, dueInMs, moved: null, visits: [] };
   }
-  await writeTurn(sql, mark, changes, traces);
+  await writeTurn(sql, mark, changes, { traces, onDemand: ticketEvents(changes, onDemand) });
   return {
     cached: { board, version: mark.version },
     answers,

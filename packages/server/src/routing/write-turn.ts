@@ -1,5 +1,5 @@
 import { piece, type Sql } from '../platform/database.ts';
-import { appendRows, type Traces } from '../events/append.ts';
+import { appendRows, appendSubjectEvents, type SubjectEvent, type Traces } from '../events/append.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Changes } from './board/structures/changes.ts';
 import { appendUpgradeStates } from './media-upgrade.ts';
@@ -16,18 +16,30 @@ export interface TurnMark {
   readonly nextDueAt: number | null;
 }
 
+interface TurnEvents {
+  readonly traces: Traces;
+  readonly onDemand: readonly SubjectEvent[];
+}
+
 /**
  * Writes all changes and events of a turn in one statement. Each object is written once, in its final state: new ones are
  * inserted, others are updated by their keys. Rows are sent as JSON, one text per table. If the state of operators may have
- * changed, a second statement ends their presence interval and begins the next.
+ * changed, a second statement ends their presence interval and begins the next. Events on demand have a statement of their own.
  */
-export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes, traces: Traces): Promise<void> {
+export async function writeTurn(
+  sql: Sql,
+  mark: TurnMark,
+  changes: Changes,
+  { traces, onDemand }: TurnEvents,
+): Promise<void> {
   const at = new Date(mark.now);
+  const { accountId } = mark;
   const rows = rowsOf(changes, at, traces);
   // Sent together and run in order: the second statement sees the rows of the first.
   await Promise.all([
     writeRows(sql, mark, rows),
     ...(rows.states.length === 0 ? [] : [sql`SELECT keep_presence(${at}, ${JSON.stringify(rows.states)}::text::json)`]),
+    ...(onDemand.length === 0 ? [] : [appendSubjectEvents(sql, { accountId, at }, onDemand)]),
   ]);
 }
 

@@ -1,5 +1,6 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
+import { compileFilter, type Filter } from '../../events/filter.ts';
 import { loggedTypes } from '../../events/subscribers.ts';
 import type { Piece, Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
@@ -118,16 +119,17 @@ export async function insertWebhook(
   { id, accountId, destinationId, registeredBy }: WebhookIds & { readonly registeredBy: OperatorId | 'sample data' },
   { secret, credentials = null, ...webhook }: WebhookSettings & SealedSecrets,
 ): Promise<WebhookRow> {
-  const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
+  const { url, method, headers, events, site_ids, description, ordering, enabled, filter } = webhook;
   const isSample = registeredBy === 'sample data';
   const registrar = isSample ? null : registeredBy;
   const [row] = await sql<WebhookRow[]>`
     INSERT INTO webhooks (id, account_id, destination_id, url, method, headers, events, hears, site_ids, description,
-                          ordering, secret, credentials, enabled, disabled_because, disabled_at, registered_by, url_set_by, is_sample)
+                          ordering, secret, credentials, enabled, disabled_because, disabled_at, registered_by, url_set_by, is_sample,
+                          filter, filter_path)
     VALUES (${id}, ${accountId}, ${destinationId}, ${url}, ${method}, ${JSON.stringify(headers ?? {})}::text::json,
             ${events}, ${loggedTypes(events)}, ${site_ids}::uuid[], ${description},
             ${ordering}, ${secret}, ${credentials}, ${enabled}, ${enabled ? null : 'asked'}, ${enabled ? null : sql`now()`},
-            ${registrar}, ${registrar}, ${isSample})
+            ${registrar}, ${registrar}, ${isSample}, ${jsonOf(filter)}::text::json, ${pathOf(filter)}::text::jsonpath)
     RETURNING ${columns(sql)}`;
   if (row === undefined) throw new Error('INSERT returned no webhook');
   return row;
@@ -147,7 +149,7 @@ export async function updateWebhook(
   { id, destinationId, urlSetBy }: Omit<WebhookIds, 'accountId'> & { readonly urlSetBy: OperatorId | null },
   { isSigned, credentials, ...webhook }: WebhookSettings & ChangedSecrets,
 ): Promise<WebhookRow> {
-  const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
+  const { url, method, headers, events, site_ids, description, ordering, enabled, filter } = webhook;
   const [row] = await sql<WebhookRow[]>`
     UPDATE webhooks
        SET destination_id = ${destinationId}, url = ${url}, method = ${method},
@@ -162,11 +164,20 @@ export async function updateWebhook(
            old_secret = CASE WHEN ${isSigned} THEN old_secret END,
            old_secret_until = CASE WHEN ${isSigned} THEN old_secret_until END,
            credentials = ${credentials === 'as before' ? sql`credentials` : credentials},
+           filter = ${jsonOf(filter)}::text::json, filter_path = ${pathOf(filter)}::text::jsonpath,
            version = version + 1, updated_at = now()
      WHERE id = ${id}
     RETURNING ${columns(sql)}`;
   if (row === undefined) throw new Error('a locked webhook has vanished');
   return row;
+}
+
+function jsonOf(filter: Filter | null): string | null {
+  return filter === null ? null : JSON.stringify(filter);
+}
+
+function pathOf(filter: Filter | null): string | null {
+  return filter === null ? null : compileFilter(filter);
 }
 
 /** Makes the operator the registrar of a locked webhook. */
