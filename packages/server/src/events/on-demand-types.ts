@@ -1,5 +1,5 @@
 import { media } from '@usher/contract/media';
-import { endedTicketStates } from '@usher/contract/states';
+import { endedTicketStates, queueStatuses } from '@usher/contract/states';
 import Type from 'typebox';
 import { body, nullable, oneOf } from '../platform/schema.ts';
 import { event } from './declaration.ts';
@@ -79,6 +79,68 @@ export const onDemandDeclarations = {
         engagement_id: sample.ids.engagement,
         state: 'engaged',
         queue_id: sample.ids.queue,
+      },
+    },
+    onDemand: true,
+    hiddenFromVisitors: true,
+  }),
+  'operator.presence': event({
+    title: 'OperatorPresenceEvent',
+    trigger: 'An operator becomes available or unavailable, or takes other media',
+    fields: {
+      operator: body({
+        id,
+        available: Type.Boolean({ description: 'Whether tickets can be offered to the operator, busy or not' }),
+        media: Type.Array(oneOf(media), { description: 'What the operator takes; empty if not available' }),
+        because: Type.Unsafe<'set' | 'expired' | 'disabled'>({
+          ...oneOf(['set', 'expired', 'disabled'] as const),
+          description:
+            'set: the presence was set, also after a missed offer; expired: it was not renewed in time; disabled: the operator was disabled',
+        }),
+        reason: nullable(
+          Type.String({ description: 'The reason that was given with the presence; missed_call after a missed offer' }),
+        ),
+      }),
+    },
+    sample: {
+      operator: { id: sample.ids.operator, available: false, media: [], because: 'set', reason: 'lunch' },
+    },
+    onDemand: true,
+    hiddenFromVisitors: true,
+  }),
+  'queue.status': event({
+    title: 'QueueStatusEvent',
+    trigger: 'The status of a queue changes',
+    fields: {
+      queue: body({
+        id,
+        site_id: id,
+        status: Type.Unsafe<(typeof queueStatuses)[number]>({
+          ...oneOf(queueStatuses),
+          description: 'opened: a visitor may enter the queue or one of its fallbacks',
+        }),
+        self_status: Type.Unsafe<(typeof queueStatuses)[number]>({
+          ...oneOf(queueStatuses),
+          description: 'The status without fallback queues',
+        }),
+        previous_status: oneOf(queueStatuses),
+        previous_self_status: oneOf(queueStatuses),
+        reason: Type.Unsafe<'hours' | 'staff' | 'capacity' | 'fallback'>({
+          ...oneOf(['hours', 'staff', 'capacity', 'fallback'] as const),
+          description:
+            'What changed: the hours, whether an operator is available, whether there is room, or only the status of a fallback queue',
+        }),
+      }),
+    },
+    sample: {
+      queue: {
+        id: sample.ids.queue,
+        site_id: sample.ids.site,
+        status: 'full',
+        self_status: 'full',
+        previous_status: 'opened',
+        previous_self_status: 'opened',
+        reason: 'capacity',
       },
     },
     onDemand: true,

@@ -3,6 +3,9 @@ import { appendRows, appendSubjectEvents, type SubjectEvent, type Traces } from 
 import type { AccountId } from '../platform/ids.ts';
 import type { Changes } from './board/structures/changes.ts';
 import { appendUpgradeStates } from './media-upgrade.ts';
+import { writeReported } from './on-demand/store.ts';
+import type { StateReport } from './on-demand/subjects.ts';
+import { isEmptyReport } from './on-demand/watch-states.ts';
 import { rowsOf, type TurnRows } from './turn-rows.ts';
 
 /** What a turn writes to the account's row. */
@@ -18,7 +21,8 @@ export interface TurnMark {
 
 interface TurnEvents {
   readonly traces: Traces;
-  readonly onDemand: readonly SubjectEvent[];
+  readonly ofTickets: readonly SubjectEvent[];
+  readonly report: StateReport;
 }
 
 /**
@@ -30,16 +34,18 @@ export async function writeTurn(
   sql: Sql,
   mark: TurnMark,
   changes: Changes,
-  { traces, onDemand }: TurnEvents,
+  { traces, ofTickets, report }: TurnEvents,
 ): Promise<void> {
   const at = new Date(mark.now);
   const { accountId } = mark;
   const rows = rowsOf(changes, at, traces);
+  const onDemand = [...ofTickets, ...report.events];
   // Sent together and run in order: the second statement sees the rows of the first.
   await Promise.all([
     writeRows(sql, mark, rows),
     ...(rows.states.length === 0 ? [] : [sql`SELECT keep_presence(${at}, ${JSON.stringify(rows.states)}::text::json)`]),
     ...(onDemand.length === 0 ? [] : [appendSubjectEvents(sql, { accountId, at }, onDemand)]),
+    ...(isEmptyReport(report) ? [] : [writeReported(sql, accountId, report)]),
   ]);
 }
 

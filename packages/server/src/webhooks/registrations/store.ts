@@ -1,4 +1,5 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { EventType } from '../../events/catalogue.ts';
 import type { DestinationId } from '../../events/destination.ts';
 import { compileFilter, type Filter } from '../../events/filter.ts';
 import { loggedTypes } from '../../events/subscribers.ts';
@@ -178,6 +179,36 @@ function jsonOf(filter: Filter | null): string | null {
 
 function pathOf(filter: Filter | null): string | null {
   return filter === null ? null : compileFilter(filter);
+}
+
+/** What is reported of the states of queues and operators, by event type. */
+const reportedKinds = new Map<EventType, string>([
+  ['queue.status', 'queue'],
+  ['operator.presence', 'operator'],
+]);
+
+interface NewSubscription {
+  readonly accountId: AccountId;
+  readonly id: WebhookId;
+  /** The types that the webhook has subscribed from now on. */
+  readonly types: readonly EventType[];
+}
+
+/**
+ * The first webhook of a locked account that subscribes to states of queues or operators is sent changes from now on, and not those
+ * since an earlier subscription ended. So that is forgotten, and a turn notes how they are now.
+ */
+export async function beginReports(sql: Sql, { accountId, id, types }: NewSubscription): Promise<void> {
+  const reported = types.filter((type) => reportedKinds.has(type));
+  if (reported.length === 0) return;
+  const others = await sql<{ type: EventType }[]>`
+    SELECT DISTINCT unnest(hears) AS type
+      FROM webhooks WHERE account_id = ${accountId} AND side IS NULL AND deleted_at IS NULL AND id <> ${id}`;
+  const first = reported.filter((type) => !others.some((other) => other.type === type));
+  if (first.length === 0) return;
+  const kinds = first.flatMap((type) => reportedKinds.get(type) ?? []);
+  await sql`DELETE FROM reported_states WHERE account_id = ${accountId} AND kind = ANY(${kinds})`;
+  await sql`SELECT restart_reports(${accountId})`;
 }
 
 /** Makes the operator the registrar of a locked webhook. */
