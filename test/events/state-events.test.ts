@@ -15,7 +15,9 @@ import {
   makePolicy,
   makeQueue,
   makeSite,
+  makeVisitor,
   queueFields,
+  requestTicket,
   setPresence,
   type TestAccount,
 } from '../support/world.ts';
@@ -240,4 +242,45 @@ test('what was reported of a deleted queue is removed', async () => {
   expectStatus(await call(server, `DELETE /queues/${queue}`, { token: account.admin }), 204);
   await untilNoted(account, 0);
   assert.deepEqual(await statusesOf(account), []);
+});
+
+test('with concurrent turns of two processes each change is reported once: the events form one chain', async () => {
+  const account = await makeAccount(server);
+  const fields = { capacity_policy: { type: 'fixed', capacity: 2 }, when_unstaffed: 'reject' };
+  const queue = await makeQueue(server, account, fields);
+  const operator = await makeAvailableOperator(server, account, { media: ['text'] });
+  const types = [...events, 'ticket.created', 'ticket.ended'];
+  await makeWebhook(server, account, { ...webhookFields, events: types });
+  await untilNoted(account, 3);
+  const visitors = await Promise.all(Array.from({ length: 24 }, async () => makeVisitor(server, account)));
+  const tickets = await Promise.all(
+    visitors.map(async (visitor, n) => {
+      const node = n % 2 === 0 ? server : second;
+      // Some orders change the staff meanwhile.
+      if (n % 8 === 0) await setPresence(node, operator, { available: n % 16 === 8, media: ['text'] });
+      const { status, body } = await requestTicket(node, account, { queue_ids: [queue] }, visitor);
+      if (status !== 201) return null;
+      await call(node, `PATCH /queue_tickets/${body.id}`, { token: visitor.token, body: { action: 'cancel' } });
+      return body.id as string;
+    }),
+  );
+  await setPresence(second, operator, { media: ['text'] });
+  const all = await eventsOf(server, account);
+  const statuses = all.filter(({ event_type }) => event_type === 'queue.status').map(({ queue: each }) => each);
+  let status = 'opened';
+  for (const { previous_self_status: previous, self_status: next } of statuses) {
+    assert.equal(previous, status);
+    assert.notEqual(next, status);
+    status = next;
+  }
+  const { body: read } = await call(server, `GET /queues/${queue}`, { token: account.admin });
+  assert.equal(status, read.self_status);
+  const presences = (await presencesOf(account)).map(({ available }) => available);
+  assert.ok(presences.every((available, n) => available !== (presences[n - 1] ?? true)));
+  const made = tickets.filter((id) => id !== null).toSorted();
+  for (const type of ['ticket.created', 'ticket.ended']) {
+    const ids = all.filter(({ event_type }) => event_type === type).map(({ ticket }) => String(ticket.id));
+    assert.deepEqual(ids.toSorted(), made, type);
+  }
+  assert.ok(made.length > 0 && statuses.length > 0);
 });
