@@ -246,7 +246,7 @@ test('what was reported of a deleted queue is removed', async () => {
 
 test('with concurrent turns of two processes each change is reported once: the events form one chain', async () => {
   const account = await makeAccount(server);
-  const fields = { capacity_policy: { type: 'fixed', capacity: 2 }, when_unstaffed: 'reject' };
+  const fields = { capacity_policy: { type: 'fixed', capacity: 1 }, when_unstaffed: 'accept' };
   const queue = await makeQueue(server, account, fields);
   const operator = await makeAvailableOperator(server, account, { media: ['text'] });
   const types = [...events, 'ticket.created', 'ticket.ended'];
@@ -256,7 +256,7 @@ test('with concurrent turns of two processes each change is reported once: the e
   const tickets = await Promise.all(
     visitors.map(async (visitor, n) => {
       const node = n % 2 === 0 ? server : second;
-      // Some orders change the staff meanwhile.
+      // Some orders change the presence of the operator meanwhile.
       if (n % 8 === 0) await setPresence(node, operator, { available: n % 16 === 8, media: ['text'] });
       const { status, body } = await requestTicket(node, account, { queue_ids: [queue] }, visitor);
       if (status !== 201) return null;

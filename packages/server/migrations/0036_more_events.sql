@@ -3,6 +3,9 @@
 ALTER TABLE webhooks ADD COLUMN filter json;
 ALTER TABLE webhooks ADD COLUMN filter_path jsonpath;
 
+-- The event types on demand that registered webhooks of the account subscribe. A turn reads this row anyway.
+ALTER TABLE accounts ADD COLUMN on_demand text[] NOT NULL DEFAULT '{}';
+
 -- What was last reported of a queue or an operator, while a webhook subscribes to queue.status or operator.presence: an event says
 -- how the state differs from this one.
 CREATE TABLE reported_states (

@@ -1,4 +1,4 @@
-import { onDemandTypes, type OnDemandType } from '../events/catalogue.ts';
+import type { OnDemandType } from '../events/catalogue.ts';
 import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId, EngagementId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
 import type { VisitorFacts } from './board/rules/enqueue.ts';
@@ -23,18 +23,6 @@ export interface LockedAccount {
   readonly onDemand: readonly OnDemandType[];
 }
 
-/** Served by webhooks_registered. A disabled webhook counts: its deliveries are held. */
-const subscribedOnDemand = piece(
-  (sql) => sql`
-    ARRAY(SELECT DISTINCT type
-            FROM webhooks w, unnest(w.hears) AS type
-           WHERE w.account_id = accounts.id AND w.side IS NULL AND w.deleted_at IS NULL
-             AND w.hears && ${onDemandArray(sql)} AND type = ANY(${onDemandArray(sql)}))`,
-);
-
-/** Constants, because a shared piece has no parameters. */
-const onDemandArray = piece((sql) => sql.unsafe(`'{${onDemandTypes.join()}}'::text[]`));
-
 /**
  * The times of the account's board do not include all clock steps. Waiting for a lock can make the last turn seem later than now, so
  * some seconds are tolerated.
@@ -56,8 +44,7 @@ export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boo
            extract(epoch FROM next_due_at)::float8 * 1000 AS "nextDueAt",
            extract(epoch FROM clock_timestamp())::float8 * 1000 AS now,
            (SELECT shift_ms::float8 FROM clock WHERE only_row) AS "shiftMs", clock_shift_ms::float8 AS "boardShiftMs",
-           ${subscribedOnDemand(sql)} AS "onDemand",
-           set_config('usher.turn', 'on', true)
+           on_demand AS "onDemand", set_config('usher.turn', 'on', true)
       FROM accounts
      WHERE id = ${accountId}
        ${onlyIfDue ? sql`AND disabled_at IS NULL AND (next_due_at <= clock_timestamp() OR ${isOutOfTime(sql)})` : sql``}

@@ -16,7 +16,15 @@ import { reportWebhooks } from '../report-webhooks.ts';
 import { moveWaiting, setAside } from '../set-aside.ts';
 import { auditedWebhook, concerning } from './audit.ts';
 import { lockedWebhook, namedSites, permittedWebhook, reachOf, refuseBeyondReach } from './reach.ts';
-import { beginReports, countRegistered, insertWebhook, markDeleted, takeOver, updateWebhook } from './store.ts';
+import {
+  beginReports,
+  countRegistered,
+  insertWebhook,
+  markDeleted,
+  noteOnDemand,
+  takeOver,
+  updateWebhook,
+} from './store.ts';
 import { completeWebhook, type WebhookBody, type WebhookRow } from './webhook.ts';
 
 /** D8.1: limit of the account, for all channels together. */
@@ -55,6 +63,7 @@ export async function createWebhook(
       { id, accountId, destinationId, registeredBy },
       { ...webhook, ...sealed },
     );
+    await noteOnDemand(sql, accountId);
     await beginReports(sql, { accountId, id, types: webhook.events });
     return inserted;
   });
@@ -128,6 +137,7 @@ export async function changeWebhook(
     const row = isTakenOver ? await takeOver(sql, id, operatorId) : changed;
     if (!keepsSites) await refuseBeyondReach(request, sql, row);
     const types = webhook.events.filter((type) => !current.events.includes(type));
+    await noteOnDemand(sql, accountId);
     await beginReports(sql, { accountId, id, types });
     if (current.enabled && !row.enabled) {
       await setAside(sql, { accountId, webhookId: id, as: 'held' });
@@ -141,10 +151,12 @@ export async function changeWebhook(
 export async function removeWebhook(request: FastifyRequest, id: WebhookId): Promise<void> {
   const versions = ifMatch(request);
   await inTransaction(request.sql, async (sql) => {
+    await lockAccount(sql, accountOf(request));
     const current = await lockedWebhook(request, sql, id, 'see');
     const { account_id: accountId, version } = current;
     if (versions !== null && !versions.includes(version)) throw preconditionFailed(version);
     await markDeleted(sql, id);
+    await noteOnDemand(sql, accountId);
     await setAside(sql, { accountId, webhookId: id, as: 'discarded' });
     recordChange(request, { before: auditedWebhook(current), ...concerning(current) });
   });

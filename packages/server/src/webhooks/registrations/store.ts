@@ -1,5 +1,5 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
-import type { EventType } from '../../events/catalogue.ts';
+import { onDemandTypes, type EventType } from '../../events/catalogue.ts';
 import type { DestinationId } from '../../events/destination.ts';
 import { compileFilter, type Filter } from '../../events/filter.ts';
 import { loggedTypes } from '../../events/subscribers.ts';
@@ -179,6 +179,21 @@ function jsonOf(filter: Filter | null): string | null {
 
 function pathOf(filter: Filter | null): string | null {
   return filter === null ? null : compileFilter(filter);
+}
+
+/**
+ * Stores in the row of a locked account which events on demand its webhooks subscribe. Turns read it there. A disabled webhook
+ * counts, because its deliveries are held.
+ */
+export async function noteOnDemand(sql: Sql, accountId: AccountId): Promise<void> {
+  await sql`
+    UPDATE accounts a SET on_demand = subscribed.types
+      FROM (SELECT ARRAY(SELECT DISTINCT type
+                           FROM webhooks w, unnest(w.hears) AS type
+                          WHERE w.account_id = ${accountId} AND w.side IS NULL AND w.deleted_at IS NULL
+                            AND type = ANY(${[...onDemandTypes]}::text[])
+                          ORDER BY type) AS types) AS subscribed
+     WHERE a.id = ${accountId} AND a.on_demand <> subscribed.types`;
 }
 
 /** What is reported of the states of queues and operators, by event type. */
