@@ -36,6 +36,7 @@ const unset = {
   disabled_because: null,
   disabled_at: null,
   failing_since: null,
+  filter: null,
 };
 
 test('a webhook is registered, read, listed, changed and deleted', async () => {
@@ -98,6 +99,7 @@ test('all fields of a webhook are stored as given', async () => {
     description: 'For the warehouse',
     ordering: 'none',
     enabled: false,
+    filter: { field: 'engagement.visitor_id', not_in: ['x'] },
   };
   const given = {
     ...fields,

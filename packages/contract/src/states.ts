@@ -1,14 +1,8 @@
 /** States and end reasons of the API's resources. Some have a CHECK in the database, so a new value needs a migration. */
 
-export const ticketStates = [
-  'waiting',
-  'offered',
-  'engaged',
-  'canceled',
-  'visitor_left',
-  'unstaffed',
-  'expired',
-] as const;
+export const endedTicketStates = ['engaged', 'canceled', 'visitor_left', 'unstaffed', 'expired'] as const;
+export type EndedTicketState = (typeof endedTicketStates)[number];
+export const ticketStates = ['waiting', 'offered', ...endedTicketStates] as const;
 export type TicketState = (typeof ticketStates)[number];
 
 export const requestStates = ['pending', 'accepted', 'failed'] as const;

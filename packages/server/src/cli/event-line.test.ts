@@ -55,6 +55,15 @@ test('every kind of event is printed as one line', () => {
     ],
     [makeEvent('sip_domain.delete', { sip_domain: { id: 'd' } }), 'sip_domain d'],
     [scanned, 'security_scan_result f  clean'],
+    [makeEvent('ticket.ended', { ticket: { id: 't', engagement_id: null, state: 'expired' } }), 'ticket t  expired'],
+    [
+      makeEvent('operator.presence', { operator: { id: 'op', available: false, because: 'expired' } }),
+      'operator op  unavailable, expired',
+    ],
+    [
+      makeEvent('queue.status', { queue: { id: 'q', self_status: 'full', reason: 'capacity' } }),
+      'queue q  full, capacity',
+    ],
   ];
   for (const [event, end] of cases)
     assert.equal(eventLine(event), `2027-01-31T09:00:00.000Z  ${event.event_type.padEnd(41)}  ${end}`);

@@ -62,6 +62,12 @@ function summaryOf(kind: string, about: Fields): string {
       return text(about['result']);
     case 'webhook':
       return [about['origin'], about['disabled_because']].map(text).filter((part) => part !== '').join(', '); // prettier-ignore
+    case 'ticket':
+      return text(about['state']);
+    case 'operator':
+      return `${about['available'] === true ? 'available' : 'unavailable'}, ${text(about['because'])}`;
+    case 'queue':
+      return `${text(about['self_status'])}, ${text(about['reason'])}`;
     default:
       return '';
   }

@@ -2,10 +2,10 @@ import type Type from 'typebox';
 import { piece, type Piece, type Sql } from '../platform/database.ts';
 import { newId, type AccountId } from '../platform/ids.ts';
 import { currentTraceparent } from '../platform/trace.ts';
-import type { EventFields, EventType, WebhookEventType } from './catalogue.ts';
+import type { EventFields, EventType, OnDemandType, WebhookEventType } from './catalogue.ts';
 import { keepSecret, type EventSecret } from './event-secrets.ts';
 import { makeEvent } from './make-event.ts';
-import { attacherSeesSite, isCovered, otherStatus } from './subscribers.ts';
+import { attacherSeesSite, isCovered, otherStatus, passesFilter } from './subscribers.ts';
 
 /**
  * Appends events to the log: the only code that does. An event is appended in the transaction of the change it reports; an
@@ -42,7 +42,7 @@ export function insertEvents(sql: Sql, events: Piece, isTraced = false): Piece {
   return sql`
     INSERT INTO events (${columns(sql)}, xid ${traceparent})
     SELECT ${columns(sql)}, (SELECT current_log_position()) ${traceparent} FROM (${events}) AS e
-    RETURNING account_id, id, seq, xid, type, site_id, engagement_id, occurred_at`;
+    RETURNING account_id, id, seq, xid, type, site_id, engagement_id, occurred_at, payload`;
 }
 
 /**
@@ -68,13 +68,16 @@ const nothing = piece((sql) => sql``);
 const traceColumn = piece((sql) => sql`, traceparent`);
 
 /** A delivery of the event `t` to the webhook `w`, in the spelling that the webhook subscribed; held if the webhook is disabled. */
-const delivery = piece(
-  (sql) => sql`
-           SELECT t.account_id, w.id, w.destination_id, CASE w.ordering WHEN 'engagement' THEN t.engagement_id END, t.id, t.seq,
+const delivery = piece((sql) => deliveryInLane(sql, sql`t.engagement_id`));
+
+/** The same, in order with the other deliveries to the webhook that have the same `lane`. */
+function deliveryInLane(sql: Sql, lane: Piece): Piece {
+  return sql`
+           SELECT t.account_id, w.id, w.destination_id, CASE w.ordering WHEN 'engagement' THEN ${lane} END, t.id, t.seq,
                   t.xid, t.occurred_at, CASE WHEN t.type = ANY(w.events) THEN t.type ELSE ${sql.unsafe(`'${otherStatus}'`)} END,
                   CASE WHEN w.enabled THEN 'pending' ELSE 'held' END
-             FROM appended t`,
-);
+             FROM appended t`;
+}
 
 /**
  * The webhooks are read by an index for each event. `OFFSET 0` keeps the planner from joining them in another order: with outdated
@@ -86,7 +89,7 @@ const toRegistered = piece(
             CROSS JOIN LATERAL (SELECT * FROM webhooks
                                  WHERE account_id = t.account_id AND side IS NULL AND deleted_at IS NULL
                                 OFFSET 0) AS w
-            WHERE t.type = ANY(w.hears) AND ${isCovered(sql, sql`t.site_id`)}`,
+            WHERE t.type = ANY(w.hears) AND ${isCovered(sql, sql`t.site_id`)} AND ${passesFilter(sql)}`,
 );
 
 /**
@@ -220,7 +223,39 @@ export async function appendWebhookEvent<T extends WebhookEventType>(
                                  WHERE account_id = t.account_id AND side IS NULL AND deleted_at IS NULL
                                 OFFSET 0) AS w
             WHERE t.type = ANY(w.hears) AND w.id <> ${id}
-              AND (w.covers IS NULL OR w.covers @> ${[...siteIds]}::uuid[] OR w.registered_by = ${registrar})`,
+              AND (w.covers IS NULL OR w.covers @> ${[...siteIds]}::uuid[] OR w.registered_by = ${registrar})
+              AND ${passesFilter(sql)}`,
+    )}`;
+}
+
+/** An event on demand, about one subject: a ticket, a queue or an operator. */
+export interface SubjectEvent extends NewEvent<OnDemandType> {
+  /** The id of the subject. A webhook with `ordering` is sent the events of a subject in order, like those of an engagement. */
+  readonly subject: string;
+  /** The sites of the subject. A webhook that covers one of them is sent the event. */
+  readonly siteIds: readonly string[];
+}
+
+/** Appends events on demand, in the transaction of the change that they report and under the lock of the account. */
+export async function appendSubjectEvents(
+  sql: Sql,
+  context: AppendContext,
+  events: readonly SubjectEvent[],
+): Promise<void> {
+  const { events: rows } = eventRows(events, context.at);
+  const subjects = events.map(({ id, subject, siteIds }) => ({ event_id: id, subject, site_ids: siteIds }));
+  await sql`
+    WITH appended AS (${insertEvents(sql, selectRows(sql, context, rows))})
+    ${insertDeliveries(
+      sql,
+      sql`${deliveryInLane(sql, sql`s.subject`)}
+             JOIN json_to_recordset(${JSON.stringify(subjects)}::text::json) AS s (event_id uuid, subject uuid, site_ids uuid[])
+               ON s.event_id = t.id
+            CROSS JOIN LATERAL (SELECT * FROM webhooks
+                                 WHERE account_id = t.account_id AND side IS NULL AND deleted_at IS NULL
+                                OFFSET 0) AS w
+            WHERE t.type = ANY(w.hears) AND (w.covers IS NULL OR w.covers && s.site_ids)
+              AND ${passesFilter(sql)}`,
     )}`;
 }
 

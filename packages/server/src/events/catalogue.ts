@@ -4,6 +4,8 @@ import Type from 'typebox';
 import { body, nullable, oneOf } from '../platform/schema.ts';
 import { authenticationFailureDescription } from './authentication-failures.ts';
 import { deliveredMessage, sentMessage, systemMessage } from './chat-message.ts';
+import { event, type EventTraits } from './declaration.ts';
+import { onDemandDeclarations } from './on-demand-types.ts';
 import * as sample from './sample-values.ts';
 import { id, instant, subEngagement } from './vocabulary.ts';
 
@@ -14,30 +16,6 @@ import { id, instant, subEngagement } from './vocabulary.ts';
  * Existing receivers depend on the fields and their order, so new fields come last. The subject of an event is one field,
  * named for it.
  */
-
-interface Declaration<Fields extends Type.TProperties> extends EventTraits {
-  /** The name of the schema in openapi.json. */
-  readonly title: string;
-  /** When the event happens, in one line. */
-  readonly trigger: string;
-  /** The fields beside those that every event has. */
-  readonly fields: Fields;
-  /** An example: `GET /event_types` shows it, and a test of a webhook sends it. */
-  readonly sample: Type.Static<Type.TObject<Fields>>;
-}
-
-interface EventTraits {
-  /** The live feed shows the event to operators only. */
-  readonly hiddenFromVisitors?: true;
-  /** D8.11: a receiver that fails is not retried for days, because the event is soon out of date. */
-  readonly shortLived?: true;
-  /** Some fields are empty in the log, and filled in for the visitor and for webhooks (`event-secrets.ts`). */
-  readonly hasSecrets?: true;
-}
-
-function event<Fields extends Type.TProperties>(declaration: Declaration<Fields>): Declaration<Fields> {
-  return declaration;
-}
 
 const request = { id, site_id: id, visitor_id: id, operator_id: id };
 
@@ -342,6 +320,7 @@ export const catalogue = {
     sample: { webhook: sample.webhook },
     hiddenFromVisitors: true,
   }),
+  ...onDemandDeclarations,
 };
 
 export type EventType = keyof typeof catalogue;
@@ -354,6 +333,10 @@ export const webhookEventTypes = [
   'webhook.recovered',
 ] as const satisfies readonly EventType[];
 export type WebhookEventType = (typeof webhookEventTypes)[number];
+
+/** Events that are made only while a registered webhook of the account subscribes them. */
+export type OnDemandType = keyof typeof onDemandDeclarations;
+export const onDemandTypes = Object.keys(onDemandDeclarations) as readonly OnDemandType[];
 
 /** The fields of an event beside those that every event has. */
 export type EventFields<T extends EventType> = T extends EventType ? (typeof catalogue)[T]['sample'] : never;

@@ -16,6 +16,8 @@ export const ids = {
   sipDomain: '5b0c3d1e-7f5a-4a54-9d0e-2f6f6c1b7a13',
   file: '5b0c3d1e-7f5a-4a54-9d0e-2f6f6c1b7a14',
   webhook: '5b0c3d1e-7f5a-4a54-9d0e-2f6f6c1b7a15',
+  ticket: '5b0c3d1e-7f5a-4a54-9d0e-2f6f6c1b7a16',
+  queue: '5b0c3d1e-7f5a-4a54-9d0e-2f6f6c1b7a17',
 } as const;
 
 export const timestamp = '2027-01-31T09:00:00.000Z';

@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../platform/database.ts';
+import { piece, type Piece, type Sql } from '../platform/database.ts';
 import type { EventType } from './catalogue.ts';
 
 /** SQL conditions that decide which webhooks are sent an event. In each of them `w` is the webhook. */
@@ -16,6 +16,16 @@ export function loggedTypes(events: readonly EventType[]): EventType[] {
 export function isCovered(sql: Sql, siteId: Piece): Piece {
   return sql`(w.covers IS NULL OR ${siteId} = ANY(w.covers))`;
 }
+
+/**
+ * The event `t` passes the filter of the webhook, if it has one. A CASE is evaluated in order, so that only a filter makes PostgreSQL
+ * convert the payload. That cannot fail: NUL and unpaired surrogates, which `jsonb` refuses, are refused in requests. `@@` is null
+ * where `jsonpath` reports an error.
+ */
+export const passesFilter = piece(
+  (sql) => sql`
+           CASE WHEN w.filter_path IS NULL THEN true ELSE coalesce(t.payload::jsonb @@ w.filter_path, false) END`,
+);
 
 /**
  * Whoever attached the webhook may see the site. A visitor may always see their own engagement; an operator may while they

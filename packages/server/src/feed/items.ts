@@ -1,4 +1,4 @@
-import { webhookEventTypes } from '../events/catalogue.ts';
+import { traitsOf, webhookEventTypes } from '../events/catalogue.ts';
 import { hasSecrets, type StoredEvent } from '../events/event-secrets.ts';
 import type { About } from '../events/append.ts';
 import type { ReceivedSignal } from '../engagements/signals/pieces.ts';
@@ -22,6 +22,7 @@ const aboutWebhooks: ReadonlySet<string> = new Set(webhookEventTypes);
 export function eventItem({ type, about, payload }: Pick<LoggedEvent, 'type' | 'about' | 'payload'>): Item {
   if (aboutWebhooks.has(type))
     return { type, data: payload, keys: opensToWebhook(payload), mayRead: (caller) => maySeeWebhook(caller, payload) };
+  if (traitsOf(type).onDemand === true) return { type, data: payload, keys: [] };
   const keys = opensTo(type, about);
   return { type, data: payload, keys: type === 'engagement.transfer' ? [...keys, ...opensToPrevious(payload)] : keys };
 }

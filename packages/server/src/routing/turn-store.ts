@@ -1,3 +1,4 @@
+import type { OnDemandType } from '../events/catalogue.ts';
 import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId, EngagementId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
 import type { VisitorFacts } from './board/rules/enqueue.ts';
@@ -18,6 +19,8 @@ export interface LockedAccount {
   /** The sum of the recorded clock steps, and the sum that the times of the account's board include. */
   readonly shiftMs: number;
   readonly boardShiftMs: number;
+  /** The types of events on demand that registered webhooks of the account subscribe. */
+  readonly onDemand: readonly OnDemandType[];
 }
 
 /**
@@ -41,7 +44,7 @@ export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boo
            extract(epoch FROM next_due_at)::float8 * 1000 AS "nextDueAt",
            extract(epoch FROM clock_timestamp())::float8 * 1000 AS now,
            (SELECT shift_ms::float8 FROM clock WHERE only_row) AS "shiftMs", clock_shift_ms::float8 AS "boardShiftMs",
-           set_config('usher.turn', 'on', true)
+           on_demand AS "onDemand", set_config('usher.turn', 'on', true)
       FROM accounts
      WHERE id = ${accountId}
        ${onlyIfDue ? sql`AND disabled_at IS NULL AND (next_due_at <= clock_timestamp() OR ${isOutOfTime(sql)})` : sql``}

@@ -12,6 +12,15 @@ import type { MediaUpgrade } from './board/rules/upgrading.ts';
 import { movedBetween } from './board-moves.ts';
 import { catchUp, loadBoard } from './load-board.ts';
 import { settleTime } from './move-times.ts';
+import type { ReportedStates } from './on-demand/subjects.ts';
+import { ticketEvents } from './on-demand/ticket-events.ts';
+import {
+  isEmptyReport,
+  nothingToReport,
+  reportStates,
+  watchStates,
+  type StateWatch,
+} from './on-demand/watch-states.ts';
 import {
   existingIds,
   lockEngagements,
@@ -46,6 +55,8 @@ export interface Job {
 export interface CachedBoard {
   readonly board: Board;
   readonly version: number;
+  /** What was last reported of queues and operators; `null`: to be read, if somebody subscribes. */
+  readonly reported: ReportedStates | null;
 }
 
 export interface TurnOutcome {
@@ -106,6 +117,9 @@ export async function takeTurn(
       const time = await settleTime(sql, clock, locked, askedAt);
       const { now } = time;
       const board = await currentBoard(sql, accountId, time.isMoved ? null : cached, time);
+      const isCurrent = cached !== null && !time.isMoved && cached.version === time.version;
+      const known = isCurrent ? cached.reported : null;
+      const watch = await watchStates(sql, board, { accountId, onDemand: time.onDemand, known });
       advance(board, now);
       const traces = new Map<string, string>();
       const answers = jobs.map((job) => {
@@ -117,7 +131,7 @@ export async function takeTurn(
           for (const { id } of board.changes.events.slice(before)) traces.set(id, traceparent);
         return answer;
       });
-      return write(sql, board, time, { answers, traces });
+      return write(sql, board, time, { answers, traces, watch });
     },
     noRetry,
   );
@@ -179,13 +193,21 @@ function carryOut(board: Board, job: Job, now: number, { facts, existing, upgrad
   }
 }
 
+interface TurnResult {
+  readonly answers: readonly (() => void)[];
+  readonly traces: Traces;
+  readonly watch: StateWatch | null;
+}
+
 async function write(
   sql: Sql,
   board: Board,
-  { accountId, version, nextVersion, seq, now, nextDueAt }: LockedAccount,
-  { answers, traces }: { readonly answers: readonly (() => void)[]; readonly traces: Traces },
+  { accountId, version, nextVersion, seq, now, nextDueAt, onDemand }: LockedAccount,
+  { answers, traces, watch }: TurnResult,
 ): Promise<TurnOutcome> {
   const changes = takeChanges(board);
+  const report = watch === null ? nothingToReport : reportStates(board, changes, watch);
+  const reported = watch?.reported ?? null;
   const due = nextDue(board);
   const mark = {
     accountId,
@@ -196,13 +218,14 @@ async function write(
     nextDueAt: dueToStore(nextDueAt, due, now),
   };
   const dueInMs = due === null ? null : Math.max(0, due - now);
-  if (isEmpty(changes) && board.seq === seq) {
+  // A report raises the version, so that other processes read what was reported.
+  if (isEmpty(changes) && board.seq === seq && isEmptyReport(report)) {
     if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
-    return { cached: { board, version }, answers, dueInMs, moved: null, visits: [] };
+    return { cached: { board, version, reported }, answers, dueInMs, moved: null, visits: [] };
   }
-  await writeTurn(sql, mark, changes, traces);
+  await writeTurn(sql, mark, changes, { traces, ofTickets: ticketEvents(changes, onDemand), report });
   return {
-    cached: { board, version: mark.version },
+    cached: { board, version: mark.version, reported },
     answers,
     dueInMs,
     moved: whatMoved(changes),

@@ -1,8 +1,11 @@
 import { piece, type Sql } from '../platform/database.ts';
-import { appendRows, type Traces } from '../events/append.ts';
+import { appendRows, appendSubjectEvents, type SubjectEvent, type Traces } from '../events/append.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Changes } from './board/structures/changes.ts';
 import { appendUpgradeStates } from './media-upgrade.ts';
+import { writeReported } from './on-demand/store.ts';
+import type { StateReport } from './on-demand/subjects.ts';
+import { isEmptyReport } from './on-demand/watch-states.ts';
 import { rowsOf, type TurnRows } from './turn-rows.ts';
 
 /** What a turn writes to the account's row. */
@@ -16,18 +19,33 @@ export interface TurnMark {
   readonly nextDueAt: number | null;
 }
 
+interface TurnEvents {
+  readonly traces: Traces;
+  readonly ofTickets: readonly SubjectEvent[];
+  readonly report: StateReport;
+}
+
 /**
  * Writes all changes and events of a turn in one statement. Each object is written once, in its final state: new ones are
  * inserted, others are updated by their keys. Rows are sent as JSON, one text per table. If the state of operators may have
- * changed, a second statement ends their presence interval and begins the next.
+ * changed, a second statement ends their presence interval and begins the next. Events on demand have a statement of their own.
  */
-export async function writeTurn(sql: Sql, mark: TurnMark, changes: Changes, traces: Traces): Promise<void> {
+export async function writeTurn(
+  sql: Sql,
+  mark: TurnMark,
+  changes: Changes,
+  { traces, ofTickets, report }: TurnEvents,
+): Promise<void> {
   const at = new Date(mark.now);
+  const { accountId } = mark;
   const rows = rowsOf(changes, at, traces);
+  const onDemand = [...ofTickets, ...report.events];
   // Sent together and run in order: the second statement sees the rows of the first.
   await Promise.all([
     writeRows(sql, mark, rows),
     ...(rows.states.length === 0 ? [] : [sql`SELECT keep_presence(${at}, ${JSON.stringify(rows.states)}::text::json)`]),
+    ...(onDemand.length === 0 ? [] : [appendSubjectEvents(sql, { accountId, at }, onDemand)]),
+    ...(isEmptyReport(report) ? [] : [writeReported(sql, accountId, report)]),
   ]);
 }
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { eventTypes, type EventType } from '../events/catalogue.ts';
+import { eventTypes, traitsOf, type EventType } from '../events/catalogue.ts';
 import type { WebhookId } from '../events/attach-webhooks.ts';
 import { destinationFor } from '../events/destination.ts';
 import { newSecret as newWebhookSecret, purposeOfSecret } from '../webhooks/channels/webhook-secret.ts';
@@ -215,8 +215,10 @@ async function makeHistory(
            AS v ("queueId" uuid, "ticketId" uuid, "enteredAt" timestamptz, "leftAt" timestamptz, outcome text)`;
 }
 
-/** Typing events are left out, because they would outnumber all others. */
-const subscribedTypes: readonly EventType[] = eventTypes.filter((type) => !type.includes('typing'));
+/** Typing events are left out, because they would outnumber all others; events on demand, because an account without them is usual. */
+const subscribedTypes: readonly EventType[] = eventTypes.filter(
+  (type) => !type.includes('typing') && traitsOf(type).onDemand !== true,
+);
 
 /** The sample webhook does not count towards the limit of the account. */
 async function makeWebhook(sql: Sql, { accountId, siteId }: SampleSite, url: string, seal: Seal): Promise<WebhookId> {
@@ -235,6 +237,7 @@ async function makeWebhook(sql: Sql, { accountId, siteId }: SampleSite, url: str
       description: 'Sample webhook: delivers to a receiver inside this server that sometimes fails',
       ordering: 'engagement',
       enabled: true,
+      filter: null,
       secret,
     },
   );

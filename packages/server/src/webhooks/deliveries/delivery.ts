@@ -20,7 +20,10 @@ const fields = {
   id: uuid<'delivery'>(),
   webhook_id: uuid<'webhook'>(),
   engagement_id: nullable(
-    Type.Unsafe<EngagementId>({ ...uuid(), description: 'Events of this engagement arrive in order; null: unordered' }),
+    Type.Unsafe<EngagementId>({
+      ...uuid(),
+      description: 'Events of this engagement arrive in order; null: of no engagement, or unordered',
+    }),
   ),
   event_id: uuid<'event'>(),
   event_type: Type.Unsafe<string>({ ...oneOf(eventTypes), description: 'In the spelling that the webhook subscribed' }),

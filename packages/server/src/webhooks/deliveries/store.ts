@@ -1,4 +1,5 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
+import { onDemandTypes } from '../../events/catalogue.ts';
 import type { DestinationId } from '../../events/destination.ts';
 import type { Piece, Sql } from '../../platform/database.ts';
 import type { AccountId, SiteId } from '../../platform/ids.ts';
@@ -37,12 +38,16 @@ const columns = [
   'created_at', 'finished_at', 'last_status', 'last_error',
 ] as const; // prettier-ignore
 
+/** The column has what the delivery is in order with. Of an event on demand that is a ticket, a queue or an operator. */
+const engagement = (sql: Sql) =>
+  sql`CASE WHEN event_type <> ALL(${[...onDemandTypes]}::text[]) THEN engagement_id END AS engagement_id`;
+
 const waiting = (sql: Sql) => sql`
-  id, event_seq, webhook_id, engagement_id, event_id, event_type, state, parked, due_at AS next_attempt_at, occurred_at,
+  id, event_seq, webhook_id, ${engagement(sql)}, event_id, event_type, state, parked, due_at AS next_attempt_at, occurred_at,
   created_at, NULL::timestamptz AS finished_at, NULL::integer AS last_status, NULL::text AS last_error`;
 
 const finished = (sql: Sql) => sql`
-  delivery_id AS id, event_seq, webhook_id, engagement_id, event_id, event_type, state, false AS parked,
+  delivery_id AS id, event_seq, webhook_id, ${engagement(sql)}, event_id, event_type, state, false AS parked,
   NULL::timestamptz AS next_attempt_at, occurred_at, created_at, at AS finished_at, status AS last_status,
   error AS last_error`;
 

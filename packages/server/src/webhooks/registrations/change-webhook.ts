@@ -16,7 +16,15 @@ import { reportWebhooks } from '../report-webhooks.ts';
 import { moveWaiting, setAside } from '../set-aside.ts';
 import { auditedWebhook, concerning } from './audit.ts';
 import { lockedWebhook, namedSites, permittedWebhook, reachOf, refuseBeyondReach } from './reach.ts';
-import { countRegistered, insertWebhook, markDeleted, takeOver, updateWebhook } from './store.ts';
+import {
+  beginReports,
+  countRegistered,
+  insertWebhook,
+  markDeleted,
+  noteOnDemand,
+  takeOver,
+  updateWebhook,
+} from './store.ts';
 import { completeWebhook, type WebhookBody, type WebhookRow } from './webhook.ts';
 
 /** D8.1: limit of the account, for all channels together. */
@@ -50,7 +58,14 @@ export async function createWebhook(
     refuseOverLimit(await countRegistered(sql, reachOf(request)));
     const destinationId = await destinationFor(sql, accountId, webhook.url);
     const { operatorId: registeredBy } = operatorOf(request);
-    return insertWebhook(sql, { id, accountId, destinationId, registeredBy }, { ...webhook, ...sealed });
+    const inserted = await insertWebhook(
+      sql,
+      { id, accountId, destinationId, registeredBy },
+      { ...webhook, ...sealed },
+    );
+    await noteOnDemand(sql, accountId);
+    await beginReports(sql, { accountId, id, types: webhook.events });
+    return inserted;
   });
   recordChange(request, { after: auditedWebhook(row), ...concerning(row) });
   return { row, secret };
@@ -121,6 +136,9 @@ export async function changeWebhook(
     const isTakenOver = coversNoSite && !limited && changed.enabled && changed.covers?.length === 0;
     const row = isTakenOver ? await takeOver(sql, id, operatorId) : changed;
     if (!keepsSites) await refuseBeyondReach(request, sql, row);
+    const types = webhook.events.filter((type) => !current.events.includes(type));
+    await noteOnDemand(sql, accountId);
+    await beginReports(sql, { accountId, id, types });
     if (current.enabled && !row.enabled) {
       await setAside(sql, { accountId, webhookId: id, as: 'held' });
       await reportWebhooks(sql, 'webhook.disabled', [id]);
@@ -133,10 +151,12 @@ export async function changeWebhook(
 export async function removeWebhook(request: FastifyRequest, id: WebhookId): Promise<void> {
   const versions = ifMatch(request);
   await inTransaction(request.sql, async (sql) => {
+    await lockAccount(sql, accountOf(request));
     const current = await lockedWebhook(request, sql, id, 'see');
     const { account_id: accountId, version } = current;
     if (versions !== null && !versions.includes(version)) throw preconditionFailed(version);
     await markDeleted(sql, id);
+    await noteOnDemand(sql, accountId);
     await setAside(sql, { accountId, webhookId: id, as: 'discarded' });
     recordChange(request, { before: auditedWebhook(current), ...concerning(current) });
   });

@@ -1,5 +1,7 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
+import { onDemandTypes, type EventType } from '../../events/catalogue.ts';
 import type { DestinationId } from '../../events/destination.ts';
+import { compileFilter, type Filter } from '../../events/filter.ts';
 import { loggedTypes } from '../../events/subscribers.ts';
 import type { Piece, Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
@@ -118,16 +120,17 @@ export async function insertWebhook(
   { id, accountId, destinationId, registeredBy }: WebhookIds & { readonly registeredBy: OperatorId | 'sample data' },
   { secret, credentials = null, ...webhook }: WebhookSettings & SealedSecrets,
 ): Promise<WebhookRow> {
-  const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
+  const { url, method, headers, events, site_ids, description, ordering, enabled, filter } = webhook;
   const isSample = registeredBy === 'sample data';
   const registrar = isSample ? null : registeredBy;
   const [row] = await sql<WebhookRow[]>`
     INSERT INTO webhooks (id, account_id, destination_id, url, method, headers, events, hears, site_ids, description,
-                          ordering, secret, credentials, enabled, disabled_because, disabled_at, registered_by, url_set_by, is_sample)
+                          ordering, secret, credentials, enabled, disabled_because, disabled_at, registered_by, url_set_by, is_sample,
+                          filter, filter_path)
     VALUES (${id}, ${accountId}, ${destinationId}, ${url}, ${method}, ${JSON.stringify(headers ?? {})}::text::json,
             ${events}, ${loggedTypes(events)}, ${site_ids}::uuid[], ${description},
             ${ordering}, ${secret}, ${credentials}, ${enabled}, ${enabled ? null : 'asked'}, ${enabled ? null : sql`now()`},
-            ${registrar}, ${registrar}, ${isSample})
+            ${registrar}, ${registrar}, ${isSample}, ${jsonOf(filter)}::text::json, ${pathOf(filter)}::text::jsonpath)
     RETURNING ${columns(sql)}`;
   if (row === undefined) throw new Error('INSERT returned no webhook');
   return row;
@@ -147,7 +150,7 @@ export async function updateWebhook(
   { id, destinationId, urlSetBy }: Omit<WebhookIds, 'accountId'> & { readonly urlSetBy: OperatorId | null },
   { isSigned, credentials, ...webhook }: WebhookSettings & ChangedSecrets,
 ): Promise<WebhookRow> {
-  const { url, method, headers, events, site_ids, description, ordering, enabled } = webhook;
+  const { url, method, headers, events, site_ids, description, ordering, enabled, filter } = webhook;
   const [row] = await sql<WebhookRow[]>`
     UPDATE webhooks
        SET destination_id = ${destinationId}, url = ${url}, method = ${method},
@@ -162,11 +165,65 @@ export async function updateWebhook(
            old_secret = CASE WHEN ${isSigned} THEN old_secret END,
            old_secret_until = CASE WHEN ${isSigned} THEN old_secret_until END,
            credentials = ${credentials === 'as before' ? sql`credentials` : credentials},
+           filter = ${jsonOf(filter)}::text::json, filter_path = ${pathOf(filter)}::text::jsonpath,
            version = version + 1, updated_at = now()
      WHERE id = ${id}
     RETURNING ${columns(sql)}`;
   if (row === undefined) throw new Error('a locked webhook has vanished');
   return row;
+}
+
+function jsonOf(filter: Filter | null): string | null {
+  return filter === null ? null : JSON.stringify(filter);
+}
+
+function pathOf(filter: Filter | null): string | null {
+  return filter === null ? null : compileFilter(filter);
+}
+
+/**
+ * Stores in the row of a locked account which events on demand its webhooks subscribe. Turns read it there. A disabled webhook
+ * counts, because its deliveries are held.
+ */
+export async function noteOnDemand(sql: Sql, accountId: AccountId): Promise<void> {
+  await sql`
+    UPDATE accounts a SET on_demand = subscribed.types
+      FROM (SELECT ARRAY(SELECT DISTINCT type
+                           FROM webhooks w, unnest(w.hears) AS type
+                          WHERE w.account_id = ${accountId} AND w.side IS NULL AND w.deleted_at IS NULL
+                            AND type = ANY(${[...onDemandTypes]}::text[])
+                          ORDER BY type) AS types) AS subscribed
+     WHERE a.id = ${accountId} AND a.on_demand <> subscribed.types`;
+}
+
+/** What is reported of the states of queues and operators, by event type. */
+const reportedKinds = new Map<EventType, string>([
+  ['queue.status', 'queue'],
+  ['operator.presence', 'operator'],
+]);
+
+interface NewSubscription {
+  readonly accountId: AccountId;
+  readonly id: WebhookId;
+  /** The types that the webhook has subscribed from now on. */
+  readonly types: readonly EventType[];
+}
+
+/**
+ * The first webhook of a locked account that subscribes to states of queues or operators is sent changes from now on, and not those
+ * since an earlier subscription ended. So that is forgotten, and a turn notes how they are now.
+ */
+export async function beginReports(sql: Sql, { accountId, id, types }: NewSubscription): Promise<void> {
+  const reported = types.filter((type) => reportedKinds.has(type));
+  if (reported.length === 0) return;
+  const others = await sql<{ type: EventType }[]>`
+    SELECT DISTINCT unnest(hears) AS type
+      FROM webhooks WHERE account_id = ${accountId} AND side IS NULL AND deleted_at IS NULL AND id <> ${id}`;
+  const first = reported.filter((type) => !others.some((other) => other.type === type));
+  if (first.length === 0) return;
+  const kinds = first.flatMap((type) => reportedKinds.get(type) ?? []);
+  await sql`DELETE FROM reported_states WHERE account_id = ${accountId} AND kind = ANY(${kinds})`;
+  await sql`SELECT restart_reports(${accountId})`;
 }
 
 /** Makes the operator the registrar of a locked webhook. */

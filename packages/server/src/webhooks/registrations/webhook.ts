@@ -1,8 +1,11 @@
 import Type from 'typebox';
+import { filterViolations } from '../../events/check-filter.ts';
 import type { DestinationId } from '../../events/destination.ts';
+import { filterSchema } from '../../events/filter.ts';
 import { webhookFields as subscriptionFields, webhookViolations } from '../../events/subscription.ts';
 import { assigned, computed, fieldsOf, internal, optional, required } from '../../platform/fields.ts';
 import type { RowOf, SettingsOf } from '../../platform/fields.ts';
+import type { Violation } from '../../platform/errors.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import {
   body,
@@ -83,6 +86,7 @@ const table = {
   updated_at: assigned(timestamp),
   registered_by: assigned(registrar),
   covered_site_ids: computed(coveredSites),
+  filter: optional(filterSchema, null),
   /** The operator who last set the URL. The webhook covers a site only while this operator, too, is super_manager there. */
   url_set_by: internal<OperatorId | null>(),
   is_sample: internal<boolean>(),
@@ -100,12 +104,18 @@ const ownSecret = Type.Unsafe<string | null>({
 const givenCredentials = { credentials: Type.Optional(nullable(credentials)) };
 export const webhookInput = checked(
   body({ ...webhookFields.create, ...givenCredentials, secret: Type.Optional(ownSecret) }),
-  webhookViolations,
+  registrationViolations,
 );
 export const webhookUpdate = checked(
   put({ ...webhookFields.update, ...givenCredentials }, webhookFields.readOnly),
-  webhookViolations,
+  registrationViolations,
 );
+
+function registrationViolations(value: unknown): readonly Violation[] {
+  const { filter, events: subscribed }: Readonly<Record<string, unknown>> = { ...Object(value) };
+  return [...webhookViolations(value), ...filterViolations(filter, subscribed)];
+}
+
 export const webhookOutput = output('Webhook', webhookFields.output);
 export const newWebhookOutput = output('NewWebhook', {
   ...webhookFields.output,

@@ -20,6 +20,7 @@ const push = (url: string): Webhook => ({
   updated_at: '2026-01-01T00:00:00.000Z',
   registered_by: null,
   covered_site_ids: [],
+  filter: null,
 });
 
 test('saving a push webhook keeps its exact URL while no field of the URL is edited', () => {

@@ -1,5 +1,5 @@
 import type { Medium } from '@usher/contract/media';
-import type { UnstaffedRule } from '@usher/contract/states';
+import type { QueueStatus, UnstaffedRule } from '@usher/contract/states';
 import type { ErrorCode } from '../../../platform/errors.ts';
 import { Refusal } from '../../../platform/errors.ts';
 import type { TeamId } from '../../../platform/ids.ts';
@@ -38,6 +38,11 @@ export function currentStatus(queue: Queue): StatusIgnoringCapacity {
   return statusIgnoringCapacity(factsOf(queue));
 }
 
+/** D1.2: the status of the queue without its fallbacks. */
+export function fullStatus(queue: Queue): QueueStatus {
+  return admissionOf(factsOf(queue));
+}
+
 function factsOf({ open, pool, visitors, settings }: Queue): AdmissionFacts {
   const { media, whenUnstaffed, capacityPolicy } = settings;
   return { open, staff: staffOf(pool, media), whenUnstaffed, capacityPolicy, visitors };
@@ -48,7 +53,7 @@ function obstacleOf(board: Board, queue: Queue, applicant: Applicant): Obstacle 
   const { media, teams, whenUnstaffed } = queue.settings;
   const isInTeams = teams.length === 0 || hasOneOf(applicant.visitorTeams, teams);
   if (!takes(media, applicant.medium) || !isInTeams) return 'no_matching_queue';
-  const status = admissionOf(factsOf(queue));
+  const status = fullStatus(queue);
   if (status !== 'opened') return `queue_${status}`;
   const pool = poolForTicket(board, queue, applicant.narrowedTo);
   return isServed(pool, media, applicant.medium, whenUnstaffed) ? null : 'queue_unstaffed';

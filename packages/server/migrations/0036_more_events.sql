@@ -1,0 +1,33 @@
+-- additive
+-- Which of the subscribed events a webhook is sent: as the request gave it, and compiled. null: all of them.
+ALTER TABLE webhooks ADD COLUMN filter json;
+ALTER TABLE webhooks ADD COLUMN filter_path jsonpath;
+
+-- The event types on demand that registered webhooks of the account subscribe. A turn reads this row anyway.
+ALTER TABLE accounts ADD COLUMN on_demand text[] NOT NULL DEFAULT '{}';
+
+-- What was last reported of a queue or an operator, while a webhook subscribes to queue.status or operator.presence: an event says
+-- how the state differs from this one.
+CREATE TABLE reported_states (
+  account_id uuid NOT NULL,
+  id         uuid NOT NULL,
+  kind       text NOT NULL CHECK (kind IN ('queue', 'operator')),
+  state      text NOT NULL,
+  PRIMARY KEY (account_id, id)
+);
+
+-- Makes every process read again what was reported, and makes a turn due, as move_board does for changes of the configuration.
+CREATE FUNCTION restart_reports(account uuid) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  before bigint;
+  raised bigint;
+BEGIN
+  SELECT board_version INTO before FROM accounts WHERE id = account FOR NO KEY UPDATE;
+  UPDATE accounts
+     SET board_version = next_board_version(board_version, board_tag), next_due_at = least(next_due_at, now()),
+         board_tag = (SELECT tag FROM log_epoch_in_force)
+   WHERE id = account
+  RETURNING board_version INTO raised;
+  INSERT INTO board_moves (account_id, version, previous, things) VALUES (account, raised, before, '{}');
+  PERFORM pg_notify('usher_changes', 'boards:' || account);
+END $$;

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compileFilter, type Filter } from '../../packages/server/src/events/filter.ts';
+import { openWorld } from '../support/fixture.ts';
+import { call, type Json } from '../support/server.ts';
+import { leaseElsewhere, makeWebhook, webhookFields } from '../support/webhooks.ts';
+import {
+  acceptOffer,
+  enqueue,
+  expectStatus,
+  makeAccount,
+  makeAvailableOperator,
+  makeQueue,
+  type TestAccount,
+} from '../support/world.ts';
+
+const { server, account } = await openWorld();
+const { sql } = server.database;
+await leaseElsewhere(server);
+
+const events = ['ticket.created', 'ticket.ended', 'engagement.start', 'engagement.chat.message'];
+
+async function typesFor(webhook: string): Promise<string[]> {
+  const rows = await sql<{ type: string }[]>`
+    SELECT event_type AS type FROM deliveries WHERE webhook_id = ${webhook} ORDER BY event_seq`;
+  return rows.map(({ type }) => type);
+}
+
+async function filtered(own: TestAccount, filter: Filter | null): Promise<string> {
+  return (await makeWebhook(server, own, { events, filter })).id;
+}
+
+test('a webhook is sent only the events that pass its filter, and others make no delivery', async () => {
+  const own = await makeAccount(server);
+  const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
+  const other = await makeQueue(server, own, { when_unstaffed: 'accept' });
+  const [all, ofQueue, ofOther, notOther, mixed, byType] = [
+    await filtered(own, null),
+    await filtered(own, { field: 'ticket.queue_ids', in: [queue] }),
+    await filtered(own, { field: 'ticket.queue_ids', in: [other] }),
+    await filtered(own, { field: 'ticket.queue_ids', not_in: [other] }),
+    await filtered(own, {
+      any: [
+        { field: 'event_type', in: ['engagement.start'] },
+        {
+          all: [
+            { field: 'ticket.state', in: ['engaged', 'expired'] },
+            { field: 'ticket.media', not_in: ['video', 1] },
+          ],
+        },
+      ],
+    }),
+    await filtered(own, { field: 'event_type', in: ['engagement.chat.message'] }),
+  ];
+  const operator = await makeAvailableOperator(server, own);
+  const { visitor } = await enqueue(server, own, queue);
+  const engagement = await acceptOffer(server, operator);
+  const message = { content: 'Hello' };
+  const path = `PUT /engagements/${engagement}/chat_messages/00000000-0000-4000-8000-000000000001`;
+  expectStatus(await call(server, path, { token: visitor.token, body: message }), 200);
+
+  const tickets = ['ticket.created', 'ticket.ended'];
+  assert.deepEqual((await typesFor(all)).toSorted(), events.toSorted());
+  assert.deepEqual(await typesFor(ofQueue), tickets);
+  assert.deepEqual(await typesFor(ofOther), []);
+  assert.deepEqual(await typesFor(notOther), tickets, 'an event without the field does not pass');
+  assert.deepEqual((await typesFor(mixed)).toSorted(), ['engagement.start', 'ticket.ended']);
+  assert.deepEqual(await typesFor(byType), ['engagement.chat.message']);
+});
+
+test('a filter is shown, kept by a PUT without it, and removed by null', async () => {
+  const filter = { field: 'engagement.end_reason', in: ['error', null] };
+  const body = { ...webhookFields, events: ['engagement.end'] };
+  const { id, filter: made } = await makeWebhook(server, account, { ...body, filter });
+  assert.deepEqual(made, filter);
+  const put = async (fields: Json) =>
+    expectStatus(await call(server, `PUT /webhooks/${id}`, { token: account.admin, body: { ...body, ...fields } }), 200)
+      .body.filter;
+  assert.deepEqual(await put({ description: 'as the console saves it' }), filter);
+  const [row] = await sql`SELECT filter_path::text AS path FROM webhooks WHERE id = ${id}`;
+  assert.equal(row?.['path'], '($."engagement"."end_reason" == "error" || $."engagement"."end_reason" == null)');
+  assert.equal(await put({ filter: null }), null);
+  const [without] = await sql`SELECT filter_path FROM webhooks WHERE id = ${id}`;
+  assert.equal(without?.['filter_path'], null);
+});
+
+test('an invalid filter is refused, and the violation points into it', async () => {
+  const condition = { field: 'ticket.site_id', in: ['x'] };
+  const deep = { all: [{ all: [{ all: [{ all: [condition] }] }] }] };
+  const cases: readonly [unknown, string][] = [
+    ['ticket', '/filter'],
+    [[], '/filter'],
+    [{}, '/filter'],
+    [{ field: 'ticket.site_id' }, '/filter'],
+    [{ ...condition, not_in: ['y'] }, '/filter'],
+    [{ all: [condition], field: 'ticket.site_id' }, '/filter'],
+    [{ any: [] }, '/filter/any'],
+    [{ any: [condition, 3] }, '/filter/any/1'],
+    [{ any: [{ field: 'ticket.site_id', in: [] }] }, '/filter/any/0/in'],
+    [{ field: 'ticket.site_id', in: [{}] }, '/filter/in/0'],
+    [{ field: 'ticket.site_id', in: ['x'.repeat(501)] }, '/filter/in/0'],
+    [{ field: 'ticket.site_id', in: Array.from({ length: 101 }, () => 1) }, '/filter/in'],
+    [{ field: 'ticket', in: ['x'] }, '/filter/field'],
+    [{ field: 'ticket.sight_id', in: ['x'] }, '/filter/field'],
+    [{ field: 'ticket.constructor', in: ['x'] }, '/filter/field'],
+    [{ field: 'ticket."site_id"', in: ['x'] }, '/filter/field'],
+    [{ field: 3, in: ['x'] }, '/filter/field'],
+    [deep, '/filter/all/0/all/0/all/0/all'],
+    [{ any: Array.from({ length: 51 }, () => condition) }, '/filter'],
+  ];
+  for (const [filter, pointer] of cases) {
+    const body = { ...webhookFields, events, filter };
+    const refused = expectStatus(await call(server, 'POST /webhooks', { token: account.admin, body }), 422);
+    assert.deepEqual(refused.body.details.map(({ attribute }: Json) => attribute), [pointer], JSON.stringify(filter)); // prettier-ignore
+  }
+});
+
+test('a compiled filter compares as documented, whatever the values contain', async () => {
+  const payload = {
+    text: 'a "quoted" \\ text\n\u2028',
+    number: -1.5,
+    large: 1e300,
+    yes: true,
+    nothing: null,
+    list: ['a', 'b'],
+    empty: [],
+    nested: [{ name: 'x' }, { name: 'y' }],
+  };
+  const cases: readonly [Filter, boolean][] = [
+    [{ field: 'text', in: ['other', payload.text] }, true],
+    [{ field: 'text', in: ['other'] }, false],
+    [{ field: 'text', not_in: ['other'] }, true],
+    [{ field: 'text', not_in: [1, true, null] }, true],
+    [{ field: 'text', not_in: [1, payload.text] }, false],
+    [{ field: 'number', in: [-1.5] }, true],
+    [{ field: 'number', in: ['-1.5'] }, false],
+    [{ field: 'large', in: [1e300] }, true],
+    [{ field: 'yes', in: [true] }, true],
+    [{ field: 'yes', in: ['true', 1] }, false],
+    [{ field: 'nothing', in: [null] }, true],
+    [{ field: 'nothing', not_in: ['x'] }, true],
+    [{ field: 'missing', in: [null] }, false],
+    [{ field: 'missing', not_in: ['x'] }, false],
+    [{ field: 'text.missing', not_in: ['x'] }, false],
+    [{ field: 'list', in: ['b'] }, true],
+    [{ field: 'list', not_in: ['b'] }, false],
+    [{ field: 'list', not_in: ['c'] }, true],
+    [{ field: 'empty', in: ['c'] }, false],
+    [{ field: 'empty', not_in: ['c'] }, true],
+    [{ field: 'nested.name', in: ['y'] }, true],
+    [
+      {
+        all: [
+          { field: 'yes', in: [true] },
+          { field: 'missing', in: [1] },
+        ],
+      },
+      false,
+    ],
+    [
+      {
+        any: [
+          { field: 'yes', in: ['wrong type'] },
+          { field: 'list', in: ['a'] },
+        ],
+      },
+      true,
+    ],
+  ];
+  for (const [filter, expected] of cases) {
+    const [row] = await sql<{ passes: boolean }[]>`
+      SELECT coalesce(${JSON.stringify(payload)}::text::jsonb @@ ${compileFilter(filter)}::text::jsonpath, false) AS passes`;
+    assert.equal(row?.passes, expected, JSON.stringify(filter));
+  }
+});
