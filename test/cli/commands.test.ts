@@ -43,6 +43,9 @@ const commands = [
   'hours get',
   'webhooks list',
   'webhooks get',
+  'config pull',
+  'config plan',
+  'config apply',
 ];
 
 async function run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<UsherProcess> {

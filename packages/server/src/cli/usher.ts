@@ -70,6 +70,18 @@ const commands: Readonly<Record<string, ListedCommand>> = {
   'hours get': list('print one policy of opening hours', async () => (await import('./resources.ts')).hoursGet),
   'webhooks list': list('list the webhooks', async () => (await import('./resources.ts')).webhooksList),
   'webhooks get': list('print one webhook', async () => (await import('./resources.ts')).webhooksGet),
+  'config pull': list(
+    'write the configuration as YAML files',
+    async () => (await import('./config/commands.ts')).configPull,
+  ),
+  'config plan': list(
+    'show how the files differ from the server',
+    async () => (await import('./config/commands.ts')).configPlan,
+  ),
+  'config apply': list(
+    'change the server so that it is as the files say',
+    async () => (await import('./config/commands.ts')).configApply,
+  ),
 };
 
 const shells = ['bash', 'zsh', 'fish'] as const;
