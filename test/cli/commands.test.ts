@@ -41,6 +41,7 @@ const commands = [
   'queues get',
   'hours list',
   'hours get',
+  'hours import',
   'webhooks list',
   'webhooks get',
   'config pull',

@@ -35,7 +35,7 @@ async function openFolder(context: TestContext) {
   const run = async (...args: readonly string[]): Promise<Result> => {
     const key = ['--url', server.url, '--key-id', account.key.id, '--key-secret', account.key.secret];
     const env = { PATH: process.env['PATH'], XDG_CONFIG_HOME: folder.path };
-    const child = spawn(process.execPath, [serverProgram(), 'config', ...args, ...key], { env });
+    const child = spawn(process.execPath, [serverProgram(), ...args, ...key], { env });
     const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
     return { code: child.exitCode, output, errors };
   };
@@ -46,9 +46,11 @@ async function openFolder(context: TestContext) {
   };
   return {
     account,
-    pull: async (...args: readonly string[]) => run('pull', directory, ...args),
-    plan: async (...args: readonly string[]) => run('plan', directory, ...args),
-    apply: async (...args: readonly string[]) => run('apply', directory, ...args),
+    run,
+    path: folder.path,
+    pull: async (...args: readonly string[]) => run('config', 'pull', directory, ...args),
+    plan: async (...args: readonly string[]) => run('config', 'plan', directory, ...args),
+    apply: async (...args: readonly string[]) => run('config', 'apply', directory, ...args),
     state: join(directory, '.usher-state.json'),
     webhooks: join(directory, 'webhooks.yaml'),
     read: (): string => readFileSync(site(), 'utf8'),
@@ -220,4 +222,42 @@ test('errors name the file, the entry and the field', async (context) => {
     folder.edit(`queues:\n  - ${queue}`, 'queues: []');
   }
   assert.equal(folder.read(), pulled);
+});
+
+test('holidays of an iCalendar file are shown, and added to the exceptions with --apply', async (context) => {
+  const { account, run, path } = await openFolder(context);
+  const id = await makePolicy(server, account, {
+    exceptions: [{ date: '2026-12-24', opens_at: '09:00', closes_at: '12:00' }],
+  });
+  const file = join(path, 'holidays.ics');
+  const event = (name: string, ...lines: readonly string[]): string =>
+    ['BEGIN:VEVENT', `SUMMARY:${name}`, ...lines, 'END:VEVENT', ''].join('\r\n');
+  const events = [
+    event('Christmas', 'DTSTART;VALUE=DATE:20201224', 'DTEND;VALUE=DATE:20201227', 'RRULE:FREQ=YEARLY'),
+    event('Meeting', 'DTSTART:20261228T100000Z', 'DTEND:20261228T110000Z'),
+  ];
+  writeFileSync(file, `BEGIN:VCALENDAR\r\n${events.join('')}END:VCALENDAR\r\n`);
+  const range = ['--from', '2026-12-01', '--to', '2026-12-31'];
+  const lines = [
+    '= 2026-12-24  Christmas (exception: 09:00-12:00; kept)',
+    '+ 2026-12-25  Christmas (fri, now 09:00-17:00)',
+    '+ 2026-12-26  Christmas (sat, closed now too)',
+    'skipped: Meeting: is not an all-day event',
+  ];
+  const preview = await run('hours', 'import', id, file, ...range);
+  assert.deepEqual([preview.code, preview.output.split('\n').slice(0, 4)], [0, lines], preview.errors);
+  assert.match(preview.output, /Would add 2 closed days to Office hours, .*Add them with --apply\.\n$/);
+  const read = async (): Promise<Json> =>
+    (await call(server, `GET /queues/scheduling_policies/${id}`, { token: account.admin })).body.exceptions;
+  assert.equal((await read()).length, 1);
+  assert.match(
+    (await run('hours', 'import', id, file, ...range, '--apply')).output,
+    /Added 2 closed days to Office hours\.\n$/,
+  );
+  const kept = { date: '2026-12-24', opens_at: '09:00', closes_at: '12:00' };
+  assert.deepEqual(await read(), [kept, { date: '2026-12-25' }, { date: '2026-12-26' }]);
+  const repeated = await run('hours', 'import', id, file, ...range, '--apply');
+  assert.match(repeated.output, /Added 0 closed days/);
+  const wrong = await run('hours', 'import', id, file, '--from', '2026-02-30');
+  assert.match(wrong.errors, /^usher: --from must be a date such as 2026-12-24, not "2026-02-30"\.\n$/);
 });

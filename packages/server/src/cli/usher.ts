@@ -68,6 +68,10 @@ const commands: Readonly<Record<string, ListedCommand>> = {
   'queues get': list('print one queue', async () => (await import('./resources.ts')).queuesGet),
   'hours list': list('list the opening hours', async () => (await import('./resources.ts')).hoursList),
   'hours get': list('print one policy of opening hours', async () => (await import('./resources.ts')).hoursGet),
+  'hours import': list(
+    'add the holidays of an iCalendar file to opening hours',
+    async () => (await import('./hours-import.ts')).hoursImport,
+  ),
   'webhooks list': list('list the webhooks', async () => (await import('./resources.ts')).webhooksList),
   'webhooks get': list('print one webhook', async () => (await import('./resources.ts')).webhooksGet),
   'config pull': list(
