@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
@@ -41,7 +41,7 @@ async function openFolder(context: TestContext) {
   };
   const directory = join(folder.path, 'config');
   const site = (): string => {
-    const [name = ''] = existsSync(directory) ? readdirSync(join(directory, 'sites')) : [];
+    const [name = ''] = readdirSync(join(directory, 'sites'));
     return join(directory, 'sites', name);
   };
   return {
@@ -54,6 +54,7 @@ async function openFolder(context: TestContext) {
     state: join(directory, '.usher-state.json'),
     webhooks: join(directory, 'webhooks.yaml'),
     read: (): string => readFileSync(site(), 'utf8'),
+    addSite: (content: string): void => writeFileSync(join(directory, 'sites', 'second.yaml'), content),
     edit: (from: string, to: string): void => {
       const before = readFileSync(site(), 'utf8');
       assert.ok(before.includes(from), `${from} is not in ${before}`);
@@ -187,7 +188,7 @@ test('plan shows queues that would close and their visitors; --delete deletes on
   const fields = { when_unstaffed: 'accept', scheduling_policy_id: hours };
   const queue = await makeQueue(server, account, { name: 'Open', ...fields });
   await makeQueue(server, account, { name: 'Old' });
-  await enqueue(server, account, queue);
+  const { id: ticket, visitor } = await enqueue(server, account, queue);
   await folder.pull();
   const dates = [-1, 0, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10));
   folder.edit('exceptions: []', `exceptions:\n${dates.map((date) => `      - date: '${date}'\n`).join('')}`);
@@ -202,6 +203,20 @@ test('plan shows queues that would close and their visitors; --delete deletes on
   const unseen = await folder.apply('--delete');
   assert.match(unseen.errors, /queue Unseen \(.*\) was created on the server since the last pull\. Pull/);
   assert.equal((await queuesOf(account)).length, 3);
+
+  assert.equal((await folder.pull('--force')).code, 0);
+  folder.edit(folder.read().slice(folder.read().indexOf('\nqueues:')), '\nqueues: []\n');
+  folder.addSite('site: { name: Second }\nteams: [{ name: First team }]\nqueues: []\n');
+  const waiting = await folder.apply('--delete');
+  assert.match(waiting.errors, /queue Open \(.*\) cannot be deleted: 1 visitor waits in it\.\n$/);
+  const cancel = { token: visitor.token, body: { action: 'cancel' } };
+  expectStatus(await call(server, `PATCH /queue_tickets/${ticket}`, cancel), 200);
+  const deleted = await folder.apply('--delete');
+  assert.match(
+    deleted.output,
+    /^\+ site Second\n\+ team First team \(Second\)\n(?:- queue .*\n){3}5 changes were made/,
+  );
+  assert.deepEqual(await queuesOf(account), []);
 });
 
 test('errors name the file, the entry and the field', async (context) => {
