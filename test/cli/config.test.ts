@@ -93,7 +93,7 @@ test('files are pulled, planned, applied and applied again; ids stay', async (co
   assert.deepEqual(await folder.plan(), { code: 0, output: 'Nothing to do.\n', errors: '' });
 
   folder.edit('teams: []', 'teams:\n  - name: Sellers');
-  folder.edit('timezone: Europe/Tallinn', 'timezone: Europe/Riga');
+  folder.edit('timezone: Europe/Tallinn', 'timezone: europe/riga');
   folder.edit('queues:\n', newQueues);
   folder.edit('rankings: []', `rankings:\n      - operator: ${operator.id}\n        rank: 2`);
   const planned = await folder.plan();
@@ -102,7 +102,7 @@ test('files are pulled, planned, applied and applied again; ids stay', async (co
   const lines = planned.output.split('\n');
   assert.deepEqual(lines.slice(0, 4), [
     `+ team Sellers ${siteName}`,
-    `~ hours Office hours ${siteName}: timezone Europe/Tallinn -> Europe/Riga`,
+    `~ hours Office hours ${siteName}: timezone Europe/Tallinn -> europe/riga`,
     `+ queue Overflow ${siteName}`,
     `+ queue Sales ${siteName}`,
   ]);
@@ -121,6 +121,10 @@ test('files are pulled, planned, applied and applied again; ids stay', async (co
   assert.deepEqual(ranks.body.operators, [{ id: operator.id, rank: 2 }]);
 
   assert.equal((await folder.apply()).output, 'Nothing to do.\n');
+  // In between, these two would be a cycle if they were changed in the other order.
+  folder.edit('    fallback: Overflow\n', '    fallback: null\n');
+  folder.edit('  - name: Overflow\n', '  - name: Overflow\n    fallback: Sales\n');
+  assert.ok((await folder.apply()).output.endsWith('2 changes were made.\n'));
   // The state of before, as if the first apply had been interrupted after its last request.
   writeFileSync(folder.state, state);
   assert.equal((await folder.apply()).output, 'Nothing to do.\n');

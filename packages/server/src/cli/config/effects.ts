@@ -24,8 +24,13 @@ export async function findEffects(
     const open = await orRefusal(refusals, change, async () => previewHours(api, change));
     if (open !== null) isOpen.set(change.id, open);
   }
+  const movesFallbacks = changes.some(({ kind, fields }) =>
+    fields.some(({ field }) => kind === 'queue' && field === 'fallback_queue_id'),
+  );
   for (const queue of queuesToPreview(changes, server, isOpen)) {
-    const status = await orRefusal(refusals, queue, async () => previewQueue(api, queue, { isOpen, refusals }));
+    const status = await orRefusal(refusals, queue, async () =>
+      previewQueue(api, queue, { isOpen, refusals, movesFallbacks }),
+    );
     if (status === null || queue.target === null || status === queue.target.status) continue;
     effects.push(
       `queue ${queue.name} (${names.siteName(queue.siteId) ?? ''}): ${queue.target.status ?? ''} -> ${status} now; ` +
@@ -80,7 +85,16 @@ async function previewHours(api: Api, change: Change): Promise<boolean | null> {
 async function previewQueue(
   api: Api,
   queue: Change,
-  { isOpen, refusals }: { readonly isOpen: ReadonlyMap<string, boolean>; readonly refusals: string[] },
+  {
+    isOpen,
+    refusals,
+    movesFallbacks,
+  }: {
+    readonly isOpen: ReadonlyMap<string, boolean>;
+    readonly refusals: string[];
+    /** Whether fallbacks change. The server knows only the stored ones; the plan has checked the new ones for cycles. */
+    readonly movesFallbacks: boolean;
+  },
 ): Promise<string | null> {
   const fields: Record<string, unknown> = { ...queue.target?.fields, ...updateBody(queue) };
   if (hasPlaceholder(queue.siteId) || hasPlaceholder(fields['routing_policy'])) return null;
@@ -93,7 +107,8 @@ async function previewQueue(
     readonly status: string;
     readonly violations: readonly { readonly attribute: string; readonly detail: string }[];
   };
-  for (const { attribute, detail } of preview.violations)
+  const isOutdated = (detail: string): boolean => movesFallbacks && detail.startsWith('would form a cycle');
+  for (const { attribute, detail } of preview.violations.filter((each) => !isOutdated(each.detail)))
     refusals.push(`${label('queue', queue.name, queue.siteName)}: ${attribute} ${detail}`);
   return isOpen.get(policy) === false ? 'closed' : preview.status;
 }

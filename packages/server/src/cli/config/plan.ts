@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { StartError } from '../../platform/errors.ts';
+import { canonicalTimeZone } from '../../schedules/time-zones.ts';
 import {
   apiName,
   fileName,
@@ -136,7 +137,7 @@ function compare(each: IdentifiedThing, references: FileReferences, names: Serve
   const { thing, target, siteId, id } = each;
   const fields = Object.entries(thing.fields).flatMap(([name, after]): ChangedField[] => {
     const field = apiName(name);
-    const value = references.apiValue(field, after, each);
+    const value = storedValue(field, references.apiValue(field, after, each));
     const now = target?.fields[field];
     if (target !== null && isDeepStrictEqual(canonical(value), canonical(now))) return [];
     return [{ field, before: target === null ? null : names.fileValue(field, now, siteId), after, value }];
@@ -153,6 +154,14 @@ function compare(each: IdentifiedThing, references: FileReferences, names: Serve
     rankings.map((ranking) => ({ operator: names.operator(ranking.id), rank: ranking.rank }));
   const field = { field: 'rankings', before: show(target?.rankings ?? []), after: show(ranked), value: ranked };
   return [...changes, { ...common, kind: 'rankings', action: 'update', fields: [field] }];
+}
+
+/** Values that the server stores in another spelling: without this they would differ after every `apply`. */
+function storedValue(field: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (field === 'timezone') return canonicalTimeZone(value) ?? value;
+  if (field === 'method') return value.toUpperCase();
+  return field === 'welcome_message' && value === '' ? null : value;
 }
 
 /** No list of these resources has an order, and the server leaves out what is empty. */
