@@ -32,7 +32,7 @@ export async function recordExamples(operations: ReadonlySet<string>): Promise<M
 async function recordExample(cast: Cast, route: DeclaredAccess): Promise<Example> {
   const kind = exampleCaller(route);
   const targets = await makeTargets(cast, route, kind);
-  // Some targets are inserted directly, and the server must have heard of them.
+  // Some targets are inserted directly, and the server must have been notified.
   await cast.server.changes.settled();
   const { path, query, token, body, headers } = await validRequest(cast, route, { kind, targets });
   const answer = await call(cast.server, `${route.method} ${path}${query}`, { token, body, headers });

@@ -20,8 +20,18 @@ export class TemporaryError extends StartError {
   }
 }
 
+/** The server refuses the request as it is. */
+export class RefusedError extends StartError {
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
 interface ApiRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -42,6 +52,25 @@ export class Api {
 
   async get(path: string): Promise<unknown> {
     return (await this.#sendSignedIn({ method: 'GET', path })).body.json();
+  }
+
+  /** One resource with its entity tag. */
+  async getTagged(path: string): Promise<{ readonly body: unknown; readonly etag: string }> {
+    return tagged(await this.#sendSignedIn({ method: 'GET', path }));
+  }
+
+  /** Creates or changes a resource; with `ifMatch` only if it still has this entity tag. */
+  async write(
+    method: 'POST' | 'PUT' | 'PATCH',
+    path: string,
+    { body, ifMatch = null }: { readonly body: unknown; readonly ifMatch?: string | null },
+  ): Promise<{ readonly body: unknown; readonly etag: string }> {
+    const headers = { 'content-type': 'application/json', ...(ifMatch === null ? {} : { 'if-match': ifMatch }) };
+    return tagged(await this.#sendSignedIn({ method, path, headers, body: JSON.stringify(body) }));
+  }
+
+  async delete(path: string): Promise<void> {
+    await (await this.#sendSignedIn({ method: 'DELETE', path })).body.dump();
   }
 
   async post(path: string, body: unknown): Promise<unknown> {
@@ -130,6 +159,7 @@ export class Api {
   async #accept(answer: Dispatcher.ResponseData): Promise<Dispatcher.ResponseData> {
     const { statusCode: status, headers } = answer;
     const type = String(headers['content-type']);
+    if (status === 204) return answer;
     if (status >= 200 && status < 300 && /^(?:application\/json|text\/event-stream)\b/.test(type)) return answer;
     const text = await answer.body.text();
     const detail = type.startsWith('application/problem+json') ? detailOf(text) : null;
@@ -140,8 +170,9 @@ export class Api {
       });
     }
     if (detail === null) throw this.#notUsher(`status ${status}`);
-    if (status === 403) throw new StartError(`${detail} Use the API key of an operator with this permission.`);
-    throw new StartError(detail);
+    if (status === 403)
+      throw new RefusedError(`${detail} Use the API key of an operator with this permission.`, status);
+    throw new RefusedError(detail, status);
   }
 
   #notUsher(what: string): StartError {
@@ -157,6 +188,13 @@ export async function withApi<T>(connection: Connection, work: (api: Api) => Pro
   } finally {
     await api.close();
   }
+}
+
+async function tagged({
+  body,
+  headers: { etag },
+}: Dispatcher.ResponseData): Promise<{ readonly body: unknown; readonly etag: string }> {
+  return { body: await body.json(), etag: typeof etag === 'string' ? etag : '' };
 }
 
 function detailOf(problem: string): string | null {

@@ -65,6 +65,22 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   'queues get': list('print one queue', async () => (await import('./resources.ts')).queuesGet),
   'hours list': list('list the opening hours', async () => (await import('./resources.ts')).hoursList),
   'hours get': list('print one policy of opening hours', async () => (await import('./resources.ts')).hoursGet),
+  'hours import': list(
+    'add the holidays of an iCalendar file to opening hours',
+    async () => (await import('./hours-import.ts')).hoursImport,
+  ),
   'webhooks list': list('list the webhooks', async () => (await import('./resources.ts')).webhooksList),
   'webhooks get': list('print one webhook', async () => (await import('./resources.ts')).webhooksGet),
+  'config pull': list(
+    'write the configuration as YAML files',
+    async () => (await import('./config/commands.ts')).configPull,
+  ),
+  'config plan': list(
+    'show how the files differ from the server',
+    async () => (await import('./config/commands.ts')).configPlan,
+  ),
+  'config apply': list(
+    'change the server so that it is as the files say',
+    async () => (await import('./config/commands.ts')).configApply,
+  ),
 };

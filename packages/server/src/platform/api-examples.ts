@@ -13,7 +13,7 @@ export interface Example {
 
 export type Examples = Readonly<Partial<Record<string, Example>>>;
 
-/** By method and path. Read when the document is requested, which is rare. */
+/** By method and path. Read when openapi.json is requested, which is rare. */
 export const examplesFile = new URL('../../api-examples.json', import.meta.url);
 
 export function readExamples(): Examples {
