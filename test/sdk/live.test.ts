@@ -57,7 +57,7 @@ test('a subscription after an unknown item reports a reset, and a refused reader
   );
 });
 
-test('an upload reports its progress, and the file can be downloaded', async () => {
+test('an upload reports its progress, and the file keeps its name', async () => {
   const text = 'All work and no play. '.repeat(20_000);
   const shares: number[] = [];
   const file = new File([text], 'notes "1".txt', { type: 'text/plain' });
