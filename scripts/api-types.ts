@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Writes the types of `packages/client` from openapi.json: one type for each named schema, and `Operations`, the request and
+ * Writes the types of `packages/sdk` from openapi.json: one type for each named schema, and `Operations`, the request and
  * response types of each operation. `npm run openapi` calls it after writing openapi.json.
  */
-interface Schema {
+export interface Schema {
   readonly $ref?: string;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
@@ -24,13 +24,14 @@ interface Content {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }
 
-interface Operation {
+export interface Operation {
+  readonly summary?: string;
   readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[];
   readonly requestBody?: Content & { readonly required?: boolean };
   readonly responses: Readonly<Record<string, Content>>;
 }
 
-interface OpenApi {
+export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
@@ -41,7 +42,7 @@ function union(types: readonly string[]): string {
   return [...new Set(types)].join(' | ') || 'never';
 }
 
-function typeOf(schema: Schema): string {
+export function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? 'unknown';
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives !== undefined) return union(alternatives.map(typeOf));
@@ -82,7 +83,7 @@ function objectType({ properties, required = [], additionalProperties, patternPr
   return `{ ${lines.join(' ')} }`;
 }
 
-function onlySchema({ content = {} }: Content): Schema | undefined {
+export function onlySchema({ content = {} }: Content): Schema | undefined {
   return Object.values(content)[0]?.schema;
 }
 
@@ -128,7 +129,7 @@ export function writeApiTypes(): void {
     '}',
     '',
   ].join('\n');
-  writeFileSync('packages/client/src/api-types.ts', text);
+  writeFileSync('packages/sdk/src/api-types.ts', text);
 }
 
 if (import.meta.main) writeApiTypes();

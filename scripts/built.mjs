@@ -15,6 +15,7 @@ const pageSources = [
   'packages/widget/demo',
   'packages/widget/vite.config.ts',
   'packages/client/src',
+  'packages/sdk/src',
   'packages/call/src',
   'packages/contract/src',
   'package-lock.json',
@@ -24,7 +25,7 @@ const pageSources = [
 const serverSources = [
   'packages/server/src',
   'packages/sample/src',
-  'packages/client/src',
+  'packages/sdk/src',
   'packages/contract/src',
   'package-lock.json',
   'scripts/build-server.ts',

@@ -4,10 +4,12 @@ import { globalSetup, globalTeardown } from '../test/setup.ts';
 import { ExampleText, haveSameFields, recordExamples } from '../test/support/api-examples.ts';
 import { startTestServer } from '../test/support/server.ts';
 import { writeApiTypes } from './api-types.ts';
+import { writeSdk } from './sdk.ts';
 
 /**
  * Rewrites what describes the API, from the routes of a running server: the examples (each is kept while its fields are the same, so that
- * only what has changed is rewritten), then openapi.json and asyncapi.json, then the client's types.
+ * only what has changed is rewritten), then openapi.json and asyncapi.json, then the
+ * generated files of the SDK.
  */
 await globalSetup();
 try {
@@ -18,6 +20,7 @@ try {
   writeExamples(await recordExamples(new Set(operations)));
   for (const name of ['openapi.json', 'asyncapi.json']) writeFileSync(name, await documentOf(name));
   writeApiTypes();
+  writeSdk();
 } finally {
   await globalTeardown();
 }

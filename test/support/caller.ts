@@ -9,7 +9,7 @@ import { until, type Json } from './server.ts';
 export const callTimeoutMs = 30_000;
 
 /** Resolves imports of other packages, as the bundlers do. */
-const imports = JSON.stringify({ imports: { '@usher/client/': '/call/client/' } });
+const imports = JSON.stringify({ imports: { '@usher/client/': '/call/client/', '@usher/sdk/': '/call/sdk/' } });
 
 /** One side of a call: controls a page that runs packages/call/test/harness.ts. */
 export class Caller {
@@ -32,7 +32,7 @@ export class Caller {
           <script type="module" src="test/harness.ts"></script>`;
         return route.fulfill({ contentType: 'text/html', body });
       }
-      const file = path.startsWith('client/') ? `${path.replace('client/', 'client/src/')}.ts` : `call/${path}`;
+      const file = /^(?:client|sdk)\//.test(path) ? `${path.replace('/', '/src/')}.ts` : `call/${path}`;
       const body = stripTypeScriptTypes(readFileSync(`packages/${file}`, 'utf8'));
       return route.fulfill({ contentType: 'text/javascript', body });
     });

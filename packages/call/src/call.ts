@@ -1,4 +1,4 @@
-import { newId } from '@usher/client/new-id';
+import { newId } from '@usher/sdk/new-id';
 import type { CallView, EndReason } from './call-view.ts';
 import { LocalMedia } from './local-media.ts';
 import { sentBy, type Kind, type Media, type Side } from './media.ts';

@@ -1,4 +1,4 @@
-import type { Operations } from './api-types.ts';
+import type { Operations } from '@usher/sdk/api-types';
 import { problemOf, ProblemError, Unreachable } from './problem.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { upload } from './upload.ts';

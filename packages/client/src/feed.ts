@@ -1,6 +1,6 @@
 import type { FeedItem } from './feed-item.ts';
 import { ProblemError } from './problem.ts';
-import { blocksOf } from './sse.ts';
+import { blocksOf } from '@usher/sdk/sse';
 
 export type { FeedItem };
 

@@ -1,4 +1,4 @@
-import { newId } from './new-id.ts';
+import { newId } from '@usher/sdk/new-id';
 import { Unreachable } from './problem.ts';
 
 /** How long the key of a request is kept after its answer was lost. */

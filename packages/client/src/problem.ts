@@ -1,4 +1,4 @@
-import type { Problem } from './api-types.ts';
+import type { Problem } from '@usher/sdk/api-types';
 
 /** A refusal by the server. */
 export class ProblemError extends Error {

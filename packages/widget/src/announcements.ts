@@ -1,4 +1,4 @@
-import type { MediaUpgradeRequest } from '@usher/client/api-types';
+import type { MediaUpgradeRequest } from '@usher/sdk/api-types';
 import { callKindOf } from './call-media.ts';
 import type { Message } from './messages.ts';
 import { texts } from './texts.ts';

@@ -1,5 +1,5 @@
 import type { Media } from '@usher/call/media';
-import type { Engagement } from '@usher/client/api-types';
+import type { Engagement } from '@usher/sdk/api-types';
 import { isCall } from '@usher/contract/media';
 
 /** What a call is called in texts. In one-way video only the operator is seen. */

@@ -6,7 +6,7 @@ import { reportCall } from '@usher/call/report-call';
 import type { Signal } from '@usher/call/signal';
 import type { Api } from '@usher/client/api';
 import { isSame } from './call-media.ts';
-import { newId } from '@usher/client/new-id';
+import { newId } from '@usher/sdk/new-id';
 import { engagementOf, type State } from './state.ts';
 import type { Storage } from './storage.ts';
 import { Store } from './store.ts';

@@ -2,7 +2,7 @@ import type { Api } from '@usher/client/api';
 import { Feed, type FeedItem } from '@usher/client/feed';
 import { isOutdated } from '@usher/client/overtaken-reads';
 import { ProblemError } from '@usher/client/problem';
-import type { Engagement, File as SentFile, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
+import type { Engagement, File as SentFile, MediaUpgradeRequest, QueueTicket } from '@usher/sdk/api-types';
 import type { Medium } from './media.ts';
 import { Chat } from './chat.ts';
 import { FallbackPolling } from './fallback-polling.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { QueueTicket } from '@usher/client/api-types';
+import type { QueueTicket } from '@usher/sdk/api-types';
 import { formatBytes, describeOffline, describePosition, describeWait } from './descriptions.ts';
 
 /** A ticket for a chat, at this position. */

@@ -1,4 +1,4 @@
-import type { Engagement, QueueTicket } from '@usher/client/api-types';
+import type { Engagement, QueueTicket } from '@usher/sdk/api-types';
 import type { Medium } from './media.ts';
 import { texts } from './texts.ts';
 

@@ -1,5 +1,5 @@
 import { describeEndedCall } from '@usher/call/ended-call';
-import type { EngagedOperator, Engagement } from '@usher/client/api-types';
+import type { EngagedOperator, Engagement } from '@usher/sdk/api-types';
 import type { Message } from './messages.ts';
 import type { UnsentMessage } from './outbox.ts';
 import { operatorHeadings, describeTransfer } from './operator-headings.ts';

@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatMessageEvent, ChatMessageStatusEvent } from '@usher/client/api-types';
+import type { ChatMessage, ChatMessageEvent, ChatMessageStatusEvent } from '@usher/sdk/api-types';
 
 /** A message: the fields that the transcript and the events have in common. */
 export interface Message {

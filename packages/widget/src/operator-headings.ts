@@ -1,4 +1,4 @@
-import type { EngagedOperator, Engagement } from '@usher/client/api-types';
+import type { EngagedOperator, Engagement } from '@usher/sdk/api-types';
 import type { Message } from './messages.ts';
 import { texts } from './texts.ts';
 

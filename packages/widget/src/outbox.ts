@@ -1,5 +1,5 @@
 import { ProblemError } from '@usher/client/problem';
-import { newId } from '@usher/client/new-id';
+import { newId } from '@usher/sdk/new-id';
 import { describeError } from './describe-error.ts';
 import type { Storage } from './storage.ts';
 import { texts } from './texts.ts';

@@ -1,4 +1,4 @@
-import type { Engagement, MediaUpgradeRequest, QueueTicket } from '@usher/client/api-types';
+import type { Engagement, MediaUpgradeRequest, QueueTicket } from '@usher/sdk/api-types';
 import type { FileRules } from './file-rules.ts';
 import type { FeedState } from '@usher/client/feed';
 import type { Media } from '@usher/call/media';

@@ -1,5 +1,5 @@
 import type { Api } from '@usher/client/api';
-import type { Engagement, MediaUpgradeRequest } from '@usher/client/api-types';
+import type { Engagement, MediaUpgradeRequest } from '@usher/sdk/api-types';
 import { mergeUpgrades } from '@usher/client/overtaken-reads';
 import { callMediaOf } from './call-media.ts';
 import { runWithNotice, type Engaged, type State, type UpgradeRequest } from './state.ts';

@@ -1,5 +1,5 @@
 import { ProblemError, problemOf, Unreachable } from '@usher/client/problem';
-import type { VisitorToken } from '@usher/client/api-types';
+import type { VisitorToken } from '@usher/sdk/api-types';
 import type { Settings } from './settings.ts';
 import type { Storage } from './storage.ts';
 

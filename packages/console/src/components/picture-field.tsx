@@ -1,5 +1,5 @@
 import { Avatar, Button, FileButton, Group, Stack, Text, Title } from '@mantine/core';
-import type { Operator } from '@usher/client/api-types';
+import type { Operator } from '@usher/sdk/api-types';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, type ReactElement } from 'react';
 import { RichText } from './rich-text.tsx';

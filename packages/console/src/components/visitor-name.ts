@@ -1,4 +1,4 @@
-import type { Visitor } from '@usher/client/api-types';
+import type { Visitor } from '@usher/sdk/api-types';
 import { texts } from './texts.ts';
 
 type VisitorContact = Partial<Pick<Visitor, 'name' | 'email' | 'phone'>>;

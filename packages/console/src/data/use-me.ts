@@ -1,4 +1,4 @@
-import type { Operator, Site } from '@usher/client/api-types';
+import type { Operator, Site } from '@usher/sdk/api-types';
 import { atLeast, type Role } from '@usher/contract/roles';
 import { createContext, use } from 'react';
 

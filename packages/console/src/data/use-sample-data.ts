@@ -1,4 +1,4 @@
-import type { SampleData } from '@usher/client/api-types';
+import type { SampleData } from '@usher/sdk/api-types';
 import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useSession } from '../session/use-session.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EngagementRequest, TransferRequest } from '@usher/client/api-types';
+import type { EngagementRequest, TransferRequest } from '@usher/sdk/api-types';
 import { offersAfterItem, offersAfterRead, offerOf, secondsLeft, type Offer } from './offer.ts';
 
 const request = {

@@ -1,4 +1,4 @@
-import type { EngagementRequest, TransferRequest } from '@usher/client/api-types';
+import type { EngagementRequest, TransferRequest } from '@usher/sdk/api-types';
 import type { FeedItem } from '@usher/client/feed-item';
 
 /** An offer to an operator: by a queue, a visitor, or a colleague who transfers. */

@@ -1,7 +1,7 @@
 import { Alert, Center, Loader } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
-import type { Operator, Site } from '@usher/client/api-types';
+import type { Operator, Site } from '@usher/sdk/api-types';
 import type { Role } from '@usher/contract/roles';
 import { useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
 import { describeError } from '../components/describe-error.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { TemporaryError, type Api } from './api.ts';
-import { blocksOf, type Block } from '@usher/client/sse';
+import { blocksOf, type Block } from '@usher/sdk/sse';
 
 /** Delays before each attempt to reconnect; the last one repeats. */
 const retryDelaysMs = [100, 250, 500, 1_000, 2_000, 5_000] as const;

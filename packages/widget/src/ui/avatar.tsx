@@ -1,4 +1,4 @@
-import type { EngagedOperator } from '@usher/client/api-types';
+import type { EngagedOperator } from '@usher/sdk/api-types';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { initialsOf } from '../initials.ts';
 

@@ -1,4 +1,4 @@
-import type { EngagedOperator } from '@usher/client/api-types';
+import type { EngagedOperator } from '@usher/sdk/api-types';
 import { useState } from 'preact/hooks';
 import type { Chat } from '../chat.ts';
 import { chosenOption, fileIdOf, type Message, type SentFile } from '../messages.ts';

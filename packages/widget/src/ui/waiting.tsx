@@ -1,4 +1,4 @@
-import type { QueueTicket } from '@usher/client/api-types';
+import type { QueueTicket } from '@usher/sdk/api-types';
 import { isStaffed, describeOffline, describePosition, describeWait } from '../descriptions.ts';
 import type { PanelProps } from './panel.tsx';
 import { texts } from '../texts.ts';

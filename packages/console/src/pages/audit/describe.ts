@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@usher/client/api-types';
+import type { AuditEntry } from '@usher/sdk/api-types';
 import { texts } from './texts.ts';
 
 type Change = AuditEntry['changes'][number];

@@ -1,6 +1,6 @@
 import { Anchor, Badge, Button, Code, Collapse, Group, Text, VisuallyHidden } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import type { AuditEntry } from '@usher/client/api-types';
+import type { AuditEntry } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { RichText } from '../../components/rich-text.tsx';

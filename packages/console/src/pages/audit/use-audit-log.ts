@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@usher/client/api-types';
+import type { AuditEntry } from '@usher/sdk/api-types';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useSession } from '../../session/use-session.ts';

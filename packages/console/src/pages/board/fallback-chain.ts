@@ -1,4 +1,4 @@
-import type { Queue } from '@usher/client/api-types';
+import type { Queue } from '@usher/sdk/api-types';
 import { isOpen } from '../../components/queue-status.ts';
 
 /** The chain of fallbacks of a queue. A queue that is not known here, e.g. of another site, ends the chain as `null`. */

@@ -1,4 +1,4 @@
-import type { Operator } from '@usher/client/api-types';
+import type { Operator } from '@usher/sdk/api-types';
 import type { Medium } from '@usher/contract/media';
 import { mediumName } from '../../components/medium.ts';
 import { visitorName } from '../../components/visitor-name.ts';

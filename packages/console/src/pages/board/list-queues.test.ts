@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Queue } from '@usher/client/api-types';
+import type { Queue } from '@usher/sdk/api-types';
 import { fallbackChain, findOverflowQueue } from './fallback-chain.ts';
 import { listQueues } from './list-queues.ts';
 

@@ -16,7 +16,7 @@ import { Calls } from './calls/calls.ts';
 import { changeOf, itemTypes } from './conversation/feed-items.ts';
 import { ConversationStorage } from './conversation/conversation-storage.ts';
 import { isOpen, transferOf } from './conversation/selectors.ts';
-import { newId } from '@usher/client/new-id';
+import { newId } from '@usher/sdk/new-id';
 import { Typing } from './composer/typing.ts';
 import { Uploads } from './composer/uploads.ts';
 import { texts } from './texts.ts';

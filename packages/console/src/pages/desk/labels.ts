@@ -1,4 +1,4 @@
-import type { Engagement, MediaUpgradeRequest } from '@usher/client/api-types';
+import type { Engagement, MediaUpgradeRequest } from '@usher/sdk/api-types';
 import { texts } from './texts.ts';
 
 export const endReasonLabels: Readonly<Record<NonNullable<Engagement['end_reason']>, string>> = {

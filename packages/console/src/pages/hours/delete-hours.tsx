@@ -1,5 +1,5 @@
 import { Alert, Anchor } from '@mantine/core';
-import type { SchedulingPolicy } from '@usher/client/api-types';
+import type { SchedulingPolicy } from '@usher/sdk/api-types';
 import { ProblemError } from '@usher/client/problem';
 import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';

@@ -1,4 +1,4 @@
-import type { Operations, SchedulingPolicy } from '@usher/client/api-types';
+import type { Operations, SchedulingPolicy } from '@usher/sdk/api-types';
 import { weekdays } from '@usher/contract/opening-times';
 import type { Exception } from './exceptions.ts';
 import { inWeekOrder, type Row } from './week.ts';

@@ -1,6 +1,6 @@
 import { Anchor, Center, Grid, Loader, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import type { SchedulingPolicy } from '@usher/client/api-types';
+import type { SchedulingPolicy } from '@usher/sdk/api-types';
 import { useState, type ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ConflictDialog } from '../../components/conflict.tsx';

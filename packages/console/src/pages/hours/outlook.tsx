@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Paper, Text, Title } from '@mantine/core';
 import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
-import type { HoursOutlook } from '@usher/client/api-types';
+import type { HoursOutlook } from '@usher/sdk/api-types';
 import { useEffect, type ReactElement } from 'react';
 import { hasOnlyFieldErrors } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';

@@ -1,4 +1,4 @@
-import type { HoursOutlook } from '@usher/client/api-types';
+import type { HoursOutlook } from '@usher/sdk/api-types';
 import { Fragment, type ReactElement } from 'react';
 import { Text, VisuallyHidden } from '@mantine/core';
 import { useNow } from '../../components/elapsed-time.tsx';

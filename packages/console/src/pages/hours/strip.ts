@@ -1,4 +1,4 @@
-import type { HoursOutlook } from '@usher/client/api-types';
+import type { HoursOutlook } from '@usher/sdk/api-types';
 import { minutesOfDay } from '@usher/contract/opening-times';
 import { formatDuration } from '../../components/duration.ts';
 import { texts } from './texts.ts';

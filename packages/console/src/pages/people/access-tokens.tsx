@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Loader, Modal, Select, Stack, Table, Text, TextInput, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import type { AccessToken, NewAccessToken, Operator } from '@usher/client/api-types';
+import type { AccessToken, NewAccessToken, Operator } from '@usher/sdk/api-types';
 import { maxNameLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { RichText } from '../../components/rich-text.tsx';

@@ -1,5 +1,5 @@
 import { Alert, Button, Code, Group, Loader, Stack, Table, Text, Title } from '@mantine/core';
-import type { NewApiKey, Operator } from '@usher/client/api-types';
+import type { NewApiKey, Operator } from '@usher/sdk/api-types';
 import { useState, type ReactElement } from 'react';
 import { RichText } from '../../components/rich-text.tsx';
 import { Timestamp } from '../../components/timestamp.tsx';

@@ -1,5 +1,5 @@
 import { Badge } from '@mantine/core';
-import type { Operator } from '@usher/client/api-types';
+import type { Operator } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { texts } from './texts.ts';
 

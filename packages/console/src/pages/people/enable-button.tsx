@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import type { Operator } from '@usher/client/api-types';
+import type { Operator } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { describeError } from '../../components/describe-error.ts';

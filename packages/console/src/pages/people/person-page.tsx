@@ -1,5 +1,5 @@
 import { Alert, Anchor, Button, Grid, Group, Stack } from '@mantine/core';
-import type { Operator } from '@usher/client/api-types';
+import type { Operator } from '@usher/sdk/api-types';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Operator, Site, Team } from '@usher/client/api-types';
+import type { Operator, Site, Team } from '@usher/sdk/api-types';
 import { describeAssignment, filterPeople, draftOf, newDraft, describeSignIn, type PeopleFilter } from './person.ts';
 
 const person = (name: string, fields: Partial<Operator> = {}): Operator => ({

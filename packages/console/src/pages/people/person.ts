@@ -1,4 +1,4 @@
-import type { Operator, Site, Team } from '@usher/client/api-types';
+import type { Operator, Site, Team } from '@usher/sdk/api-types';
 import type { Role } from '@usher/contract/roles';
 import { texts } from './texts.ts';
 

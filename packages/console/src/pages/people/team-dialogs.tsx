@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Select, Stack, Textarea, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import type { Team } from '@usher/client/api-types';
+import type { Team } from '@usher/sdk/api-types';
 import { useQueryClient } from '@tanstack/react-query';
 import { maxDescriptionLength, maxNameLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';

@@ -1,5 +1,5 @@
 import { Anchor, Group, Table, Text, VisuallyHidden } from '@mantine/core';
-import type { Operator, Team } from '@usher/client/api-types';
+import type { Operator, Team } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { ConfirmButton } from '../../components/confirm-button.tsx';

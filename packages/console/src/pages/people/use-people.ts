@@ -1,4 +1,4 @@
-import type { Operator, Team } from '@usher/client/api-types';
+import type { Operator, Team } from '@usher/sdk/api-types';
 import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useAllPages } from '../../data/use-all-pages.ts';
 import type { Me } from '../../data/use-me.ts';

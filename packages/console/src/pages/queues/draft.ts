@@ -1,4 +1,4 @@
-import type { Operations, Queue } from '@usher/client/api-types';
+import type { Operations, Queue } from '@usher/sdk/api-types';
 import type { FieldViews } from '../../components/conflict.tsx';
 import { basicFields } from './fields-basic.tsx';
 import { linkFields, routingFields, serviceFields } from './fields-routing.tsx';

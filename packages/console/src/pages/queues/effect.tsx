@@ -1,6 +1,6 @@
 import { Badge, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useThrottledCallback } from '@mantine/hooks';
-import type { QueuePreview } from '@usher/client/api-types';
+import type { QueuePreview } from '@usher/sdk/api-types';
 import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { Fragment, type ReactElement, type ReactNode } from 'react';
 import { hasOnlyFieldErrors } from '../../components/faults.ts';

@@ -1,4 +1,4 @@
-import type { Queue } from '@usher/client/api-types';
+import type { Queue } from '@usher/sdk/api-types';
 
 type Link = Pick<Queue, 'id' | 'fallback_queue_id'>;
 

@@ -1,4 +1,4 @@
-import type { Operations, Queue } from '@usher/client/api-types';
+import type { Operations, Queue } from '@usher/sdk/api-types';
 import type { Faults } from '../../components/faults.ts';
 import { texts } from './texts.ts';
 

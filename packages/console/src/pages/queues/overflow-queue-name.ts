@@ -1,4 +1,4 @@
-import type { Queue } from '@usher/client/api-types';
+import type { Queue } from '@usher/sdk/api-types';
 import { isOpen } from '../../components/queue-status.ts';
 import { fallbackPath } from './fallbacks.ts';
 

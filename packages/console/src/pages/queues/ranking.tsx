@@ -15,7 +15,7 @@ import {
 } from '@dnd-kit/sortable';
 import { ActionIcon, Alert, Button, Center, Group, Loader, Select, Stack, Text } from '@mantine/core';
 import { Cross2Icon, DragHandleDots2Icon } from '@radix-ui/react-icons';
-import type { Ranking } from '@usher/client/api-types';
+import type { Ranking } from '@usher/sdk/api-types';
 import { maxPageSize } from '@usher/contract/limits';
 import { lastRank } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';

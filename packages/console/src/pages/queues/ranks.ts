@@ -1,4 +1,4 @@
-import type { Ranking } from '@usher/client/api-types';
+import type { Ranking } from '@usher/sdk/api-types';
 import { lastRank } from '@usher/contract/limits';
 
 /** Sorted by rank; operators of the same rank keep their order. */

@@ -1,5 +1,5 @@
 import { Badge } from '@mantine/core';
-import type { Queue } from '@usher/client/api-types';
+import type { Queue } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { statusNames } from '../../components/queue-status.ts';
 import { statusColors } from './status-colors.ts';

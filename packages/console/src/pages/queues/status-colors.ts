@@ -1,4 +1,4 @@
-import type { Queue } from '@usher/client/api-types';
+import type { Queue } from '@usher/sdk/api-types';
 
 export const statusColors: Readonly<Record<Queue['self_status'], string>> = {
   opened: 'green',

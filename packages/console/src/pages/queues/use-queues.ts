@@ -1,4 +1,4 @@
-import type { Queue } from '@usher/client/api-types';
+import type { Queue } from '@usher/sdk/api-types';
 import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import type { Answered } from '@usher/client/api';
 import { useRead } from '../../data/use-api.ts';

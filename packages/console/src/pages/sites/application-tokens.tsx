@@ -1,5 +1,5 @@
 import { Alert, Anchor, Button, Card, Code, Group, Loader, Stack, Text } from '@mantine/core';
-import type { NewApplicationToken } from '@usher/client/api-types';
+import type { NewApplicationToken } from '@usher/sdk/api-types';
 import { useState, type ReactElement } from 'react';
 import { RichText } from '../../components/rich-text.tsx';
 import { Timestamp } from '../../components/timestamp.tsx';

@@ -1,6 +1,6 @@
 import { Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import type { Site } from '@usher/client/api-types';
+import type { Site } from '@usher/sdk/api-types';
 import { ProblemError } from '@usher/client/problem';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { useLocation } from 'wouter';

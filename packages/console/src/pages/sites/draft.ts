@@ -1,4 +1,4 @@
-import type { Site } from '@usher/client/api-types';
+import type { Site } from '@usher/sdk/api-types';
 import { contentTypePattern } from '@usher/contract/content-type';
 import { isOrigin } from '@usher/contract/origin';
 import { texts } from './texts.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '@usher/client/api-types';
+import type { Problem } from '@usher/sdk/api-types';
 import { texts } from './texts.ts';
 
 type ContentText = (count: number, amount: string) => string;

@@ -1,5 +1,5 @@
 import { Button, Group } from '@mantine/core';
-import type { Site } from '@usher/client/api-types';
+import type { Site } from '@usher/sdk/api-types';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { ConflictDialog } from '../../components/conflict.tsx';

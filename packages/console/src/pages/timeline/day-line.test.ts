@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PresenceInterval } from '@usher/client/api-types';
+import type { PresenceInterval } from '@usher/sdk/api-types';
 import { linesOf, pathOf } from './day-line.ts';
 
 const interval = (fields: Partial<PresenceInterval>): PresenceInterval => ({

@@ -1,4 +1,4 @@
-import type { PresenceInterval } from '@usher/client/api-types';
+import type { PresenceInterval } from '@usher/sdk/api-types';
 import { formatTime } from '../../components/time.ts';
 import { texts } from './texts.ts';
 

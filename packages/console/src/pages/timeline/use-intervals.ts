@@ -1,4 +1,4 @@
-import type { PresenceInterval } from '@usher/client/api-types';
+import type { PresenceInterval } from '@usher/sdk/api-types';
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { maxPageSize } from '@usher/contract/limits';
 import { useSession } from '../../session/use-session.ts';

@@ -1,7 +1,7 @@
 import { ActionIcon, Indicator, Menu, Text } from '@mantine/core';
 import { BellIcon } from '@radix-ui/react-icons';
 import { useQueryClient } from '@tanstack/react-query';
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { useNow } from '../../components/elapsed-time.tsx';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import { alarmsOf } from './alarms.ts';
 
 const now = Date.parse('2026-11-16T12:00:00Z');

@@ -1,4 +1,4 @@
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import { healthOf } from './stats/health.ts';
 
 /** The webhooks that somebody must look after: they fail, or Usher has disabled them. One that a person disabled is no alarm. */

@@ -1,4 +1,4 @@
-import type { Delivery, Webhook } from '@usher/client/api-types';
+import type { Delivery, Webhook } from '@usher/sdk/api-types';
 import { maxCountedDeliveries } from '@usher/contract/limits';
 import { channelOf } from './channels/channels.ts';
 import { texts } from './texts.ts';

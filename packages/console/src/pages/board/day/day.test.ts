@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { QueueStatsInterval } from '@usher/client/api-types';
+import type { QueueStatsInterval } from '@usher/sdk/api-types';
 import { dayBounds, localDate, stepsOf, totalsOf } from './day.ts';
 
 // Set before any date is created: there the last Sunday of October has 25 hours, and that of March has 23.

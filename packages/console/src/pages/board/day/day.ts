@@ -1,4 +1,4 @@
-import type { QueueStatsInterval } from '@usher/client/api-types';
+import type { QueueStatsInterval } from '@usher/sdk/api-types';
 
 /** The bounds of a day in the reader's time zone. The two days of a DST change have 23 and 25 hours. */
 export function dayBounds(day: string): { readonly from: Date; readonly to: Date } | null {

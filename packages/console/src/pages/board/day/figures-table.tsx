@@ -1,5 +1,5 @@
 import { Table } from '@mantine/core';
-import type { QueueStatsInterval } from '@usher/client/api-types';
+import type { QueueStatsInterval } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { formatClock } from '../../../components/duration.ts';
 import { formatTime } from '../../../components/time.ts';

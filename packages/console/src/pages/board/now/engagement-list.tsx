@@ -1,5 +1,5 @@
 import { Button, Text } from '@mantine/core';
-import type { Engagement } from '@usher/client/api-types';
+import type { Engagement } from '@usher/sdk/api-types';
 import { memo, type ReactElement } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
 import { ElapsedTime } from '../../../components/elapsed-time.tsx';

@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import type { Operator } from '@usher/client/api-types';
+import type { Operator } from '@usher/sdk/api-types';
 import { memo, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { RichText } from '../../../components/rich-text.tsx';

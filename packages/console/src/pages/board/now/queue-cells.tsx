@@ -1,4 +1,4 @@
-import type { Queue } from '@usher/client/api-types';
+import type { Queue } from '@usher/sdk/api-types';
 import { ArrowRightIcon, OpenInNewWindowIcon } from '@radix-ui/react-icons';
 import { memo, type ReactElement } from 'react';
 import { Link } from 'wouter';

@@ -1,6 +1,6 @@
 import { Drawer, Loader, ScrollArea, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import type { ChatMessage } from '@usher/client/api-types';
+import type { ChatMessage } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { Timestamp } from '../../../components/timestamp.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';

@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import type { QueueTicket } from '@usher/client/api-types';
+import type { QueueTicket } from '@usher/sdk/api-types';
 import { memo, useState, type ReactElement } from 'react';
 import { describeError } from '../../../components/describe-error.ts';
 import { NoMatch } from '../../../components/states.tsx';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Engagement, Operator, Queue, QueueTicket } from '@usher/client/api-types';
+import type { Engagement, Operator, Queue, QueueTicket } from '@usher/sdk/api-types';
 import { BoardStore } from './board-store.ts';
 
 const at = (seconds: number): string => new Date(1_700_000_000_000 + seconds * 1_000).toISOString();

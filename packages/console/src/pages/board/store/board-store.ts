@@ -1,4 +1,4 @@
-import type { Engagement, Operator, Queue, QueueTicket } from '@usher/client/api-types';
+import type { Engagement, Operator, Queue, QueueTicket } from '@usher/sdk/api-types';
 import type { FeedItem } from '@usher/client/feed';
 import { idle, isFull, Staffing, type Load, type Staff } from './staffing.ts';
 import { SortedList } from './sorted-list.ts';

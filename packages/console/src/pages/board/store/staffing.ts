@@ -1,4 +1,4 @@
-import type { Operator, Queue } from '@usher/client/api-types';
+import type { Operator, Queue } from '@usher/sdk/api-types';
 
 export interface Staff {
   /** Operators who staff the queue. */

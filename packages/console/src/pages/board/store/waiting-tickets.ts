@@ -1,4 +1,4 @@
-import type { QueueTicket } from '@usher/client/api-types';
+import type { QueueTicket } from '@usher/sdk/api-types';
 import { SortedList } from './sorted-list.ts';
 
 interface Line {

@@ -1,7 +1,7 @@
 import { ActionIcon, FileButton, Group, Popover, Text, Textarea, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { FileIcon, ListBulletIcon, PaperPlaneIcon } from '@radix-ui/react-icons';
-import type { Site } from '@usher/client/api-types';
+import type { Site } from '@usher/sdk/api-types';
 import { maxMessageLength } from '@usher/contract/limits';
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 import { texts } from '../texts.ts';

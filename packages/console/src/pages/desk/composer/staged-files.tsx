@@ -1,5 +1,5 @@
 import { Badge, CloseButton, Group, Progress, Stack, Text } from '@mantine/core';
-import type { File } from '@usher/client/api-types';
+import type { File } from '@usher/sdk/api-types';
 import { useSyncExternalStore, type ReactElement, type ReactNode } from 'react';
 import type { Conversation } from '../conversation/conversation.ts';
 import classes from '../desk.module.css';

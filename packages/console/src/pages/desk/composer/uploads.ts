@@ -2,7 +2,7 @@ import type { Api } from '@usher/client/api';
 import { TaskLimit } from '@usher/client/task-limit';
 import { maxConcurrentUploads } from '@usher/contract/limits';
 import { describeError } from '../../../components/describe-error.ts';
-import { newId } from '@usher/client/new-id';
+import { newId } from '@usher/sdk/new-id';
 
 /** A file that is being uploaded. */
 export interface Upload {

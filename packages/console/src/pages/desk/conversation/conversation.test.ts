@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Engagement, File, MediaUpgradeRequest } from '@usher/client/api-types';
+import type { Engagement, File, MediaUpgradeRequest } from '@usher/sdk/api-types';
 import {
   noConversations,
   reduce,

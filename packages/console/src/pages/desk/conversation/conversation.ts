@@ -1,4 +1,4 @@
-import type { ChatMessage, CompletedTransfer, Engagement, File, MediaUpgradeRequest } from '@usher/client/api-types';
+import type { ChatMessage, CompletedTransfer, Engagement, File, MediaUpgradeRequest } from '@usher/sdk/api-types';
 import { isOutdated, mergeUpgrades } from '@usher/client/overtaken-reads';
 
 /** The state of the desk as plain data: feed items and reads go in, the views of the desk come out. */

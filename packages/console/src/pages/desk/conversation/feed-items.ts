@@ -1,4 +1,4 @@
-import type { Engagement, File, MediaUpgradeRequest, TransferRequest, TransferTicket } from '@usher/client/api-types';
+import type { Engagement, File, MediaUpgradeRequest, TransferRequest, TransferTicket } from '@usher/sdk/api-types';
 import type { FeedItem } from '@usher/client/feed-item';
 import type { Change, Message } from './conversation.ts';
 

@@ -1,4 +1,4 @@
-import type { File, MediaUpgradeRequest } from '@usher/client/api-types';
+import type { File, MediaUpgradeRequest } from '@usher/sdk/api-types';
 import { isCall } from '@usher/contract/media';
 import { typingMs, type Conversation, type Conversations, type Message, type Transfer } from './conversation.ts';
 

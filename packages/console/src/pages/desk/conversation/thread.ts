@@ -1,5 +1,5 @@
 import { describeEndedCall } from '@usher/call/ended-call';
-import type { CompletedTransfer } from '@usher/client/api-types';
+import type { CompletedTransfer } from '@usher/sdk/api-types';
 import type { Conversation, Message } from './conversation.ts';
 
 /** An entry of the conversation: a message, an ended call or a transfer. */

@@ -1,4 +1,4 @@
-import type { Colleague } from '@usher/client/api-types';
+import type { Colleague } from '@usher/sdk/api-types';
 import { maxPageSize } from '@usher/contract/limits';
 import { useRead } from '../../../data/use-api.ts';
 

@@ -1,6 +1,6 @@
 import { Loader, Modal, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import type { Engagement } from '@usher/client/api-types';
+import type { Engagement } from '@usher/sdk/api-types';
 import { useState, type ReactElement } from 'react';
 import { mediumName } from '../../../components/medium.ts';
 import { ProblemNote } from '../../../components/problem.tsx';

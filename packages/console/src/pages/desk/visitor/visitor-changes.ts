@@ -1,4 +1,4 @@
-import type { Visitor } from '@usher/client/api-types';
+import type { Visitor } from '@usher/sdk/api-types';
 
 /** The fields of the form, as typed. */
 export interface VisitorFields {

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { Cross2Icon } from '@radix-ui/react-icons';
-import type { Visitor } from '@usher/client/api-types';
+import type { Visitor } from '@usher/sdk/api-types';
 import { ProblemError } from '@usher/client/problem';
 import { maxAttributeNameLength, maxAttributeValueLength, maxVisitorNoteLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';

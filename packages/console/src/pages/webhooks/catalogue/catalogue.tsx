@@ -1,6 +1,6 @@
 import { Anchor, Code, Grid, Loader, NavLink, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
 import { MagnifyingGlassIcon } from '@radix-ui/react-icons';
-import type { EventType } from '@usher/client/api-types';
+import type { EventType } from '@usher/sdk/api-types';
 import { useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { RichText } from '../../../components/rich-text.tsx';

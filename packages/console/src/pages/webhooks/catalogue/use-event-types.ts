@@ -1,4 +1,4 @@
-import type { EventType } from '@usher/client/api-types';
+import type { EventType } from '@usher/sdk/api-types';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useRead } from '../../../data/use-api.ts';
 

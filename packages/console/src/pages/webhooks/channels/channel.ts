@@ -1,4 +1,4 @@
-import type { Operations, Webhook } from '@usher/client/api-types';
+import type { Operations, Webhook } from '@usher/sdk/api-types';
 import { texts } from '../texts.ts';
 import type { Header } from './headers.ts';
 

@@ -1,4 +1,4 @@
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import { schemeOf } from '@usher/contract/webhook-url';
 import { apns, type PushDraft } from './apns.ts';
 import type { Channel } from './channel.ts';

@@ -1,4 +1,4 @@
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import { maxUrlLength } from '@usher/contract/limits';
 import { characterFault, httpUrlFault, schemeOf } from '@usher/contract/webhook-url';
 import { texts } from '../texts.ts';

@@ -1,5 +1,5 @@
 import { Accordion, Group, Stack, Table, Text, Title } from '@mantine/core';
-import type { DeliveryAttempt, DeliveryDetails, Webhook } from '@usher/client/api-types';
+import type { DeliveryAttempt, DeliveryDetails, Webhook } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { Timestamp } from '../../../components/timestamp.tsx';
 import { LongText } from '../long-text.tsx';

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Loader, Stack, Text } from '@mantine/core';
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import { useState, type ReactElement } from 'react';
 import { useSearchParams } from 'wouter';
 import { ProblemNote } from '../../../components/problem.tsx';

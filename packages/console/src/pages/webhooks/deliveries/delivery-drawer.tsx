@@ -1,5 +1,5 @@
 import { Button, Code, Drawer, getDefaultZIndex, Group, Loader, Stack, Table, Text, Title } from '@mantine/core';
-import type { DeliveryDetails, Webhook } from '@usher/client/api-types';
+import type { DeliveryDetails, Webhook } from '@usher/sdk/api-types';
 import type { ReactElement, ReactNode } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { Timestamp } from '../../../components/timestamp.tsx';

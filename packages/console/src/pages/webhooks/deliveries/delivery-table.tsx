@@ -1,5 +1,5 @@
 import { Anchor, Checkbox, Group, Table, Text } from '@mantine/core';
-import type { Delivery } from '@usher/client/api-types';
+import type { Delivery } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { Link, useSearch } from 'wouter';
 import { RichText } from '../../../components/rich-text.tsx';

@@ -1,4 +1,4 @@
-import type { Operations } from '@usher/client/api-types';
+import type { Operations } from '@usher/sdk/api-types';
 
 /** The filters, as stored in the URL; empty values do not filter. */
 export interface Filters {

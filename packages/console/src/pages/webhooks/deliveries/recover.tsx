@@ -1,5 +1,5 @@
 import { Badge, Button, Group, Loader, Stack, Table, Text, TextInput, Title } from '@mantine/core';
-import type { Webhook, WebhookRecovery } from '@usher/client/api-types';
+import type { Webhook, WebhookRecovery } from '@usher/sdk/api-types';
 import { useState, type SubmitEvent, type ReactElement } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
 import { Timestamp } from '../../../components/timestamp.tsx';

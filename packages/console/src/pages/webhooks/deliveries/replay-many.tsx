@@ -1,6 +1,6 @@
 import { Alert, Button, Group, List, Progress, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import { useState, type ReactElement } from 'react';
 import { describeError } from '../../../components/describe-error.ts';
 import { useSession } from '../../../session/use-session.ts';

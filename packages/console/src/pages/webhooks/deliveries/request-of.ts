@@ -1,4 +1,4 @@
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import type { SentRequest } from '../channels/channel.ts';
 import { channelOf } from '../channels/channels.ts';
 

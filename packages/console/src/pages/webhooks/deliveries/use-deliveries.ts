@@ -1,4 +1,4 @@
-import type { Delivery } from '@usher/client/api-types';
+import type { Delivery } from '@usher/sdk/api-types';
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useSession } from '../../../session/use-session.ts';
 import { queryOf, type Filters } from './filter.ts';

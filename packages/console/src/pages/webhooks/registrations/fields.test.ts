@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import { bodyOf, fieldsOf } from './fields.ts';
 
 const push = (url: string): Webhook => ({

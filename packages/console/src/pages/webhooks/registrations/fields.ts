@@ -1,4 +1,4 @@
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import type { Found, WebhookBody } from '../channels/channel.ts';
 import { channelNamed, channelOf, emptyDrafts, type ChannelDrafts } from '../channels/channels.ts';
 import { texts } from '../texts.ts';

@@ -1,6 +1,6 @@
 import { Anchor, Button, Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import type { NewWebhook as MadeWebhook } from '@usher/client/api-types';
+import type { NewWebhook as MadeWebhook } from '@usher/sdk/api-types';
 import { secretFault } from '@usher/contract/webhook-secret';
 import { useRef, useState, type SubmitEvent, type ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';

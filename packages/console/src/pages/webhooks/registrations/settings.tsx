@@ -1,7 +1,7 @@
 import { Button, Divider, Group, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Answered } from '@usher/client/api';
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import { useState, type SubmitEvent, type ReactElement } from 'react';
 import { useLocation } from 'wouter';
 import { DeleteButton } from '../../../components/delete-button.tsx';

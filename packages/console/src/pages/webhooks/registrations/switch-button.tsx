@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { describeError } from '../../../components/describe-error.ts';
 import { useChange } from '../../../data/use-api.ts';

@@ -1,6 +1,6 @@
 import { Anchor, Badge, Button, Group, Loader, Stack, Table, Text } from '@mantine/core';
 import { PlusIcon } from '@radix-ui/react-icons';
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { PageTitle } from '../../../components/page-title.tsx';

@@ -1,7 +1,7 @@
 import { Anchor, Badge, Button, Group, Loader, Tabs, Text } from '@mantine/core';
 import { PaperPlaneIcon } from '@radix-ui/react-icons';
 import { useDisclosure } from '@mantine/hooks';
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { PageTitle } from '../../../components/page-title.tsx';

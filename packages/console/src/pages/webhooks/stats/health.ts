@@ -1,4 +1,4 @@
-import type { Webhook, WebhookWaiting } from '@usher/client/api-types';
+import type { Webhook, WebhookWaiting } from '@usher/sdk/api-types';
 
 /**
  * How a webhook is doing, in one word:

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import type { WebhookWaiting } from '@usher/client/api-types';
+import type { WebhookWaiting } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
 import { Timestamp } from '../../../components/timestamp.tsx';

@@ -1,7 +1,7 @@
 import '@mantine/charts/styles.css';
 import { BarChart, LineChart } from '@mantine/charts';
 import { Title } from '@mantine/core';
-import type { WebhookStatsStep } from '@usher/client/api-types';
+import type { WebhookStatsStep } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { axisOf, timeTicks, valueTicks } from '../../../components/ticks.ts';
 import { formatTime } from '../../../components/time.ts';

@@ -1,5 +1,5 @@
 import { Table, Text } from '@mantine/core';
-import type { WebhookStatsStep } from '@usher/client/api-types';
+import type { WebhookStatsStep } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { Timestamp } from '../../../components/timestamp.tsx';
 import { texts } from '../texts.ts';

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Loader, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
-import type { WebhookStats } from '@usher/client/api-types';
+import type { WebhookStats } from '@usher/sdk/api-types';
 import { Suspense, useState, type ReactElement } from 'react';
 import { lazyComponent } from '../../../components/lazy-component.ts';
 import { ProblemNote } from '../../../components/problem.tsx';

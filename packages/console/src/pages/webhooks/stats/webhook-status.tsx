@@ -1,5 +1,5 @@
 import { Badge, Group, Text, Tooltip } from '@mantine/core';
-import type { Webhook } from '@usher/client/api-types';
+import type { Webhook } from '@usher/sdk/api-types';
 import type { ReactElement, ReactNode } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
 import { Timestamp } from '../../../components/timestamp.tsx';
