@@ -337,6 +337,7 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
       { field: 'ordering', after: 'engagement' },
       { field: 'enabled', after: true },
       { field: 'registered_by', after: world.account.adminId },
+      { field: 'filter', after: null },
       { field: 'origin', after: 'http://127.0.0.1:9' },
     ],
   }),

@@ -17,7 +17,7 @@ import type { Metrics } from '../../packages/server/src/platform/metrics.ts';
 import type { Sweeps } from '../../packages/server/src/platform/room.ts';
 import './cheap-hashes.ts';
 import { cloneDatabase } from './database.ts';
-import { undeclaredErrors } from './declared-errors.ts';
+import { refuseUndeclaredErrors } from './declared-errors.ts';
 import { slowness } from './slowness.ts';
 
 export interface TestServer {
@@ -85,11 +85,7 @@ export async function startTestServer(
       await changes.close();
       await database.close(1_000);
       if (overrides.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
-      const undeclared = undeclaredErrors(logged);
-      if (undeclared.length > 0)
-        throw new Error(
-          `errors that platform/openapi/error-codes.ts does not declare for their operation: ${undeclared.join(', ')}`,
-        );
+      refuseUndeclaredErrors(logged);
     },
   };
 }

@@ -102,6 +102,7 @@ const own: Readonly<Record<string, readonly ErrorCode[]>> = {
   'DELETE /engagements/{engagement_id}/files/{file_id}': ['engagement_ended'],
   'PUT /files/{file_id}/security_scan': ['already_scanned', 'scan_not_manual', 'file_deleted'],
   'POST /sites/{site_id}/visitor_authentication_providers': ['too_many', 'provider_name_taken'],
+  'POST /visitor_authentication/requests': ['too_many'],
   'POST /sip_domains': ['too_many', 'domain_taken'],
   'POST /webhooks': ['webhook_limit'],
   'PUT /webhooks/{webhook_id}': ['webhook_limit', 'precondition_failed'],
