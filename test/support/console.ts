@@ -63,11 +63,19 @@ export const looks = [
   { where: 'in dark, on a phone', colorScheme: 'dark', viewport: { width: 375, height: 700 } },
 ] as const;
 
+/** A colour that is still changing has another contrast than the one that stays. Spinners have no end. */
+const animationsEnded = `Promise.all(
+  document.getAnimations()
+    .filter(({ effect }) => effect.getComputedTiming().iterations !== Infinity)
+    .map(({ finished }) => finished.catch(() => undefined)),
+).then(() => undefined)`;
+
 /**
  * The serious and critical accessibility violations on the page that axe-core finds, each with its element. Every rule of axe-core has
  * one impact, so rules of another impact cannot find any and are not run.
  */
 export async function barriersOf(page: Page): Promise<string[]> {
+  await page.evaluate(animationsEnded);
   // axe-core is half a megabyte, so it is loaded once per page.
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe);
   return page.evaluate(async () => {
