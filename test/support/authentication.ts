@@ -24,7 +24,7 @@ export async function outcomeOf(
   server: ServerHandle,
   visitor: TestVisitor,
   id: string,
-  timeoutMs = 8_000,
+  timeoutMs?: number,
 ): Promise<string> {
   let request: Json = null;
   await until(async () => {
