@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { build } from 'vite';
 
 /**
- * `node scripts/build-sdk.ts [--out <folder>]`: makes the npm package of the SDK, compiled modules with their types, and prints the path of
+ * `npm run pack-sdk -- [--out <folder>]`: makes the npm package of the SDK, compiled modules with their types, and prints the path of
  * the tarball. The package in the repository exports its sources, which the other packages use.
  */
 const { values } = parseArgs({ options: { out: { type: 'string', default: 'dist' } } });

@@ -30,6 +30,7 @@ const programs = {
   screenshots: ['scripts/screenshots.ts'],
   notice: ['scripts/notice.ts'],
   pack: ['scripts/pack.ts'],
+  'pack-sdk': ['scripts/build-sdk.ts'],
   sbom: ['scripts/sbom.ts'],
   release: ['scripts/release.ts'],
   build: [],

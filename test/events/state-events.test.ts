@@ -194,7 +194,7 @@ test('a presence that is not renewed is reported, also if it ended while no proc
   await setPresence(server, operator, { media: ['text'], expires_in_sec: 600 });
   await sql`UPDATE operators SET presence_expires_at = now() - interval '1 minute' WHERE id = ${operator.id}`;
   // Any turn of a process that loads the board finds the difference.
-  await sql`SELECT restart_reports(account_id) FROM operators WHERE id = ${operator.id}`;
+  await sql`SELECT raise_board(account_id, '{}') FROM operators WHERE id = ${operator.id}`;
   await sql`DELETE FROM board_moves WHERE account_id = (SELECT account_id FROM operators WHERE id = ${operator.id})`;
   await until(async () => (await presencesOf(account)).length === 4);
   assert.equal((await presencesOf(account))[3].because, 'expired');

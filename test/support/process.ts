@@ -84,7 +84,7 @@ export function launch({
   const built = clone === undefined ? serverProgram() : join(clone, 'packages/server/bin/usher.mjs');
   const file = program ?? built;
   const child = spawn(process.execPath, [file, ...args], {
-    // Without a profile of `usher login`, whoever runs the tests.
+    // The tests must not use the profile that their user has made with `usher login`.
     env: {
       PATH: process.env['PATH'],
       XDG_CONFIG_HOME: '/nowhere',

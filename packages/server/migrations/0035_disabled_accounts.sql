@@ -1,5 +1,5 @@
 -- additive
--- Whoever runs the service can disable an account: its callers are refused, and nothing of it becomes due. null: enabled.
+-- The administrator of the service can disable an account: its callers are refused, and nothing of it becomes due. null: enabled.
 ALTER TABLE accounts ADD COLUMN disabled_at timestamptz(3);
 -- Every process drops the callers that it keeps in memory, and checks the open feeds.
 CREATE TRIGGER tell AFTER UPDATE OF disabled_at ON accounts FOR EACH ROW

@@ -16,8 +16,8 @@ CREATE TABLE reported_states (
   PRIMARY KEY (account_id, id)
 );
 
--- Makes every process read again what was reported, and makes a turn due, as move_board does for changes of the configuration.
-CREATE FUNCTION restart_reports(account uuid) RETURNS void LANGUAGE plpgsql AS $$
+-- Raises the version of the account's board and makes a turn due. `things`: what other processes must read again.
+CREATE FUNCTION raise_board(account uuid, things jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   before bigint;
   raised bigint;
@@ -28,6 +28,15 @@ BEGIN
          board_tag = (SELECT tag FROM log_epoch_in_force)
    WHERE id = account
   RETURNING board_version INTO raised;
-  INSERT INTO board_moves (account_id, version, previous, things) VALUES (account, raised, before, '{}');
+  INSERT INTO board_moves (account_id, version, previous, things) VALUES (account, raised, before, things);
   PERFORM pg_notify('usher_changes', 'boards:' || account);
+END $$;
+
+CREATE OR REPLACE FUNCTION move_board() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  moved jsonb := to_jsonb(coalesce(NEW, OLD));
+BEGIN
+  PERFORM raise_board((moved ->> 'account_id')::uuid,
+                      jsonb_build_object(TG_ARGV[0], jsonb_build_array(moved ->> TG_ARGV[1])));
+  RETURN NULL;
 END $$;

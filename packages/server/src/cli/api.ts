@@ -69,8 +69,9 @@ export class Api {
     return tagged(await this.#sendSignedIn({ method, path, headers, body: JSON.stringify(body) }));
   }
 
-  async delete(path: string): Promise<void> {
-    await (await this.#sendSignedIn({ method: 'DELETE', path })).body.dump();
+  async delete(path: string, ifMatch: string | null): Promise<void> {
+    const headers = ifMatch === null ? {} : { 'if-match': ifMatch };
+    await (await this.#sendSignedIn({ method: 'DELETE', path, headers })).body.dump();
   }
 
   async post(path: string, body: unknown): Promise<unknown> {

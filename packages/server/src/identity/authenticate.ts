@@ -18,7 +18,10 @@ function unauthenticated(detail: string): Refusal {
 /** Only for a caller whose credentials are valid: nobody else learns about the account. */
 function refuseDisabled({ isAccountDisabled }: { readonly isAccountDisabled: boolean }): void {
   if (isAccountDisabled)
-    throw new Refusal('account_disabled', 'The account is disabled. Only whoever runs this service can enable it.');
+    throw new Refusal(
+      'account_disabled',
+      'The account is disabled. Ask the administrator of this service to enable it.',
+    );
 }
 
 const invalidToken = 'The token is invalid or has expired. Obtain a new one.';

@@ -1,8 +1,7 @@
 import { curlSample } from './docs-samples.ts';
 import { errors } from './errors.ts';
 import type { ApiDocument, ApiOperation } from './openapi/model.ts';
-
-type Schemas = ApiDocument['components']['schemas'];
+import { pascalCase } from './openapi/operation-names.ts';
 
 /** Renders the API reference as one page without scripts and without requests to other servers. */
 export function docsPage(api: ApiDocument, pathPrefix: string): string {
@@ -27,7 +26,7 @@ export function docsPage(api: ApiDocument, pathPrefix: string): string {
     .join('');
   const events = Object.entries(api.webhooks).map(([type, { post }]) => listEvent(type, post, api.components.schemas));
   // Bodies and answers are shown with their operations.
-  const ofOperations = Object.keys(api.components.schemas).filter(isOfOperation);
+  const ofOperations = operations.flatMap(({ operation }) => ownSchemas(operation));
   const shown = new Set([...events.map(({ name }) => name), ...ofOperations]);
   const schemas = Object.entries(api.components.schemas).filter(([name]) => !shown.has(name));
   return `<!doctype html>
@@ -63,17 +62,9 @@ function navigationEntry({ path, method }: Listed): string {
   return `<li><a href="${operationLink(method, path)}"><span class="method ${method}">${method}</span> <span>${escape(path)}</span></a></li>`;
 }
 
-/** `CreateQueueRequest` and `ListQueuesResponse` are used once, so their fields are shown in place. */
-function isOfOperation(name: string): boolean {
-  return (
-    /^[A-Z]\w+(?:Request|Response)$/.test(name) &&
-    !/^(?:Engagement|Transfer|MediaUpgrade|VisitorAuthentication)Request$/.test(name)
-  );
-}
-
-function inPlace(schema: unknown, schemas: Schemas): unknown {
-  const name = isSchema(schema) ? nameOf(schema) : '';
-  return isOfOperation(name) ? schemas[name] : schema;
+/** `CreateQueueRequest` and `CreateQueueResponse` are used by one operation, so their fields are shown in place. */
+function ownSchemas({ operationId = '' }: ApiOperation): readonly string[] {
+  return ['Request', 'Response'].map((part) => `${pascalCase(operationId)}${part}`);
 }
 
 function operationArticle(
@@ -81,7 +72,12 @@ function operationArticle(
   { schemas, responses: shared }: ApiDocument['components'],
 ): string {
   const { parameters = [], requestBody, responses } = operation;
-  const body = inPlace(onlySchema(requestBody?.content), schemas);
+  const own = ownSchemas(operation);
+  const inPlace = (schema: unknown): unknown => {
+    const name = isSchema(schema) ? nameOf(schema) : '';
+    return own.includes(name) ? schemas[name] : schema;
+  };
+  const body = inPlace(onlySchema(requestBody?.content));
   return `<article id="${anchor(`${method} ${path}`)}">
 <h3><span class="method ${method}">${method}</span> <code>${escape(path)}</code></h3>
 <p>${escape(operation.summary ?? '')}${operation.description === undefined ? '' : `. ${escape(operation.description)}`}</p>
@@ -92,7 +88,7 @@ ${Object.entries(responses)
   .filter(([status]) => status.startsWith('2'))
   .map(
     ([status, { content }]) =>
-      `<h4>Response ${escape(status)}</h4>${responseView(inPlace(onlySchema(content), schemas))}${exampleView(content)}`,
+      `<h4>Response ${escape(status)}</h4>${responseView(inPlace(onlySchema(content)))}${exampleView(content)}`,
   )
   .join('')}
 <h4>Errors</h4><p>${errorList(responses, shared)}</p>

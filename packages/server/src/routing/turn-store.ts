@@ -34,7 +34,8 @@ const isOutOfTime = piece(
 
 /**
  * Locks the account's row until the turn is written. With `onlyIfDue`, returns `null` if nothing is due, or if another process
- * has the lock and will handle what is due. Nothing is due while the account is disabled. Sets `usher.turn`, by which the triggers recognise a turn.
+ * has the lock and will handle what is due. Nothing is due while the account is disabled. Sets `usher.turn`, by which the triggers
+ * recognise a turn.
  */
 export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boolean): Promise<LockedAccount | null> {
   const [row] = await sql<LockedAccount[]>`

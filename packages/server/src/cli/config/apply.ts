@@ -17,7 +17,7 @@ interface Applying {
 /** Makes the changes one after the other, and stores the state after each: a repetition continues where this one ended. */
 export async function applyPlan(plan: Plan, { api, folder, state, onChange }: Applying): Promise<void> {
   const ids = new Map<string, string>();
-  // What does not differ is as the files say, whoever made it so.
+  // What does not differ from the files is no conflict, even if somebody changed it on the server.
   const differing = new Set(
     plan.changes.map(({ kind, id }) => (kind === 'rankings' ? rankingsKey(id) : `${kind}:${id}`)),
   );
@@ -62,7 +62,7 @@ async function applyChange(change: Change, { api, state, ids }: Progress): Promi
   if (kind === 'rankings') return applyRankings(change, { api, state, ids });
   const { path, method } = kinds[kind];
   if (action === 'delete') {
-    await api.delete(`${path}/${change.id}`);
+    await api.delete(`${path}/${change.id}`, target?.etag ?? null);
     if (target !== null) for (const key of Object.keys(versionsOf(target))) Reflect.deleteProperty(state.versions, key);
     return null;
   }

@@ -118,7 +118,7 @@ const own: Readonly<Record<string, readonly ErrorCode[]>> = {
 /** The codes of the errors that an operation can answer, ordered by status. */
 export function errorCodesOf(method: string, path: string, operation: ApiOperation): readonly ErrorCode[] {
   const { security = [], parameters = [], requestBody } = operation;
-  // Whoever names a thing that does not exist, or that the token cannot see, gets 404.
+  // A request that names a thing which does not exist, or which the token cannot see, is answered with 404.
   const namesThings = /"\w+_ids?"/.test(JSON.stringify([parameters, requestBody ?? null]));
   const codes = new Set<ErrorCode>([
     ...always,

@@ -223,7 +223,8 @@ export async function beginReports(sql: Sql, { accountId, id, types }: NewSubscr
   if (first.length === 0) return;
   const kinds = first.flatMap((type) => reportedKinds.get(type) ?? []);
   await sql`DELETE FROM reported_states WHERE account_id = ${accountId} AND kind = ANY(${kinds})`;
-  await sql`SELECT restart_reports(${accountId})`;
+  // Another version makes every process read again what was reported.
+  await sql`SELECT raise_board(${accountId}, '{}')`;
 }
 
 /** Makes the operator the registrar of a locked webhook. */
