@@ -57,6 +57,9 @@ async function resolving(answer: (name: string) => DnsAnswer, hosts = '', resolv
 const here: DnsAnswer = { v4: ['192.0.2.1'] };
 const both: DnsAnswer = { v4: ['192.0.2.1', '192.0.2.2'], v6: ['2001:0db8:0000:0000:0000:0000:0000:0001'] };
 
+/** A lookup repeats a query whose response is late, as on a busy machine. */
+const maxTries = 3;
+
 /** The tests run concurrently, because most of them wait for a timeout. */
 suite('names of receivers', { concurrency: true }, () => {
   test('a name resolves to both address families, by one lookup at a time, and is cached by its TTL', async () => {
@@ -66,15 +69,16 @@ suite('names of receivers', { concurrency: true }, () => {
     );
     for (const found of all) assert.deepEqual(found, ['192.0.2.1', '192.0.2.2', '2001:db8::1']);
     assert.deepEqual(await it.addresses('a.test'), all[0]);
-    assert.deepEqual(it.dns.queries.toSorted(), ['a.test A', 'a.test AAAA']);
+    assert.deepEqual([...new Set(it.dns.queries)].toSorted(), ['a.test A', 'a.test AAAA']);
+    assert.ok(it.dns.queries.length <= 2 * maxTries, `${it.dns.queries.length} queries`);
     assert.deepEqual(it.names.counts, { underWay: 0, waiting: 0 });
   });
 
   test('an address family without a response does not delay the other', async () => {
-    await using it = await resolving(() => ({ v4: ['192.0.2.1'], v6: 'silent' }));
-    const startedAt = performance.now();
-    assert.deepEqual(await it.addresses('a.test'), ['192.0.2.1']);
-    assert.ok(performance.now() - startedAt < 2_000);
+    await using it = await resolving((name) => (name === 'dead.test' ? 'silent' : { v4: ['192.0.2.1'], v6: 'silent' }));
+    const dead = it.code('dead.test');
+    assert.deepEqual(await Promise.race([dead, it.addresses('a.test')]), ['192.0.2.1']);
+    assert.equal(await dead, 'ETIMEOUT');
   });
 
   test('a failed lookup is cached for a while and then repeated', async () => {
@@ -90,18 +94,21 @@ suite('names of receivers', { concurrency: true }, () => {
     assert.equal(await it.code('no.test'), 'ENOTFOUND');
     assert.equal(it.dns.queries.length, queriesBefore);
     await assert.rejects(it.names.resolve('no.test', 'one'), new NameUnresolved('no.test', 'ENOTFOUND'));
-    await until(async () => (await it.code('no.test')) === 'resolved', 5_000);
+    await until(async () => (await it.code('no.test')) === 'resolved');
   });
 
   test('lookups without a response time out, a bounded number at a time, and do not delay other holders', async () => {
     await using it = await resolving((name) => (name.startsWith('dead') ? 'silent' : here));
     await it.addresses('known.test');
     const startedAt = performance.now();
-    const dead = Array.from({ length: 200 }, async (_, index) => it.code(`dead${index}.test`));
+    let timedOut = 0;
+    const dead = Array.from({ length: 200 }, async (_, index) =>
+      it.code(`dead${index}.test`).finally(() => (timedOut += 1)),
+    );
     await until(() => it.dns.queriedNames(/^dead/).length >= 32);
     // A new name of another holder.
     assert.deepEqual(await it.addresses('new.test', 'another'), ['192.0.2.1']);
-    assert.ok(performance.now() - startedAt < 2_000, 'another holder waited');
+    assert.equal(timedOut, 0, 'another holder waited');
     assert.equal(it.dns.queriedNames(/^dead/).length, 32);
     assert.deepEqual(it.names.counts, { underWay: 32, waiting: 168 });
     assert.deepEqual(await Promise.all(dead.slice(0, 32)), Array(32).fill('ETIMEOUT'));
@@ -114,20 +121,18 @@ suite('names of receivers', { concurrency: true }, () => {
     await it.addresses('known.test');
     for (let index = 0; index < 200; index += 1) it.names.prepare(`dead${index}.test`, 'one');
     answer = { v4: ['192.0.2.2'], ttlSec: 1 };
-    const startedAt = performance.now();
-    await until(async () => (await it.addresses('known.test'))[0] === '192.0.2.2', 3_000);
-    assert.ok(performance.now() - startedAt < 2_500, 'the cached name waited behind dead names');
+    await until(async () => (await it.addresses('known.test'))[0] === '192.0.2.2');
+    assert.ok(it.names.counts.waiting > 0, 'the cached name waited behind dead names');
     // A cached name survives servers that do not respond, but not an NXDOMAIN.
     answer = 'silent';
     const queriesBefore = it.dns.queries.length;
     await until(async () => {
-      const at = performance.now();
-      assert.deepEqual(await it.addresses('known.test'), ['192.0.2.2']);
-      assert.ok(performance.now() - at < 500, 'it was waited for');
+      const waited = new Promise((resolve) => setImmediate(resolve, 'it was waited for'));
+      assert.deepEqual(await Promise.race([it.addresses('known.test'), waited]), ['192.0.2.2']);
       return it.dns.queries.slice(queriesBefore).includes('known.test A');
-    }, 4_000);
+    });
     answer = 'absent';
-    await until(async () => (await it.code('known.test')) === 'ENOTFOUND', 6_000);
+    await until(async () => (await it.code('known.test')) === 'ENOTFOUND');
     assert.equal(it.names.isTrusted('known.test'), false);
   });
 

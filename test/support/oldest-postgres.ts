@@ -86,10 +86,12 @@ export async function startOldestPostgres(
   const server = runner.run(program, ['-D', cluster, ...flags], ['ignore', 'ignore', 'ignore'], false);
   const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
   const stop = async (): Promise<void> => {
+    server.ref();
     server.kill('SIGINT');
     await ended;
   };
-  // A test run that fails before it stops the server must not leave it behind.
+  // A test that fails before it stops the server must neither wait for it nor leave it behind.
+  server.unref();
   process.once('exit', () => server.kill('SIGQUIT'));
   await until(() => isReady(cluster, server.pid) || server.exitCode !== null, startPatienceMs);
   if (server.exitCode !== null) throw new Error(`PostgreSQL ${oldestMajor} ended with code ${server.exitCode}`);

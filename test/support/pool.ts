@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { connect, inTransaction, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
+import { slowness } from './slowness.ts';
 
 /** Far more than any statement here takes. Whatever waits longer hangs. */
 export const patienceMs = 5_000;
@@ -17,7 +18,8 @@ export type Pool = ReturnType<typeof pool>;
 
 export async function withTimeout<T>(promise: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no result after ${patienceMs} ms`)), patienceMs);
+  const limitMs = patienceMs * slowness();
+  const timer = setTimeout(() => reject(new Error(`no result after ${limitMs} ms`)), limitMs);
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 

@@ -1,0 +1,92 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * Watches how regularly this machine works while the tests run. A virtual machine may stand still for seconds, wait for its disk, or get
+ * only a part of its processors. Then tests of real time limits fail although nothing is wrong.
+ */
+const tickMs = 100;
+/** Tests run in parallel at normal priority, so a process that is due may wait for some time slices, but never this long. */
+const stallMs = 1_000;
+const flushEveryMs = 1_000;
+/** Longer than the tests themselves keep a disk busy. */
+const diskStallMs = 3_000;
+/** More than the noise of a host that is busy now and then. */
+const mostStolen = 0.05;
+
+export class MachineWatch {
+  readonly #began = readTimes();
+  readonly #timer: NodeJS.Timeout;
+  #last = performance.now();
+  #longestStallMs = 0;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'usher-disk-watch-'));
+  #longestFlushMs = 0;
+  #isFlushing = false;
+
+  constructor() {
+    this.#timer = setInterval(() => this.#tick(), tickMs).unref();
+  }
+
+  /** How the machine was disturbed until now; `null` if it was not. */
+  disturbance(): string | null {
+    const now = readTimes();
+    const stolen = (now.stolen - this.#began.stolen) / Math.max(1, now.all - this.#began.all);
+    if (this.#longestStallMs < stallMs && this.#longestFlushMs < diskStallMs && stolen < mostStolen) return null;
+    return [
+      `The machine stood still for up to ${inSeconds(this.#longestStallMs)}`,
+      `its disk needed up to ${inSeconds(this.#longestFlushMs)} for a small file`,
+      `and its host took ${Math.round(stolen * 100)} % of its processors away`,
+    ].join(', ');
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    this.#longestStallMs = Math.max(this.#longestStallMs, now - this.#last - tickMs);
+    this.#last = now;
+    if (!this.#isFlushing) void this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    this.#isFlushing = true;
+    const began = performance.now();
+    try {
+      const file = await open(join(this.#folder, 'flushed'), 'w');
+      await file.write('x');
+      await file.sync();
+      await file.close();
+    } catch {
+      // The disk is full, or the run has ended.
+    }
+    this.#longestFlushMs = Math.max(this.#longestFlushMs, performance.now() - began);
+    setTimeout(() => (this.#isFlushing = false), flushEveryMs).unref();
+  }
+}
+
+function inSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+interface ProcessorTimes {
+  readonly all: number;
+  /** What the host gave to other machines. */
+  readonly stolen: number;
+}
+
+/** Only Linux tells. */
+function readTimes(): ProcessorTimes {
+  try {
+    const [first = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+    // user, nice, system, idle, iowait, irq, softirq, steal
+    const times = first.split(/ +/).slice(1, 9).map(Number);
+    return { all: times.reduce((sum, time) => sum + time, 0), stolen: times[7] ?? 0 };
+  } catch {
+    return { all: 0, stolen: 0 };
+  }
+}
