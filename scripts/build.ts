@@ -6,7 +6,7 @@ import { build } from 'vite';
 import { builtFrom, builtStamp } from './built.mjs';
 
 /**
- * Builds the console and the widget, and writes a compressed copy beside each file, which the server sends to browsers.
+ * Builds the console, the widget and the script of the API reference, and writes a compressed copy beside each file, which the server sends to browsers.
  * `npm start` and `npm test` run this when a source has changed since the last build.
  */
 const compressible = /\.(?:js|css|html|svg|json)$/;
@@ -29,7 +29,7 @@ async function compress(folder: string): Promise<void> {
 }
 
 const stamp = builtFrom();
-for (const name of ['console', 'widget']) {
+for (const name of ['console', 'widget', 'reference']) {
   await build({ configFile: `packages/${name}/vite.config.ts`, logLevel: 'warn' });
   if (name === 'widget') cpSync('packages/widget/demo', 'packages/widget/dist/demo', { recursive: true });
   await compress(`packages/${name}/dist`);

@@ -14,6 +14,8 @@ const pageSources = [
   'packages/widget/src',
   'packages/widget/demo',
   'packages/widget/vite.config.ts',
+  'packages/reference/src',
+  'packages/reference/vite.config.ts',
   'packages/client/src',
   'packages/sdk/src',
   'packages/call/src',

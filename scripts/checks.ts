@@ -22,6 +22,7 @@ export const codeChecks: readonly Check[] = [
   types('types of the console', 'packages/console'),
   types('types of the widget', 'packages/widget'),
   types('types of calls', 'packages/call'),
+  types('types of the reference', 'packages/reference'),
   types('types of the SDK', 'packages/sdk'),
   ['dead code', [...bin('knip/bin/knip.js'), '--no-progress', '--no-config-hints']],
   ['lint', [...bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--deny-warnings']],

@@ -38,6 +38,7 @@ for (const path of [
   'packages/server/api-examples.json',
   'packages/console/dist',
   'packages/widget/dist',
+  'packages/reference/dist',
 ])
   cpSync(path, join(folder, path), { recursive: true });
 for (const file of ['LICENSE', 'NOTICE', 'README.md', 'CHANGELOG.md']) cpSync(file, join(folder, file));

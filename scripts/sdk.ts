@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { errors } from '../packages/server/src/platform/errors.ts';
-import { namesOf } from '../packages/server/src/platform/openapi/operation-names.ts';
+import { camelCase, namesOf } from '../packages/server/src/platform/openapi/operation-names.ts';
 import { onlySchema, typeOf, type OpenApi, type Operation, type Schema } from './api-types.ts';
 
 /**
@@ -149,10 +149,6 @@ function errorCodeFile(): string {
   return [head, '/** The stable codes of refusals. */', 'export type ErrorCode =', `${codes.join('\n')};`, ''].join(
     '\n',
   );
-}
-
-function camelCase(name: string): string {
-  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 if (import.meta.main) writeSdk();

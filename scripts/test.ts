@@ -13,15 +13,22 @@ import { groupTestFiles, writeEntry } from './test-groups.ts';
 
 /**
  * `npm test`: all tests and checks. With test files as arguments, it runs only those files and no checks. `--install-browser` installs
- * the programs that tests need. Checks run in parallel with the tests, two at a time and at the lowest priority, so that they use idle
+ * the programs that tests need; `--once` gives tests no second attempt (see `passAlone`). Checks run in parallel with the tests, two at a time and at the lowest priority, so that they use idle
  * processor time and do not slow down tests.
  */
 const lowestPriority = 19;
 
+const install = '--install-browser';
+/** Without a second attempt. */
+const once = '--once';
+
 // Every test file runs in its own process, and most load the whole server: the compile cache saves most of the start-up time.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
 const [options, files] = partition(process.argv.slice(2));
-const hasTools = await run(process.execPath, ['scripts/install-test-tools.ts', ...options]);
+const hasTools = await run(process.execPath, [
+  'scripts/install-test-tools.ts',
+  ...options.filter((option) => option === install),
+]);
 
 /** A file or a group of files that takes longer hangs. The longest, bench/entries.test.ts, takes a sixth of this on a quiet machine. */
 const maxFileMs = 1_200_000;
@@ -41,7 +48,7 @@ subscribe('child_process', (message) => endIfHanging((message as { process: Chil
 const machine = new MachineWatch();
 const failedFiles = await runTests(files.length === 0 ? allTests : files);
 const failedChecks = (await Promise.all(checks)).flat();
-const testsPassed = failedFiles.length === 0 || (await passAlone(failedFiles));
+const testsPassed = failedFiles.length === 0 || (!options.includes(once) && (await passAlone(failedFiles)));
 machine.stop();
 if (failedChecks.length > 0) console.error(`Failed checks: ${failedChecks.join(', ')}.`);
 process.exitCode = hasTools && testsPassed && failedChecks.length === 0 ? 0 : 1;
@@ -58,11 +65,11 @@ async function runTests(patterns: readonly string[]): Promise<string[]> {
   if (found.length < matching.length)
     console.error(`${matching.length - found.length} of ${matching.length} test files need tools that are missing.`);
   if (found.length === 0) throw new Error(`no test file matches ${patterns.join(', ')}`);
-  if (isNamed) return runProcesses(found, 4);
+  if (isNamed) return runProcesses(found);
   const folder = mkdtempSync(join(tmpdir(), 'usher-test-groups-'));
   try {
     const filesOf = new Map(groupTestFiles(found).map((group) => [writeEntry(folder, group), group.files]));
-    const failed = await runProcesses([...filesOf.keys()], 4);
+    const failed = await runProcesses([...filesOf.keys()]);
     // If a group fails as a whole, because it hung or its process ended, each of its files may be the cause.
     return [...new Set(failed.flatMap((file) => filesOf.get(file) ?? [file]))];
   } finally {
@@ -75,23 +82,28 @@ async function runTests(patterns: readonly string[]): Promise<string[]> {
  * run again, one at a time. A machine that ran well has no second attempt: a test that fails now and then is a bug.
  */
 async function passAlone(failed: readonly string[]): Promise<boolean> {
-  let left = failed;
+  let left = [...failed];
   for (let attempt = 2; left.length > 0 && left.length <= mostRepeated && attempt <= maxAttempts; attempt += 1) {
     const disturbance = machine.disturbance();
     if (disturbance === null) return false;
     console.error(`${disturbance}. These files failed and run again, alone: ${left.join(', ')}.`);
-    left = await runProcesses(left, 1);
+    const failedAgain: string[] = [];
+    // Each in a run of its own, because Node sets up the database once in a process.
+    for (const file of left)
+      if (!(await run(process.execPath, ['scripts/test.ts', once, file]))) failedAgain.push(file);
+    left = failedAgain;
   }
   const recovered = failed.filter((file) => !left.includes(file));
   if (recovered.length > 0) console.error(`Passed when they ran alone: ${recovered.join(', ')}.`);
+  if (left.length > 0) console.error(`Failed again: ${left.join(', ')}.`);
   return left.length === 0;
 }
 
 /** Runs test files, and returns those in which a test failed. */
-async function runProcesses(entries: readonly string[], concurrency: number): Promise<string[]> {
+async function runProcesses(entries: readonly string[]): Promise<string[]> {
   const failed = new Set<string>();
   const setup = { globalSetupPath: resolve('test/setup.ts'), execArgv: testProcessFlags };
-  const tests = runFiles({ files: entries, concurrency, ...setup });
+  const tests = runFiles({ files: entries, concurrency: 4, ...setup });
   tests.on('test:fail', ({ file, name, details }) => {
     // A test that only contains tests that failed; they are reported, too.
     if ((details.error as { failureType?: string }).failureType !== 'subtestsFailed') failed.add(resolve(file ?? name));
@@ -121,7 +133,7 @@ function endIfHanging(child: ChildProcess): void {
 
 function partition(args: readonly string[]): [options: string[], files: string[]] {
   const isOption = (arg: string): boolean => arg.startsWith('--');
-  const unknown = args.find((arg) => isOption(arg) && arg !== '--install-browser');
-  if (unknown !== undefined) throw new Error(`unknown option ${unknown}; npm test knows --install-browser`);
+  const unknown = args.find((arg) => isOption(arg) && arg !== install && arg !== once);
+  if (unknown !== undefined) throw new Error(`unknown option ${unknown}; npm test knows ${install} and ${once}`);
   return [args.filter(isOption), args.filter((arg) => !isOption(arg))];
 }

@@ -44,10 +44,12 @@ test('the reference page has every operation, schema and error, and loads nothin
   for (const name of inPlace) assert.match(name, /^[A-Z]\w+(?:Request|Response)$/);
   for (const name of ['Queue', 'EngagementRequest', 'EngagementStartEvent']) assert.ok(!inPlace.includes(name), name);
   assert.ok(body.includes('id="error-invalid_request"'));
-  assert.doesNotMatch(body, /<script|(?:src|href)="(?:https?:)?\/\//);
+  assert.doesNotMatch(body, /(?:src|href)="(?:https?:)?\/\//);
+  assert.deepEqual(body.match(/<script[^>]*>/g), ['<script src="/docs/script.js" defer>']);
+  assert.match(headers.get('content-security-policy') ?? '', /script-src 'self';/);
   const links = [...body.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
   for (const id of links) assert.ok(body.includes(`id="${id}"`), `dead link ${id}`);
-  expectStatus(await call(server, 'GET /docs/style.css'), 200);
+  for (const part of ['style.css', 'script.js']) expectStatus(await call(server, `GET /docs/${part}`), 200);
 });
 
 test('the reference and the documents are compressed, and say so', async () => {

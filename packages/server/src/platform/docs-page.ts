@@ -1,9 +1,12 @@
-import { curlSample } from './docs-samples.ts';
+import { curlSample, typescriptSample } from './docs-samples.ts';
 import { errors } from './errors.ts';
 import type { ApiDocument, ApiOperation } from './openapi/model.ts';
 import { pascalCase } from './openapi/operation-names.ts';
 
-/** Renders the API reference as one page without scripts and without requests to other servers. */
+/**
+ * Renders the API reference as one page without requests to other servers. Its script adds the search and "Try it"; everything can be
+ * read without it.
+ */
 export function docsPage(api: ApiDocument, pathPrefix: string): string {
   const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -35,9 +38,12 @@ export function docsPage(api: ApiDocument, pathPrefix: string): string {
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escape(api.info.title)} API reference</title>
 <link rel="stylesheet" href="${pathPrefix}/docs/style.css">
+<script src="${pathPrefix}/docs/script.js" defer></script>
 </head>
 <body>
-<nav aria-label="Reference"><p class="brand"><a href="#top">${escape(api.info.title)}</a> <small>${escape(api.info.version)}</small></p>${navigation}
+<nav aria-label="Reference"><p class="brand"><a href="#top">${escape(api.info.title)}</a> <small>${escape(api.info.version)}</small></p>
+<p id="search" hidden><label>Search <kbd>/</kbd> <input type="search" autocomplete="off" spellcheck="false"></label> <output></output></p>
+${navigation}
 <h2>Events</h2><ul>${events.map(({ type, name }) => `<li><a href="#schema-${escape(name)}">${escape(type)}</a></li>`).join('')}</ul>
 <h2>More</h2><ul><li><a href="#schemas">Schemas</a></li><li><a href="#errors">Errors</a></li><li><a href="${pathPrefix}/openapi.json">openapi.json</a></li><li><a href="${pathPrefix}/asyncapi.json">asyncapi.json</a></li></ul></nav>
 <main id="top"><h1>API reference</h1><p>${escape(api.info.description ?? '')}</p>
@@ -78,7 +84,7 @@ function operationArticle(
     return own.includes(name) ? schemas[name] : schema;
   };
   const body = inPlace(onlySchema(requestBody?.content));
-  return `<article id="${anchor(`${method} ${path}`)}">
+  return `<article id="${anchor(`${method} ${path}`)}"${canBeTried(operation) ? ` data-operation="${escape(`${method} ${path}`)}"` : ''}>
 <h3><span class="method ${method}">${method}</span> <code>${escape(path)}</code></h3>
 <p>${escape(operation.summary ?? '')}${operation.description === undefined ? '' : `. ${escape(operation.description)}`}</p>
 <p class="access">${escape(operation['x-access'] ?? '')}</p>
@@ -93,7 +99,15 @@ ${Object.entries(responses)
   .join('')}
 <h4>Errors</h4><p>${errorList(responses, shared)}</p>
 <details><summary>With curl</summary><pre><code>${escape(curlSample(method, path, operation))}</code></pre></details>
+<details><summary>In TypeScript</summary><pre><code>${escape(typescriptSample(method, path, operation, schemas))}</code></pre></details>
 </article>`;
+}
+
+/** The page sends JSON and shows complete answers: neither a file nor a stream. */
+function canBeTried({ requestBody, responses }: ApiOperation): boolean {
+  const types = Object.values(responses).flatMap(({ content = {} }) => Object.keys(content));
+  const sent = Object.keys(requestBody?.content ?? {});
+  return !types.includes('text/event-stream') && sent.every((type) => type === 'application/json');
 }
 
 /** The recorded answer. */
@@ -323,5 +337,15 @@ table { width: 100%; border-collapse: collapse; font-size: 13.5px; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 th { color: var(--soft); font-weight: 600; } td b { font-size: 11px; color: #b3261e; }
 @media (prefers-color-scheme: dark) { td b { color: #ff8a80; } }
+#search input { width: 100%; padding: .35rem .5rem; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--soft); border-radius: 4px; }
+[hidden] { display: none !important; }
+kbd { padding: 0 .3rem; border: 1px solid var(--line); border-radius: 3px; font: 11px ui-monospace, monospace; }
+.try form { display: grid; gap: .5rem; max-width: 40rem; padding: .6rem 0; }
+.try label { display: grid; gap: .15rem; font-size: 13px; }
+.try input, .try textarea { padding: .35rem .5rem; font: 13px/1.4 ui-monospace, monospace; color: inherit; background: var(--paper); border: 1px solid var(--soft); border-radius: 4px; }
+.try button { padding: .35rem 1rem; font: inherit; color: var(--paper); background: var(--mark); border: 0; border-radius: 4px; cursor: pointer; }
+.try button:disabled { opacity: .6; cursor: progress; }
+.try pre { max-height: 30rem; overflow: auto; }
+:focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
 @media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; max-height: 40vh; } main { padding: 1rem; } }
 `;

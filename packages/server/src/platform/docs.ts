@@ -7,7 +7,13 @@ import { apiDocument } from './openapi/document.ts';
 import type { EventSchemas } from './openapi/model.ts';
 
 const access = { public: true } as const;
-const page = pageHeaders({ styleSrc: ["'self'"], baseUri: ["'none'"], formAction: ["'none'"] });
+const page = pageHeaders({
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  connectSrc: ["'self'"],
+  baseUri: ["'none'"],
+  formAction: ["'none'"],
+});
 
 type Rendered = Readonly<Record<'openapi' | 'asyncapi' | 'html', CompressedText>>;
 

@@ -30,14 +30,16 @@ const immutable = 'public, max-age=31536000, immutable';
 /** Pages check for a newer widget after five minutes. */
 const widgetCache = 'public, max-age=300';
 
-/** Serves the built `/console` with its assets, `/widget.js`, and the demo page. */
+/** Serves the built `/console` with its assets, `/widget.js`, the script of `/docs`, and the demo page. */
 export async function pageRoutes(app: App): Promise<void> {
   const consoleFolder = built('console');
   const widgetFolder = built('widget');
+  const referenceFolder = built('reference');
   if (!existsSync(`${consoleFolder}/index.html`)) return refuseUnbuilt(app);
   const html = underPrefix(readFileSync(`${consoleFolder}/index.html`, 'utf8'), app.pathPrefix);
 
-  await app.register(fastifyStatic, { root: [consoleFolder, widgetFolder], serve: false, preCompressed: true });
+  const root = [consoleFolder, widgetFolder, referenceFolder];
+  await app.register(fastifyStatic, { root, serve: false, preCompressed: true });
 
   // Relative, so that it also works behind a proxy that adds a prefix.
   app.get('/', route, async (_request, reply) => reply.redirect('console/'));
@@ -63,6 +65,10 @@ export async function pageRoutes(app: App): Promise<void> {
     // Pages with Cross-Origin-Embedder-Policy load only resources with this header.
     reply.headers({ 'cache-control': widgetCache, 'cross-origin-resource-policy': 'cross-origin' });
     return reply.sendFile('widget.js', widgetFolder, { cacheControl: false });
+  });
+  app.get('/docs/script.js', route, async (_request, reply) => {
+    reply.header('cache-control', 'no-cache');
+    return reply.sendFile('script.js', referenceFolder, { cacheControl: false });
   });
   demoRoutes(app, widgetFolder);
 }
@@ -101,7 +107,7 @@ function demoRoutes(app: App, widgetFolder: string): void {
 }
 
 function refuseUnbuilt(app: App): void {
-  for (const path of ['/console', '/console/*', '/widget.js', '/demo'])
+  for (const path of ['/console', '/console/*', '/widget.js', '/docs/script.js', '/demo'])
     app.get(path, route, async () => {
       throw new Refusal('not_found', 'The console is not built. Run `npm run build` and restart Usher.');
     });

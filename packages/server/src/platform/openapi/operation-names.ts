@@ -202,6 +202,11 @@ export function namesOf(method: string, path: string): OperationNames | null {
   return found === undefined ? null : { sdk: found[0], operationId: found[1] };
 }
 
+/** `site_ids` → `siteIds`. */
+export function camelCase(name: string): string {
+  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** `listQueues` → `ListQueues`; `engagement.chat.message_status` → `EngagementChatMessageStatus`. */
 export function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|[._ ])(\w)/g, (_, first: string) => first.toUpperCase());
