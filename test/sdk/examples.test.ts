@@ -6,10 +6,20 @@ import { readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { createUsher } from '@usher/sdk';
 import { openWorld } from '../support/fixture.ts';
+import { freePort } from '../support/process.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/server.ts';
-import { makeAccount, makeOperator, makeQueue, requestTicket } from '../support/world.ts';
+import { makeWebhook } from '../support/webhooks.ts';
+import {
+  acceptOffer,
+  makeAccount,
+  makeAvailableOperator,
+  makeOperator,
+  makeQueue,
+  requestTicket,
+} from '../support/world.ts';
 
-const { server, account } = await openWorld();
+const { server, account } = await openWorld({ webhookAllowCidrs: ['127.0.0.0/8'] });
 
 /** Runs an example until the end of the test. */
 function start(t: TestContext, name: string, key: { id: string; secret: string }, more: Record<string, string> = {}) {
@@ -61,4 +71,57 @@ test('the bot greets, answers and hands over to a person', async (t) => {
   await until(async () => hasMessage(/looking for a person/));
   await until(async () => (await manager.transferTickets.list({ siteIds: [own.siteId] })).transfer_tickets.length > 0);
   assert.doesNotMatch(printed.text, /Error/);
+});
+
+test('the bridge brings messages of another messenger to an operator, and the answers back, in order', async (t) => {
+  const own = await makeAccount(server);
+  const queue = await makeQueue(server, own);
+  const operator = await makeAvailableOperator(server, own);
+  const manager = createUsher({ url: server.url, key: own.key });
+  const { token } = await manager.applicationTokens.create({ siteId: own.siteId, body: { kind: 'secret' } });
+  const messenger = await startReceiver();
+  t.after(async () => messenger.close());
+  const port = await freePort();
+  const webhook = await makeWebhook(server, own, {
+    url: `http://127.0.0.1:${port}/hook`,
+    events: ['engagement.start', 'engagement.chat.message', 'engagement.end'],
+  });
+  const printed = start(t, 'bridge', own.key, {
+    USHER_APPLICATION_TOKEN: token,
+    USHER_SITE: own.siteId,
+    USHER_QUEUE: queue,
+    USHER_WEBHOOK_SECRET: webhook.secret,
+    MESSENGER_URL: messenger.url,
+    PORT: String(port),
+  });
+  await until(() => printed.text.includes('listens'));
+  const write = async (id: string, text: string): Promise<void> => {
+    const body = JSON.stringify({ id, user: 'Uma', text });
+    assert.equal((await fetch(`http://127.0.0.1:${port}/messenger`, { method: 'POST', body })).status, 204);
+  };
+  await write('1', 'Hello');
+  await write('2', 'Is anybody there?');
+  const engagementId = await acceptOffer(server, operator);
+  const desk = createUsher({ url: server.url, key: operator.key });
+  const transcript = async (): Promise<string[]> => {
+    const messages = await desk.messages.transcript({ engagementId });
+    return messages.filter(({ type }) => type === 'chat').map(({ content }) => content);
+  };
+  await until(async () => (await transcript()).length === 2);
+  // The messenger reports a message twice.
+  await write('3', 'I have a question.');
+  await write('3', 'I have a question.');
+  for (const content of ['Yes.', 'Ask me.'])
+    await desk.messages.send({ engagementId, messageId: randomUUID(), body: { content } });
+  await until(() => messenger.arrived.length === 2);
+  assert.deepEqual(
+    messenger.arrived.map(({ event }) => event),
+    [
+      { user: 'Uma', text: 'Yes.' },
+      { user: 'Uma', text: 'Ask me.' },
+    ],
+  );
+  assert.deepEqual(await transcript(), ['Hello', 'Is anybody there?', 'I have a question.', 'Yes.', 'Ask me.']);
+  const forged = await fetch(`http://127.0.0.1:${port}/hook`, { method: 'POST', body: '{}' });
+  assert.equal(forged.status, 401);
 });
