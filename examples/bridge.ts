@@ -64,8 +64,11 @@ async function open(user: string): Promise<[visitorId: string, chat: Chat]> {
 
 async function fromMessenger(message: Incoming): Promise<void> {
   const known = [...chats.values()].find(({ user }) => user === message.user);
-  if (known?.engagementId != null) return deliver(known, message);
-  if (known !== undefined) return void known.waiting.push(message);
+  if (known !== undefined) {
+    if (known.engagementId !== null) return deliver(known, message);
+    known.waiting.push(message);
+    return;
+  }
   const [visitorId, chat] = await open(message.user);
   chat.waiting.push(message);
   chats.set(visitorId, chat);

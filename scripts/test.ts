@@ -1,5 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
-import { subscribe } from 'node:diagnostics_channel';
 import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
@@ -7,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { run as runFiles } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { codeChecks, formatCheck, run, runChecks } from './checks.ts';
+import { endedLate, killHangingFiles, watchTests } from './hanging-tests.ts';
 import { missingTools, withoutTools } from './install-test-tools.ts';
 import { MachineWatch } from './machine-watch.ts';
 import { groupTestFiles, writeEntry } from './test-groups.ts';
@@ -30,9 +29,6 @@ const hasTools = await run(process.execPath, [
   ...options.filter((option) => option === install),
 ]);
 
-/** A file or a group of files that takes longer hangs. The longest, bench/entries.test.ts, takes a sixth of this on a quiet machine. */
-const maxFileMs = 1_200_000;
-
 /**
  * Settings of V8 for test processes. Such a process lives for seconds and makes much garbage: with a young generation that starts
  * large, and without threads that collect garbage in parallel, the same tests use about an eighth less processor time.
@@ -44,7 +40,7 @@ const maxAttempts = 3;
 const allTests = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
 const lanes = files.length === 0 ? [codeChecks, [formatCheck]] : [];
 const checks = lanes.map(async (lane) => runChecks(lane, lowestPriority));
-subscribe('child_process', (message) => endIfHanging((message as { process: ChildProcess }).process));
+killHangingFiles();
 const machine = new MachineWatch();
 const failedFiles = await runTests(files.length === 0 ? allTests : files);
 const failedChecks = (await Promise.all(checks)).flat();
@@ -70,11 +66,19 @@ async function runTests(patterns: readonly string[]): Promise<string[]> {
   try {
     const filesOf = new Map(groupTestFiles(found).map((group) => [writeEntry(folder, group), group.files]));
     const failed = await runProcesses([...filesOf.keys()]);
-    // If a group fails as a whole, because it hung or its process ended, each of its files may be the cause.
-    return [...new Set(failed.flatMap((file) => filesOf.get(file) ?? [file]))];
+    return [...new Set(failed.flatMap((file) => causesOf(file, filesOf.get(file) ?? [file], failed)))];
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/**
+ * If a group fails as a whole, because it hung or its process ended, each of its files may be the cause. If it only did not end after
+ * its tests, those that failed left something open.
+ */
+function causesOf(entry: string, files: readonly string[], failed: readonly string[]): readonly string[] {
+  const own = files.filter((file) => failed.includes(file));
+  return endedLate.has(entry) && own.length > 0 ? own : files;
 }
 
 /**
@@ -104,31 +108,13 @@ async function runProcesses(entries: readonly string[]): Promise<string[]> {
   const failed = new Set<string>();
   const setup = { globalSetupPath: resolve('test/setup.ts'), execArgv: testProcessFlags };
   const tests = runFiles({ files: entries, concurrency: 4, ...setup });
+  watchTests(tests);
   tests.on('test:fail', ({ file, name, details }) => {
     // A test that only contains tests that failed; they are reported, too.
     if ((details.error as { failureType?: string }).failureType !== 'subtestsFailed') failed.add(resolve(file ?? name));
   });
   await pipeline(tests, new spec(), process.stdout, { end: false });
   return [...failed].map((file) => (entries.includes(file) ? file : relative('', file)));
-}
-
-/**
- * Kills a test file that exceeds `maxFileMs`. Node's runner limits the time of a test but not of its file, so a file that leaves
- * a handle open, or blocks, would keep the run from ending. Node publishes every child process on this diagnostics channel.
- */
-function endIfHanging(child: ChildProcess): void {
-  child.once('spawn', () => {
-    const file = child.spawnargs.at(-1);
-    // This process also starts PostgreSQL, which must run until the end.
-    if (file === undefined || !/\.test\.m?ts$/.test(file)) return;
-    const timer = setTimeout(() => {
-      console.error(`${file} was killed: it was still running after ${maxFileMs / 1000} s.`);
-      child.kill('SIGKILL');
-      // Child processes of the file may have inherited its output and keep it open.
-      child.stdout?.destroy();
-    }, maxFileMs);
-    child.once('exit', () => clearTimeout(timer));
-  });
 }
 
 function partition(args: readonly string[]): [options: string[], files: string[]] {

@@ -345,7 +345,7 @@ test(
       until(async () => {
         const answer = await postFile(there, own, fileForm(bytes, 'zeros'), { token });
         // 429: the upload before this one has not been cleared away yet.
-        if (answer.status !== 503 && answer.status !== 429) acknowledged.push(expectStatus(answer, 200).body.id);
+        if (answer.status !== 503 && answer.status !== 429) acknowledged.push(expectStatus(answer, 200).body.file_id);
         return answer.status === 200;
       });
     const senders = [own.visitor.token, own.operator.token];

@@ -183,6 +183,9 @@ test('an invalid query is refused, and a forged cursor gives an empty page', asy
     'event_type[]=',
     'since=yesterday',
     'since=0000-01-01T00:00:00Z',
+    'from=0000-01-01T00:00:00Z',
+    'since=2027-01-01T00:00:00Z&from=2027-01-01T00:00:00Z',
+    'until=2027-01-01T00:00:00Z&to=2027-01-01T00:00:00Z',
     'until=2027-13-01T00:00:00Z',
     'engagement_id=1',
     'visitor_id=x',
@@ -209,6 +212,7 @@ test('an invalid query is refused, and a forged cursor gives an empty page', asy
     'since=9999-12-31T23:59:59Z',
     'until=0001-01-01T00:00:00Z',
     'since=2027-01-02T00:00:00Z&until=2027-01-01T00:00:00Z',
+    'from=2027-01-02T00:00:00Z&to=2027-01-01T00:00:00Z',
   ])
     assert.deepEqual(await read(admin, `?${query}`), { events: [], next_page: null }, query);
 });
@@ -282,7 +286,7 @@ test('in a large log each page scans a limited number of events, and a time rang
   ] as const) {
     const stored = await sql<{ id: string }[]>`
       SELECT id FROM events WHERE account_id = ${account} AND occurred_at >= ${since} AND occurred_at < ${until}`;
-    const { events, pages } = await readAll(own.admin, `?per_page=1000&since=${since}&until=${until}`);
+    const { events, pages } = await readAll(own.admin, `?per_page=1000&from=${since}&to=${until}`);
     assert.deepEqual(new Set(ids(events)), new Set(stored.map(({ id }) => id)), `${since} to ${until}`);
     assert.equal(events.length, stored.length);
     // A scan from the end of the day would give empty pages.

@@ -193,14 +193,19 @@ test('each filter returns exactly the matching entries', async () => {
   assert.deepEqual(await fits(`&site_ids[]=${other}`), [2]);
   assert.deepEqual(await fits(`&site_ids[]=${other}&site_ids[]=${account.siteId}`), [0, 1, 2, 3, 4]);
   assert.deepEqual(await fits(`&target_type=team&actor_id=${account.adminId}&site_ids[]=${account.siteId}`), [0]);
-  assert.deepEqual(
-    await fits(`&since=${all[2].at}`),
-    at(all, (time) => time >= all[2].at),
-  );
-  assert.deepEqual(
-    await fits(`&until=${all[2].at}`),
-    at(all, (time) => time < all[2].at),
-  );
+  for (const [from, to] of [
+    ['from', 'to'],
+    ['since', 'until'],
+  ]) {
+    assert.deepEqual(
+      await fits(`&${from}=${all[2].at}`),
+      at(all, (time) => time >= all[2].at),
+    );
+    assert.deepEqual(
+      await fits(`&${to}=${all[2].at}`),
+      at(all, (time) => time < all[2].at),
+    );
+  }
   assert.deepEqual(await fits('&since=2030-01-01T00:00:00Z&until=2029-01-01T00:00:00Z'), []);
 });
 
@@ -214,6 +219,8 @@ test('an invalid query is refused', async () => {
     [account.admin, 'cursor=nonsense', 422],
     [account.admin, `cursor=${Buffer.from('9999999999999999 x').toString('base64url')}`, 422],
     [account.admin, 'since=yesterday', 422],
+    [account.admin, 'to=yesterday', 422],
+    [account.admin, 'from=2027-01-01T00:00:00Z&since=2027-01-01T00:00:00Z', 422],
     [account.admin, 'until=2027-06-30T23:59:60Z', 422],
     [account.admin, 'actor_id=me', 422],
     [account.admin, 'per_page=0', 422],

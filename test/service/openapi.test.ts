@@ -47,6 +47,26 @@ test('every body and answer is a named schema with a recorded example', () => {
     }
 });
 
+/** Lists that were made before there was one way of paging. They keep their page numbers. */
+const numbered = new Set(
+  [
+    '/sites /teams /operators /colleagues /queues /queues/{queue_id}/tickets /queues/scheduling_policies /phone_channels',
+    '/digital_channels /files /sip_domains /webhooks',
+  ].flatMap((paths) => paths.split(' ').map((path) => `GET ${path}`)),
+);
+/** Lists of the interface document, whose names of a range stay. */
+const byDate = /^GET \/engagements$|\/stats\//;
+
+test('lists are paged by cursor and limited by `from` and `to`, but for those that were made before', () => {
+  for (const { name, operation } of operations) {
+    const names = new Set((operation.parameters ?? []).map((parameter: Json) => parameter.name));
+    if (names.has('per_page')) assert.equal(names.has('page'), numbered.has(name), name);
+    if (names.has('per_page')) assert.equal(names.has('cursor'), !numbered.has(name), name);
+    if (names.has('since') || names.has('until')) assert.ok(names.has('from') && names.has('to'), name);
+    assert.equal(names.has('start_date'), byDate.test(name), name);
+  }
+});
+
 test('every operation declares its errors as problem documents, with the headers that clients need', () => {
   for (const { name, operation } of operations) {
     const failures = Object.entries<Json>(operation.responses).filter(([status]) => status >= '400');

@@ -522,7 +522,7 @@ export interface Operations {
   };
   "GET /audit_log": {
     path: {  };
-    query: { readonly "site_ids"?: readonly (string)[]; readonly "actor_id"?: string; readonly "action"?: string; readonly "target_type"?: string; readonly "target_id"?: string; readonly "since"?: string; readonly "until"?: string; readonly "cursor"?: string; readonly "per_page"?: number; };
+    query: { readonly "site_ids"?: readonly (string)[]; readonly "actor_id"?: string; readonly "action"?: string; readonly "target_type"?: string; readonly "target_id"?: string; readonly "from"?: string; readonly "to"?: string; readonly "since"?: string; readonly "until"?: string; readonly "cursor"?: string; readonly "per_page"?: number; };
     body: undefined;
     answer: ListAuditEntriesResponse;
   };
@@ -1122,7 +1122,7 @@ export interface Operations {
   };
   "GET /events": {
     path: {  };
-    query: { readonly "event_type"?: readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result" | "webhook.failing" | "webhook.disabled" | "webhook.recovered" | "ticket.created" | "ticket.offered" | "ticket.ended" | "operator.presence" | "queue.status")[]; readonly "since"?: string; readonly "until"?: string; readonly "engagement_id"?: string; readonly "visitor_id"?: string; readonly "site_ids"?: readonly (string)[]; readonly "cursor"?: string; readonly "per_page"?: number; };
+    query: { readonly "event_type"?: readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result" | "webhook.failing" | "webhook.disabled" | "webhook.recovered" | "ticket.created" | "ticket.offered" | "ticket.ended" | "operator.presence" | "queue.status")[]; readonly "from"?: string; readonly "to"?: string; readonly "since"?: string; readonly "until"?: string; readonly "engagement_id"?: string; readonly "visitor_id"?: string; readonly "site_ids"?: readonly (string)[]; readonly "cursor"?: string; readonly "per_page"?: number; };
     body: undefined;
     answer: ListEventsResponse;
   };
@@ -1188,7 +1188,7 @@ export interface Operations {
   };
   "GET /webhooks/{webhook_id}/deliveries": {
     path: { readonly "webhook_id": string; };
-    query: { readonly "state"?: "pending" | "retrying" | "held" | "delivered" | "exhausted" | "discarded"; readonly "event_type"?: "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result" | "webhook.failing" | "webhook.disabled" | "webhook.recovered" | "ticket.created" | "ticket.offered" | "ticket.ended" | "operator.presence" | "queue.status"; readonly "since"?: string; readonly "until"?: string; readonly "matching_id"?: string; readonly "cursor"?: string; readonly "per_page"?: number; };
+    query: { readonly "state"?: "pending" | "retrying" | "held" | "delivered" | "exhausted" | "discarded"; readonly "event_type"?: "engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result" | "webhook.failing" | "webhook.disabled" | "webhook.recovered" | "ticket.created" | "ticket.offered" | "ticket.ended" | "operator.presence" | "queue.status"; readonly "from"?: string; readonly "to"?: string; readonly "since"?: string; readonly "until"?: string; readonly "matching_id"?: string; readonly "cursor"?: string; readonly "per_page"?: number; };
     body: undefined;
     answer: ListDeliveriesResponse;
   };

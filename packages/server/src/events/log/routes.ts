@@ -3,10 +3,10 @@ import { accountOf, operatorOf } from '../../identity/access.ts';
 import { requestedSites } from '../../identity/requested-sites.ts';
 import { inTransaction } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
-import { instantOf } from '../../platform/instant.ts';
 import { cursorQuery, nextPage, pageAddress } from '../../platform/paging.ts';
 import { readByIndex } from '../../platform/read-by-index.ts';
 import { list, oneOf, uuid } from '../../platform/schema.ts';
+import { timeQuery, timeRange } from '../../platform/time-range.ts';
 import { eventTypes } from '../catalogue.ts';
 import { loggedTypes } from '../subscribers.ts';
 import { loggedEventOutput, newestFirst } from './logged-event.ts';
@@ -19,8 +19,6 @@ to callers who are super_manager of all sites. A page may have fewer than \`per_
 not null: each page scans a limited part of the log. Events that were written at the same moment may be split between two
 pages in any order. Both names of the status of a message are accepted.`;
 
-const instant = (what: string) => Type.Optional(Type.String({ format: 'date-time', description: what }));
-
 export function eventLogRoutes(app: App, retentionDays: number): void {
   app.get(
     '/events',
@@ -32,8 +30,7 @@ export function eventLogRoutes(app: App, retentionDays: number): void {
         description,
         querystring: Type.Object({
           event_type: Type.Optional(list(oneOf(eventTypes), { minItems: 1 })),
-          since: instant('Events at or after this instant'),
-          until: instant('Events before this instant'),
+          ...timeQuery,
           engagement_id: Type.Optional(uuid<'engagement'>()),
           visitor_id: Type.Optional(uuid<'visitor'>()),
           site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
@@ -67,14 +64,16 @@ export function eventLogRoutes(app: App, retentionDays: number): void {
 }
 
 /** Limits the range to the days that are kept, so that no other days are scanned. */
-function times(query: { since?: string; until?: string }, retentionDays: number): Pick<LogFilter, 'since' | 'until'> {
+function times(query: Parameters<typeof timeRange>[0], retentionDays: number): Pick<LogFilter, 'since' | 'until'> {
   const today = dayOf(Date.now());
   const first = today - retentionDays * dayMs;
   // The clock of the process that wrote an event may be ahead of ours.
   const end = today + 2 * dayMs;
-  const since = query.since === undefined ? first : instantOf(query.since, '/since').getTime();
-  const until = query.until === undefined ? end : instantOf(query.until, '/until').getTime();
-  return { since: new Date(Math.max(since, first)), until: new Date(Math.min(until, end)) };
+  const { since, until } = timeRange(query);
+  return {
+    since: new Date(Math.max(since?.getTime() ?? first, first)),
+    until: new Date(Math.min(until?.getTime() ?? end, end)),
+  };
 }
 
 function startOf({ until }: LogFilter, cursor: string | undefined): LogPosition {

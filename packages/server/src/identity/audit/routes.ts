@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { inTransaction } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
-import { instantOf } from '../../platform/instant.ts';
 import { cursorQuery, nextPage, pageAfter, readSequenceCursor } from '../../platform/paging.ts';
 import { readByIndex } from '../../platform/read-by-index.ts';
 import { list, uuid } from '../../platform/schema.ts';
+import { timeQuery, timeRange } from '../../platform/time-range.ts';
 import { operatorOf } from '../access.ts';
 import { requestedSites } from '../requested-sites.ts';
 import { auditEntryOutput, showEntry } from './entry.ts';
@@ -16,7 +16,6 @@ for a webhook, of all the webhook's sites. Entries contain no secrets and no per
 events.`;
 
 const dayMs = 86_400_000;
-const instant = (meaning: string) => Type.Optional(Type.String({ format: 'date-time', description: meaning }));
 const word = (meaning: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: meaning }));
 
 export function auditRoutes(app: App, retentionDays: number): void {
@@ -34,8 +33,7 @@ export function auditRoutes(app: App, retentionDays: number): void {
           action: word('For example queue.update'),
           target_type: word('For example queue'),
           target_id: word('The id of the changed resource'),
-          since: instant('Inclusive'),
-          until: instant('Exclusive'),
+          ...timeQuery,
           ...cursorQuery,
         }),
         response: { 200: Type.Object({ audit_log: Type.Array(auditEntryOutput), next_page: nextPage }) },
@@ -52,7 +50,7 @@ export function auditRoutes(app: App, retentionDays: number): void {
         action: query.action ?? null,
         targetType: query.target_type ?? null,
         targetId: query.target_id ?? null,
-        ...timeRange(query, retentionDays),
+        ...keptRange(query, retentionDays),
         before: readSequenceCursor(query.cursor)?.seq ?? null,
         limit: query.per_page + 1,
       };
@@ -68,10 +66,12 @@ export function auditRoutes(app: App, retentionDays: number): void {
 }
 
 /** Limits the range to the days that are kept, and to one day ahead in case the clock of another process is ahead. */
-function timeRange(query: { since?: string; until?: string }, retentionDays: number): { since: Date; until: Date } {
+function keptRange(
+  query: Parameters<typeof timeRange>[0],
+  retentionDays: number,
+): Pick<AuditFilter, 'since' | 'until'> {
   const now = Date.now();
   const first = Math.floor(now / dayMs - retentionDays) * dayMs;
-  const since = query.since === undefined ? first : instantOf(query.since, '/since').getTime();
-  const until = query.until === undefined ? now + dayMs : instantOf(query.until, '/until').getTime();
-  return { since: new Date(Math.max(since, first)), until: new Date(until) };
+  const { since, until } = timeRange(query);
+  return { since: new Date(Math.max(since?.getTime() ?? first, first)), until: until ?? new Date(now + dayMs) };
 }

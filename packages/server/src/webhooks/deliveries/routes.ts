@@ -5,9 +5,9 @@ import { accountOf } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
-import { instantOf } from '../../platform/instant.ts';
 import { cursorQuery, nextPage, pageAfter, readSequenceCursor } from '../../platform/paging.ts';
-import { oneOf, timestamp, uuid } from '../../platform/schema.ts';
+import { oneOf, uuid } from '../../platform/schema.ts';
+import { timeQuery, timeRange } from '../../platform/time-range.ts';
 import { coveredWebhook, type CoveredWebhook } from '../coverage.ts';
 import { deliveryDetails, deliveryOutput, deliveryStates, type DeliveryId } from './delivery.ts';
 import { replayDelivery } from './replay.ts';
@@ -16,7 +16,6 @@ import { findDelivery, findDetails, happenedOn, listDeliveries } from './store.t
 const tags = ['Webhook deliveries'];
 const access = { operator: 'super_manager', site: 'resource', rule: 'every webhook site' } as const;
 const deliveryParams = Type.Object({ delivery_id: uuid<'delivery'>() });
-const instant = Type.Unsafe<string>({ ...timestamp });
 
 export function deliveryRoutes(app: App): void {
   listRoute(app);
@@ -90,8 +89,7 @@ function listRoute(app: App): void {
         querystring: Type.Object({
           state: Type.Optional(oneOf(deliveryStates)),
           event_type: Type.Optional(oneOf(eventTypes)),
-          since: Type.Optional(instant),
-          until: Type.Optional(instant),
+          ...timeQuery,
           matching_id: Type.Optional(
             Type.Unsafe<string>({ ...uuid(), description: 'Id of the delivery, of its event or of its engagement' }),
           ),
@@ -101,15 +99,11 @@ function listRoute(app: App): void {
       },
     },
     async (request) => {
-      const { state = null, event_type: eventType = null, since, until, cursor, per_page: perPage } = request.query;
+      const { state = null, event_type: eventType = null, cursor, per_page: perPage } = request.query;
       const matching = request.query.matching_id ?? null;
       const after = readSequenceCursor(cursor);
-      const span = {
-        since: since === undefined ? null : instantOf(since, '/since'),
-        until: until === undefined ? null : instantOf(until, '/until'),
-      };
       const { readableSiteIds: siteIds, ...webhook } = await coveredWebhook(request, request.params.webhook_id);
-      const filter = { state, eventType, matching, ...span, siteIds };
+      const filter = { state, eventType, matching, ...timeRange(request.query), siteIds };
       const found = await listDeliveries(request.sql, { webhook, ...filter, after, limit: perPage + 1 });
       const deliveries = found.rows.slice(0, perPage);
       const last = found.rows.length > perPage ? deliveries.at(-1) : undefined;
