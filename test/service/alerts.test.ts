@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { cloneDatabase } from '../support/database.ts';
-import { scrape, type Scrape } from '../support/metrics.ts';
+import { provokeFaults } from '../support/alert-faults.ts';
+import type { Scrape } from '../support/metrics.ts';
+import { freePort, temporaryDirectory } from '../support/process.ts';
 import { findProgram } from '../support/programs.ts';
-import { startProxy } from '../support/proxy.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { call, startTestServer, until } from '../support/server.ts';
-import { insertWaiting, makeWebhook } from '../support/webhooks.ts';
-import { enqueue, expectStatus, makeAccount, makeQueue } from '../support/world.ts';
+import { startTestServer, until, type Json } from '../support/server.ts';
 
 const rulesFile = resolve('ops/prometheus/alerts.yaml');
 const rules = readFileSync(rulesFile, 'utf8');
@@ -84,58 +81,43 @@ test('promtool accepts the alerts', { skip }, () => {
   assert.equal(status, 0, stdout + stderr);
 });
 
-/** A server whose database can fall silent, with a queue in which somebody waits, and a receiver that is down. */
-async function provokeFaults(): Promise<{ healthy: Scrape; faulty: Scrape; silent: Scrape }> {
-  const direct = await cloneDatabase();
-  assert.ok(direct.kind === 'socket');
-  await using proxy = await startProxy({ socket: `${direct.directory}/.s.PGSQL.5432` });
-  const { port } = new URL(proxy.url);
-  const url = `postgres://${direct.user}@127.0.0.1:${port}/${direct.database}`;
-  await using server = await startTestServer({}, { kind: 'url', url });
-  const { sql } = server.database;
-  const account = await makeAccount(server);
-  const queue = await makeQueue(server, account, { when_unstaffed: 'accept' });
-  const receiver = await startReceiver();
-  const working = await makeWebhook(server, account, { url: receiver.url });
-  const test = { token: account.admin, body: { event_type: 'engagement.end' } };
-  expectStatus(await call(server, `POST /webhooks/${working.id}/test`, test), 202);
-  await until(() => receiver.arrived.length === 1);
-  await receiver.close();
-  const { id } = await enqueue(server, account, queue);
-  const { id: canceled, visitor } = await enqueue(server, account, queue);
-  const cancel = { token: visitor.token, body: { action: 'cancel' } };
-  expectStatus(await call(server, `PATCH /queue_tickets/${canceled}`, cancel), 200);
-  await until(async () => (await scrape(server)).has('usher_deliveries_total{outcome="delivered"}'));
-  const healthy = await scrape(server);
+const prometheus = findProgram('prometheus');
 
-  await sql`UPDATE queue_tickets SET entered_at = array[now() - interval '20 minutes'] WHERE id = ${id}`;
-  const down = await makeWebhook(server, account, { url: 'http://127.0.0.1:9/hook' });
-  // Another process has the lease, and does not deliver.
-  await sql`
-    UPDATE destinations SET owner = gen_random_uuid(), leased_until = 'infinity' WHERE origin = 'http://127.0.0.1:9'`;
-  await insertWaiting(server, down.id, [{ state: 'retrying', dueAt: new Date(Date.now() - 1_200_000), attempts: 3 }]);
-  const oldestDue = 'usher_deliveries_channel_oldest_due_seconds{channel="http"}';
-  const longestWait = `usher_queue_longest_wait_seconds{queue_id="${queue}"}`;
-  // Readings are cached for some seconds.
-  let faulty = healthy;
-  await until(async () => {
-    faulty = await scrape(server);
-    return [oldestDue, longestWait].every((series) => (faulty.get(series) ?? 0) > 1_100);
-  });
-  proxy.silence(true);
+/** What a real Prometheus says about a server that has ended, as a series of two hours. */
+async function downSeries(): Promise<string> {
+  const folder = temporaryDirectory();
+  const [port, server] = [await freePort(), await startTestServer()];
+  const config = join(folder.path, 'prometheus.yaml');
+  const target = new URL(server.url).host;
+  const job = `{ job_name: usher, static_configs: [{ targets: ['${target}'] }] }`;
+  writeFileSync(config, `global: { scrape_interval: 1s }\nscrape_configs: [${job}]\n`);
+  const storage = `--storage.tsdb.path=${join(folder.path, 'data')}`;
+  const args = [`--config.file=${config}`, storage, `--web.listen-address=127.0.0.1:${port}`, '--log.level=error'];
+  const child = spawn(prometheus ?? '', args, { stdio: 'ignore' });
+  const read = async (): Promise<{ metric: Record<string, string>; value: [number, string] } | undefined> => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/query?query=up`).catch(() => null);
+    return response?.ok === true ? ((await response.json()) as Json).data.result[0] : undefined;
+  };
+  let isOpen = true;
+  const close = async (): Promise<void> => {
+    if (isOpen) await server[Symbol.asyncDispose]();
+    isOpen = false;
+  };
   try {
-    // A request that fails, because the database is silent.
-    const body = { site_id: account.siteId, media: 'text', queue_ids: [queue] };
-    expectStatus(await call(server, 'POST /queue_tickets', { token: visitor.token, body }), 503);
-    await until(async () => (await scrape(server)).get('usher_change_channel_live') === 0);
-    return { healthy, faulty, silent: await scrape(server) };
+    await until(async () => (await read())?.value[1] === '1');
+    await close();
+    await until(async () => (await read())?.value[1] === '0');
+    const { job: name = '', instance = '' } = (await read())?.metric ?? {};
+    return `      - { series: 'up{job="${name}",instance="${instance}"}', values: '0x120' }`;
   } finally {
-    proxy.silence(false);
+    await close();
+    child.kill('SIGKILL');
+    folder.remove();
   }
 }
 
 test('every metric of the dashboards and alerts exists, and every alert fires in its fault and not without it', async (t) => {
-  const { healthy, faulty, silent } = await provokeFaults();
+  const { healthy, faulty, crowded, slow, blocked, silent, silentAtSec } = await provokeFaults();
 
   await t.test('every metric exists in a scrape', () => {
     const existing = new Set([...healthy.keys(), ...faulty.keys()].map((series) => series.split('{', 1)[0]));
@@ -145,9 +127,6 @@ test('every metric of the dashboards and alerts exists, and every alert fires in
 
   const faults = new Map<string, string>();
   const fires = (alert: string, series: string): unknown => faults.set(alert, series);
-  const made = (series: string, values: string): string => `      - { series: '${series}', values: '${values}' }`;
-
-  // Scraped in the fault.
   fires('UsherDatabaseDown', seriesOf(silent, ['usher_database_up']));
   fires('UsherChangeChannelDeaf', seriesOf(silent, ['usher_change_channel_live']));
   const requests = 'usher_http_request_duration_seconds_count';
@@ -157,23 +136,22 @@ test('every metric of the dashboards and alerts exists, and every alert fires in
   fires('UsherLongWait', seriesOf(faulty, ['usher_queue_longest_wait_seconds']));
   fires('UsherQueueUnstaffed', seriesOf(faulty, ['usher_queue_visitors', 'usher_queue_staff']));
   fires('UsherDeliveriesLate', seriesOf(faulty, ['usher_deliveries_channel_oldest_due_seconds']));
-
-  // With the real names, and values that would take long to provoke. Time begins at 0, and the tasks last succeeded then.
+  fires('UsherReceiverDown', seriesOf(faulty, ['usher_delivery_destinations']));
+  const outcomes = [...faulty.keys()].filter((each) => each.startsWith('usher_deliveries_total'));
+  fires('UsherDeliveriesExhausted', seriesOf(faulty, ['usher_deliveries_total'], outcomes));
+  fires('UsherScannerDown', seriesOf(faulty, ['usher_files_pending_age_seconds']));
+  fires('UsherPoolCrowded', seriesOf(crowded, ['usher_database_pool_oldest_wait_seconds']));
+  const turns = 'usher_turn_duration_seconds_bucket';
+  const buckets = [...slow.keys()].filter((each) => each.startsWith(turns));
+  fires('UsherRoutingSlow', seriesOf(slow, [turns], buckets));
+  fires('UsherEventLoopBlocked', seriesOf(blocked, ['nodejs_eventloop_lag_p99_seconds']));
+  // Time begins at 0 in a test of rules, so this is when the tasks last succeeded before the database fell silent.
   const work = ['usher_work_last_success_timestamp_seconds', 'usher_work_interval_seconds'];
   const stopped = new Map(
-    [...healthy].map(([series, value]) => [series, series.startsWith(work[0] ?? '') ? 0 : value]),
+    [...silent].map(([series, value]) => [series, series.startsWith(work[0] ?? '') ? value - silentAtSec : value]),
   );
   fires('UsherWorkStopped', seriesOf(stopped, work));
-  fires('UsherDown', made('up{job="usher",instance="a"}', '0x120'));
-  fires('UsherPoolCrowded', made('usher_database_pool_oldest_wait_seconds{pool="requests"}', '2x120'));
-  fires('UsherDeliveriesExhausted', made('usher_deliveries_total{outcome="exhausted"}', '0+1x120'));
-  fires('UsherReceiverDown', made('usher_delivery_destinations{state="open"}', '1x120'));
-  fires('UsherScannerDown', made('usher_files_pending_age_seconds', '90x120'));
-  fires('UsherEventLoopBlocked', made('nodejs_eventloop_lag_p99_seconds', '0.5x120'));
-  const slow = ['1', '5', '+Inf'].map((le, index) =>
-    made(`usher_turn_duration_seconds_bucket{le="${le}"}`, index === 0 ? '0x120' : '0+60x120'),
-  );
-  fires('UsherRoutingSlow', slow.join('\n'));
+  fires('UsherDown', prometheus === null ? '' : await downSeries());
   assert.deepEqual([...faults.keys()].toSorted(), alerts.toSorted(), 'every alert has a fault');
 
   await t.test('every alert fires in its fault', { skip }, () => {
