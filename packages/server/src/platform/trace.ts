@@ -64,8 +64,9 @@ export function installTrace(app: App): void {
       if (traceparent === undefined) return handler.call(this, request, reply);
       const traced: TracedRequest = { traceparent, isOver: false };
       const answer: unknown = requests.run(traced, () => handler.call(this, request, reply));
-      if (!(answer instanceof Promise)) return answer;
-      return answer.finally(() => (traced.isOver = true));
+      if (answer instanceof Promise) return answer.finally(() => (traced.isOver = true));
+      traced.isOver = true;
+      return answer;
     };
   });
 }
