@@ -151,7 +151,8 @@ export const settings = [
   {
     name: 'OTEL_EXPORTER_OTLP_PROTOCOL',
     fallback: 'http/json',
-    meaning: 'Must be `http/json` if an endpoint is set',
+    meaning:
+      '`http/json`; with `http/protobuf` JSON is sent too, which collectors accept at the same URL; `grpc` is refused',
   },
   { name: 'OTEL_SERVICE_NAME', fallback: 'usher', meaning: 'Name of the service in traces' },
   {

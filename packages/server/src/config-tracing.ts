@@ -58,11 +58,12 @@ function collectorUrl(name: SettingName, value: string): URL {
   );
 }
 
+/** With `http/protobuf`, which many environments set for all programs, JSON is sent too: collectors accept both at the same URL. */
 function refuseOtherProtocols(protocol: string): void {
-  if (protocol === 'http/json') return;
+  if (protocol === 'http/json' || protocol === 'http/protobuf') return;
   throw new SettingError(
-    `OTEL_EXPORTER_OTLP_PROTOCOL must be http/json, not "${protocol}": Usher sends traces in no other form. Set it to ` +
-      "http/json and the endpoint to the collector's port for HTTP, usually 4318. To trace nothing, set OTEL_SDK_DISABLED to true.",
+    `OTEL_EXPORTER_OTLP_PROTOCOL must be http/json, not "${protocol}", which Usher does not speak. Set it to http/json and the ` +
+      "endpoint to the collector's port for HTTP, usually 4318. To trace nothing, set OTEL_SDK_DISABLED to true.",
   );
 }
 

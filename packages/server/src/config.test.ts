@@ -58,6 +58,7 @@ test('traces are sent to the endpoint of traces, or to a path below the endpoint
   assert.equal(endpointOf({ [all]: 'http://collector:4318' }), 'http://collector:4318/v1/traces');
   assert.equal(endpointOf({ [all]: 'https://collector/otlp/' }), 'https://collector/otlp/v1/traces');
   assert.equal(endpointOf({ [all]: 'http://other', [own]: 'http://collector/spans' }), 'http://collector/spans');
+  assert.equal(endpointOf({ [own]: 'http://x/y', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }), 'http://x/y');
   assert.equal(endpointOf({}), undefined);
   assert.equal(endpointOf({ [all]: 'http://collector:4318', OTEL_SDK_DISABLED: 'TRUE' }), undefined);
 });
