@@ -66,8 +66,9 @@ export class SpanExporter {
   readonly #options: ExporterOptions;
   readonly #limits: ExporterLimits;
   readonly #agent: Agent;
-  /** The oldest first. */
+  /** The oldest first, without those of the request that is under way. */
   #spans: string[] = [];
+  /** Of all spans in memory, also of those that are being sent. */
   #length = 0;
   #timer: NodeJS.Timeout | null = null;
   #sending: Promise<void> | null = null;
@@ -123,7 +124,10 @@ export class SpanExporter {
   }
 
   #schedule(delayMs: number): void {
-    this.#timer ??= setTimeout(() => this.#start(), delayMs).unref();
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#start();
+    }, delayMs).unref();
   }
 
   #stopTimer(): void {
@@ -149,10 +153,11 @@ export class SpanExporter {
       const outcome = await this.#send(batch);
       this.#report(outcome);
       if (outcome.kind === 'unavailable') {
-        this.#putBack(batch);
+        this.#spans.unshift(...batch);
         if (!this.#isClosing) this.#schedule(this.#pauseMs(outcome.retryAfterMs));
         return;
       }
+      for (const span of batch) this.#length -= span.length;
       const rejected = outcome.kind === 'accepted' ? Math.min(outcome.rejected, batch.length) : batch.length;
       this.#exported += batch.length - rejected;
       this.#drop(rejected, 'rejected');
@@ -167,15 +172,7 @@ export class SpanExporter {
       if (count > 0 && length > this.#limits.batchLength) break;
       count += 1;
     }
-    const batch = this.#spans.splice(0, count);
-    for (const span of batch) this.#length -= span.length;
-    return batch;
-  }
-
-  /** Spans were added meanwhile, so the buffer may be one batch larger than its limit. */
-  #putBack(batch: readonly string[]): void {
-    this.#spans.unshift(...batch);
-    for (const span of batch) this.#length += span.length;
+    return this.#spans.splice(0, count);
   }
 
   async #send(batch: readonly string[]): Promise<ExportOutcome> {
