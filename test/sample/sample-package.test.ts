@@ -1,25 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startCluster } from '../support/cluster.ts';
+import { printModules } from '../support/printed-modules.ts';
 import type { UsherProcess } from '../support/process.ts';
 import { callSampleData } from '../support/sample-data.ts';
 import { until } from '../support/server.ts';
 import { makeAccount } from '../support/world.ts';
 
-/** Prints the URL of every imported module. */
-const printModules = `
-  import { registerHooks } from 'node:module';
-  registerHooks({
-    resolve(specifier, context, next) {
-      const found = next(specifier, context);
-      process.stderr.write('loads ' + found.url + '\\n');
-      return found;
-    },
-  });`;
-
 test('a process loads the sample package only when sample data is requested or running', async () => {
-  const NODE_OPTIONS = `--import "data:text/javascript,${encodeURIComponent(printModules)}"`;
-  await using cluster = await startCluster(1, { NODE_OPTIONS });
+  await using cluster = await startCluster(1, printModules);
   const [first] = cluster.nodes;
   assert.ok(first !== undefined);
   const loads = (node: UsherProcess, what: RegExp): boolean => what.test(node.errors);

@@ -44,7 +44,7 @@ export async function buildApp(resources: ProcessResources, samplePace: Partial<
     return room;
   };
 
-  const platform = open(openPlatform(resources, () => ({ events: eventSchemas(), feedItems })));
+  const platform = open(await openPlatform(resources, () => ({ events: eventSchemas(), feedItems })));
   const identity = open(await openIdentity(platform));
   const events = open(await openEvents(platform, identity));
   const queues = open(openQueues(platform));

@@ -132,6 +132,46 @@ export const settings = [
     fallback: '',
     meaning: "Secret shared with the TURN servers, coturn's `static-auth-secret`, at least 16 characters",
   },
+  {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    fallback: '',
+    meaning:
+      'OpenTelemetry collector that is sent traces, such as `http://127.0.0.1:4318`; `/v1/traces` is added. Unset, nothing is traced',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    fallback: '',
+    meaning: 'The same for traces alone, with the whole path; used instead of the former',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_HEADERS',
+    fallback: '',
+    meaning: 'Headers of requests to the collector, `name=value,…`, with values percent-encoded',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_PROTOCOL',
+    fallback: 'http/json',
+    meaning:
+      '`http/json`; with `http/protobuf` JSON is sent too, which collectors accept at the same URL; `grpc` is refused',
+  },
+  { name: 'OTEL_SERVICE_NAME', fallback: 'usher', meaning: 'Name of the service in traces' },
+  {
+    name: 'OTEL_RESOURCE_ATTRIBUTES',
+    fallback: '',
+    meaning: 'More attributes of all spans, such as `deployment.environment.name=staging`',
+  },
+  {
+    name: 'OTEL_TRACES_SAMPLER',
+    fallback: 'parentbased_always_on',
+    meaning:
+      'Which traces are sent: always_on, always_off or traceidratio; with `parentbased_` before it, `traceparent` of a request decides first',
+  },
+  {
+    name: 'OTEL_TRACES_SAMPLER_ARG',
+    fallback: '1',
+    meaning: 'With traceidratio: the share of traces that is sent, 0 to 1',
+  },
+  { name: 'OTEL_SDK_DISABLED', fallback: 'false', meaning: 'With `true`, nothing is traced, whatever the others say' },
 ] as const satisfies readonly Setting[];
 
 export type SettingName = (typeof settings)[number]['name'];

@@ -2,6 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig, SettingError } from './config.ts';
 
+const tracedBy = (others: Record<string, string>): Record<string, string> => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
+  ...others,
+});
+
 test('an invalid setting is refused in one line that says what is allowed', () => {
   const cases: [Record<string, string>, RegExp][] = [
     [{ PORT: 'http' }, /^PORT must be a whole number from 0 to 65535, not "http"/],
@@ -21,6 +26,18 @@ test('an invalid setting is refused in one line that says what is allowed', () =
     [{ USHER_DNS_SERVERS: '10.0.0.53, dns.example' }, /^USHER_DNS_SERVERS must be .*, not "dns.example"/],
     [{ USHER_DNS_SERVERS: '10.0.0.53:0' }, /^USHER_DNS_SERVERS must be/],
     [{ USHER_DATABASE_POOL: '1' }, /^USHER_DATABASE_POOL must be/],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, /^OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL/],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://x:hunter2@y' }, /^OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be/],
+    [tracedBy({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }), /^OTEL_EXPORTER_OTLP_PROTOCOL must be http\/json, not "grpc"/],
+    [tracedBy({ OTEL_EXPORTER_OTLP_HEADERS: 'hunter2' }), /^OTEL_EXPORTER_OTLP_HEADERS must be a list such as/],
+    [tracedBy({ OTEL_EXPORTER_OTLP_HEADERS: 'key=%hunter2' }), /^OTEL_EXPORTER_OTLP_HEADERS must be a list such as/],
+    [tracedBy({ OTEL_EXPORTER_OTLP_HEADERS: 'key=hunter2%0a' }), /^The value of key in OTEL_EXPORTER_OTLP_HEADERS/],
+    [tracedBy({ OTEL_EXPORTER_OTLP_HEADERS: 'Host=hunter2' }), /^OTEL_EXPORTER_OTLP_HEADERS must not contain host/],
+    [tracedBy({ OTEL_TRACES_SAMPLER: 'some' }), /^OTEL_TRACES_SAMPLER must be one of always_on, .*, not "some"/],
+    [
+      tracedBy({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '10%' }),
+      /^OTEL_TRACES_SAMPLER_ARG must be a share from 0 to 1, such as 0.1, not "10%"/,
+    ],
   ];
   for (const [environment, line] of cases)
     assert.throws(
@@ -33,4 +50,25 @@ test('an invalid setting is refused in one line that says what is allowed', () =
       },
       JSON.stringify(environment),
     );
+});
+
+test('traces are sent to the endpoint of traces, or to a path below the endpoint of all signals', () => {
+  const endpointOf = (environment: Record<string, string>) => readConfig(environment).tracing?.endpoint;
+  const [all, own] = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+  assert.equal(endpointOf({ [all]: 'http://collector:4318' }), 'http://collector:4318/v1/traces');
+  assert.equal(endpointOf({ [all]: 'https://collector/otlp/' }), 'https://collector/otlp/v1/traces');
+  assert.equal(endpointOf({ [all]: 'http://other', [own]: 'http://collector/spans' }), 'http://collector/spans');
+  assert.equal(endpointOf({ [own]: 'http://x/y', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }), 'http://x/y');
+  assert.equal(endpointOf({}), undefined);
+  assert.equal(endpointOf({ [all]: 'http://collector:4318', OTEL_SDK_DISABLED: 'TRUE' }), undefined);
+});
+
+test('the samplers of the OpenTelemetry specification decide by the parent, by a share, or by both', () => {
+  const samplerOf = (name: string, share = '') =>
+    readConfig(tracedBy({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share })).tracing?.sampler;
+  assert.deepEqual(samplerOf(''), { followsParent: true, ratio: 1 });
+  assert.deepEqual(samplerOf('always_off'), { followsParent: false, ratio: 0 });
+  assert.deepEqual(samplerOf('parentbased_always_on', '0.5'), { followsParent: true, ratio: 1 });
+  assert.deepEqual(samplerOf('parentbased_traceidratio', '.25'), { followsParent: true, ratio: 0.25 });
+  assert.deepEqual(samplerOf('traceidratio'), { followsParent: false, ratio: 1 });
 });

@@ -3,7 +3,11 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isDnsServer, isIceUrl, isNetwork } from './config-addresses.ts';
+import { SettingError } from './config-error.ts';
 import { settings, type SettingName } from './config-settings.ts';
+import { tracingSettings, type TracingSettings } from './config-tracing.ts';
+
+export { SettingError };
 
 /** All settings, read once from the environment. No other module reads `process.env`. */
 export interface Config {
@@ -57,6 +61,8 @@ export interface Config {
   } | null;
   /** For calls between browsers: `stun:` and `turn:` URLs, and the secret that is shared with the TURN servers. */
   readonly ice: { readonly urls: readonly string[]; readonly turnSecret: string };
+  /** Where spans are sent, and which; `null`: nothing is traced. */
+  readonly tracing: TracingSettings | null;
   /** The file of `usher login`. */
   readonly profilePath: string;
 }
@@ -68,11 +74,6 @@ export type ScannerChoice =
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
-
-/** An invalid setting. The message names the setting, its value and the allowed values. */
-export class SettingError extends Error {
-  override readonly name = 'SettingError';
-}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -111,6 +112,7 @@ export function readConfig(environment: Environment): Config {
     twilio: twilio(read),
     apns: apns(read),
     ice: ice(read('USHER_ICE_SERVERS'), read('USHER_TURN_SECRET')),
+    tracing: tracingSettings(read),
     profilePath: profilePath(environment['XDG_CONFIG_HOME']),
   });
 }

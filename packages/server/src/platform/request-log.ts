@@ -3,7 +3,8 @@ import type { ErrorCode } from './errors.ts';
 import type { App } from './http.ts';
 import { writeLine, type Log } from './log.ts';
 import type { Metrics, RouteTimes } from './metrics.ts';
-import { readTraceparent } from './trace.ts';
+import { probes } from './probes.ts';
+import { givenTrace } from './trace.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,9 +20,6 @@ interface LoggedRoute {
   readonly fields: string;
   readonly times: RouteTimes;
 }
-
-/** Monitoring calls these paths every few seconds, which says nothing about the use of the service. */
-const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
  * Writes one log line per request and records its duration in the metrics. The line has the pattern of the route instead of the
@@ -64,11 +62,15 @@ export function installRequestLog(
   });
 }
 
-/** Ids of the caller's trace, in hexadecimal digits; empty if the request has none. */
+/** Ids of the trace, of the caller's span and of the request's own, in hexadecimal digits; empty if there is no trace. */
 function traceFields(request: FastifyRequest): string {
-  const { traceparent } = request.raw.headers;
-  const trace = traceparent === undefined ? null : readTraceparent(traceparent);
-  return trace === null ? '' : `,"trace_id":"${trace.traceId}","parent_id":"${trace.parentId}"`;
+  const { span } = request;
+  const given = givenTrace(request);
+  const traceId = span?.traceId ?? given?.traceId;
+  if (traceId === undefined) return '';
+  const parent = given === null ? '' : `,"parent_id":"${given.parentId}"`;
+  const own = span?.isSampled === true ? `,"span_id":"${span.spanId}"` : '';
+  return `,"trace_id":"${traceId}"${parent}${own}`;
 }
 
 const thousandths = Array.from({ length: 1_000 }, (_, n) => `.${String(n).padStart(3, '0')}`);

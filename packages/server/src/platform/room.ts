@@ -19,6 +19,8 @@ import { NameResolver } from './names/name-resolver.ts';
 import type { EventSchemas } from './openapi/model.ts';
 import { pageRoutes } from './pages.ts';
 import { pools } from './pools.ts';
+import type * as OtlpTracer from './tracing/otlp-tracer.ts';
+import type { Tracer } from './tracing/tracer.ts';
 
 /**
  * What a room provides to the process. Opening a room starts its background work and registers its metrics. A room also returns
@@ -67,23 +69,31 @@ export interface Platform extends ProcessResources {
   readonly lookup: LookupFunction;
   /** Checks the addresses of registered webhooks and identity providers. */
   readonly guard: AddressGuard;
+  /** `null`: nothing is traced. */
+  readonly tracer: Tracer | null;
 }
 
-export function openPlatform(resources: ProcessResources, eventSchemas: () => EventSchemas): Room & Platform {
-  const { config, database, changes, diskSpace } = resources;
+export async function openPlatform(
+  resources: ProcessResources,
+  eventSchemas: () => EventSchemas,
+): Promise<Room & Platform> {
+  const { config, database, changes, diskSpace, log } = resources;
   const metrics = createMetrics();
   watchDatabase(metrics.registry, { database, changes, connections: config.databaseConnections });
   const lookups = database.connect(pools.lookups);
   const names = new NameResolver({ servers: config.dnsServers });
   watchNames(metrics.registry, names);
+  const lookup = names.lookupFor('settings');
+  const tracer = await openTracer(config.tracing, { lookup, log, registry: metrics.registry });
   return {
     ...resources,
     metrics,
     limits: connectionLimits(openFileLimit()),
     lookups,
     names,
-    lookup: names.lookupFor('settings'),
+    lookup,
     guard: new AddressGuard(config.webhookAllowCidrs, names),
+    tracer,
     async routes(app) {
       await healthRoutes(app, database.pulse, diskSpace);
       // With a port of its own the metrics are not public: `metrics-server.ts`.
@@ -93,8 +103,20 @@ export function openPlatform(resources: ProcessResources, eventSchemas: () => Ev
     },
     sweeps: { expired: { drop_idempotency_keys: async ({ now }) => dropOldIdempotencyKeys(database.sql, now) } },
     async close() {
+      // The other rooms are closed, so there are no more spans.
+      await tracer?.close();
       names.close();
       await lookups.end({ timeout: 1 });
     },
   };
+}
+
+/** The exporter of spans is loaded only if it is used. */
+async function openTracer(
+  settings: Config['tracing'],
+  options: Parameters<typeof OtlpTracer.openTracer>[1],
+): Promise<OtlpTracer.OpenTracer | null> {
+  if (settings === null) return null;
+  const otlp = await import('./tracing/otlp-tracer.ts');
+  return otlp.openTracer(settings, options);
 }

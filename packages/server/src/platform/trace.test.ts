@@ -7,12 +7,14 @@ const parentId = 'b7ad6b7169203331';
 
 test('a valid traceparent is read; of a later version only the fields of the first one are used', () => {
   const traceparent = `00-${traceId}-${parentId}-01`;
-  assert.deepEqual(readTraceparent(traceparent), { traceparent, traceId, parentId });
+  assert.deepEqual(readTraceparent(traceparent), { traceparent, traceId, parentId, isSampled: true });
   assert.deepEqual(readTraceparent(`cc-${traceId}-${parentId}-01-what-the-future-adds`), {
     traceparent,
     traceId,
     parentId,
+    isSampled: true,
   });
+  assert.equal(readTraceparent(`00-${traceId}-${parentId}-02`)?.isSampled, false);
 });
 
 test('an invalid traceparent is ignored', () => {

@@ -24,7 +24,7 @@ interface RoutingDependencies {
 }
 
 export function openRouting(platform: Platform, { identity, events, queues }: RoutingDependencies): Room & Routing {
-  const { config, database, changes, clock, log, metrics } = platform;
+  const { config, database, changes, clock, log, metrics, tracer } = platform;
   const { hints, attacher } = events;
   const sql = database.connect(pools.turns);
   const statistics = database.connect(pools.statistics);
@@ -36,6 +36,7 @@ export function openRouting(platform: Platform, { identity, events, queues }: Ro
     onMoved: (accountId, what) => queues.siteQueues.invalidate(accountId, what),
     onWritten: (accountId) => hints.notify(accountId),
     onTurn: countTurns(metrics.registry),
+    tracer,
     poll: metrics.work.add('poll_due_accounts', 1),
   });
   watchTurns(metrics.registry, turns);

@@ -5,10 +5,12 @@ import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { WorkRuns } from '../platform/periodic-work.ts';
 import { currentTraceparent } from '../platform/trace.ts';
+import type { Tracer } from '../platform/tracing/tracer.ts';
 import { weightOf } from './board/board.ts';
 import type { CommandName, Commands } from './board/commands.ts';
 import { ClockStepped } from './move-times.ts';
 import { takeTurn, type CachedBoard, type Job, type Order, type TurnOutcome } from './turn.ts';
+import { beginTurnSpan } from './turn-span.ts';
 import { accountsOutOfTime, dueAccounts } from './turn-store.ts';
 
 /** The duration of a turn, the number of its orders, and the stays in queues that it ended. */
@@ -29,6 +31,7 @@ interface TurnsOptions {
   /** Called when this process committed a turn. */
   readonly onWritten?: (accountId: AccountId) => void;
   readonly onTurn?: (turn: TurnSummary) => void;
+  readonly tracer?: Tracer | null;
   /** Receives whether the poll for due accounts succeeded. */
   readonly poll?: WorkRuns;
   readonly limits?: Partial<TurnLimits>;
@@ -183,13 +186,17 @@ export class Turns {
     // Until the commit, the board shows a state that may be rolled back.
     slot.cached = null;
     const began = performance.now();
+    const { tracer = null } = this.#options;
+    const span = tracer === null ? null : beginTurnSpan(tracer, slot.accountId, jobs);
     try {
-      const outcome = await takeTurn(this.#options, slot.accountId, cached, jobs);
+      const outcome = await takeTurn(this.#options, slot.accountId, cached, span?.jobs ?? jobs);
+      span?.end();
       slot.clockRetries = 0;
       const { visits } = outcome;
       this.#options.onTurn?.({ seconds: (performance.now() - began) / 1000, orders: jobs.length, visits });
       this.#conclude(slot, cached, outcome);
     } catch (error) {
+      span?.end(databaseErrorCode(error) ?? (error instanceof Error ? error.name : 'unknown'));
       await this.#recover(slot, jobs, error);
     }
   }

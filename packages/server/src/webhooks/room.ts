@@ -25,7 +25,7 @@ interface WebhooksDependencies {
 }
 
 export function openWebhooks(platform: Platform, { identity, events }: WebhooksDependencies): Room {
-  const { config, database, changes, session, clock, log, names, lookup, guard, metrics } = platform;
+  const { config, database, changes, session, clock, log, names, lookup, guard, metrics, tracer } = platform;
   const { sealer } = identity;
   const { hints, attachedGuard } = events;
   const sql = database.connect(pools.dispatcher);
@@ -39,7 +39,7 @@ export function openWebhooks(platform: Platform, { identity, events }: WebhooksD
     clock,
     log,
     webhookCache: new WebhookCache({ sql, sealer, changes, channels: open }),
-    transport: new Transport({ sql, sealer, names, channels: open }),
+    transport: new Transport({ sql, sealer, names, channels: open, tracer }),
     watch: countDeliveries(metrics),
   });
   watchDispatcher(metrics.registry, dispatcher);

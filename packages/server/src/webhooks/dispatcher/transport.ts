@@ -2,8 +2,10 @@ import { hasSecrets, revealEvent } from '../../events/event-secrets.ts';
 import type { Sealer } from '../../identity/sealer.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { NameResolver } from '../../platform/names/name-resolver.ts';
+import type { Tracer } from '../../platform/tracing/tracer.ts';
 import type { Attempt } from '../channels/attempt.ts';
 import type { OpenChannels } from '../channels/open-channels.ts';
+import { sendInSpan } from './attempt-span.ts';
 import type { Delivery } from './delivery.ts';
 import type { Destination } from './destination.ts';
 import { answerTimeoutMs } from './answer-timeouts.ts';
@@ -20,6 +22,7 @@ interface TransportDependencies {
   readonly sealer: Sealer;
   readonly names: NameResolver;
   readonly channels: OpenChannels;
+  readonly tracer?: Tracer | null;
 }
 
 /** Sends deliveries by the channels of their webhooks. Every error of a receiver is a failed attempt, not an exception. */
@@ -41,7 +44,9 @@ export class Transport {
   }
 
   /** Rejects only if the secrets of the event cannot be read from the database. */
-  send(destination: Destination, delivery: Delivery, { send }: CachedWebhook, payload: string): Promise<Attempt> {
+  send(destination: Destination, delivery: Delivery, webhook: CachedWebhook, payload: string): Promise<Attempt> {
+    const { tracer = null } = this.#deps;
+    const send = tracer === null ? webhook.send : sendInSpan(tracer, webhook.send, delivery);
     const { eventId: id, type, traceparent = null } = delivery;
     const answerMs = answerTimeoutMs(destination);
     if (!hasSecrets(type)) return send({ id, type, json: spelled(payload, type), traceparent }, destination, answerMs);
