@@ -132,6 +132,12 @@ export const settings = [
     fallback: '',
     meaning: "Secret shared with the TURN servers, coturn's `static-auth-secret`, at least 16 characters",
   },
+  {
+    name: 'USHER_MCP',
+    fallback: 'off',
+    meaning:
+      'Whether `/mcp` serves tools for AI assistants, with the rights of the token that they send: `on` or `off`',
+  },
 ] as const satisfies readonly Setting[];
 
 export type SettingName = (typeof settings)[number]['name'];
