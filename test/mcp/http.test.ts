@@ -123,12 +123,16 @@ test('an operator has in the tools the rights that they have in the API', async 
   await stranger.close();
 });
 
-test('the requests of a tool count for the limit of the token', async () => {
+test('the requests of a tool count for the limit of the token, and the origin of the public URL is allowed', async () => {
   // The handshake takes two of the five, and a tool one for itself and one for each of its requests.
-  await using limited = await startTestServer({ mcp: 'on', rateLimitPerToken: 5 }, server.database.address);
+  const settings = { mcp: 'on', rateLimitPerToken: 5, publicUrl: 'https://usher.example.com/help' } as const;
+  await using limited = await startTestServer(settings, server.database.address);
   const { token } = await makeAccessToken(server, account, account.adminId);
   const client = await connectMcp(limited, token);
   await useTool(client, 'list_queues', { site_id: account.siteId });
   assert.match(await failTool(client, 'list_queues', { site_id: account.siteId }), /Try again in \d+ s/);
   await client.close();
+  const headers = { ...accept, origin: 'https://usher.example.com' };
+  const { admin } = await makeAccount(server);
+  expectStatus(await call(limited, 'POST /mcp', { token: admin, body: initialize, headers }), 200);
 });

@@ -52,7 +52,7 @@ test('usher mcp reads and changes with the key that it is given, in both revisio
     ['2031-05-02', await connect(['--url', server.url], { env: settings, mode: { pin: modernRevision } })],
   ] as const) {
     assert.equal((await client.listTools()).tools.length, 10);
-    const change = { policy_id: policy, add_exceptions: [{ date }] };
+    const change = { policy_id: policy, set_exceptions: [{ date }] };
     const { version, changed_days } = (await useTool(client, 'preview_hours_change', change)).data;
     assert.deepEqual(changed_days, [{ date, before: ['09:00-17:00'], after: [] }]);
     await useTool(client, 'change_hours', { ...change, version });

@@ -62,6 +62,10 @@ test('queues say whether they are open, why not, and when they open', async () =
   });
   assert.match(text, /^5 queues, 1 open\.\n/);
   assert.ok(text.includes(`- "Full" (${full}): Closed: full`));
+  const page = await useTool(client, 'list_queues', { limit: 3 });
+  const rest = await useTool(client, 'list_queues', { limit: 3, cursor: page.data.next_cursor });
+  assert.deepEqual([...page.data.queues, ...rest.data.queues], data.queues);
+  assert.match(page.text, /There are more: call again with cursor "2"\.$/);
 
   await makeAvailableOperator(server, own);
   const one = (await useTool(client, 'get_queue', { queue_id: open })).data.queue;
@@ -213,7 +217,7 @@ test('hours are previewed before they are changed, and only what was previewed i
     expectStatus(await call(server, `GET /queues/scheduling_policies/${policy}`, { token: own.admin }), 200).body;
   const before = await stored();
   const holiday = dateAfter(40);
-  const change = { policy_id: policy, add_exceptions: [{ date: holiday }] };
+  const change = { policy_id: policy, set_exceptions: [{ date: holiday }] };
   const preview = await useTool(client, 'preview_hours_change', change);
   assert.deepEqual(preview.data.changed_days, [{ date: holiday, before: ['09:00-17:00'], after: [] }]);
   assert.deepEqual(
@@ -229,7 +233,7 @@ test('hours are previewed before they are changed, and only what was previewed i
     await failTool(client, 'change_hours', { ...change, version: '9.0' }),
     /Call preview_hours_change again/,
   );
-  const other = { policy_id: policy, add_exceptions: [{ date: dateAfter(41) }], version };
+  const other = { policy_id: policy, set_exceptions: [{ date: dateAfter(41) }], version };
   assert.match(await failTool(client, 'change_hours', other), /not the change that was previewed/);
   const manager = await makeOperator(server, own, [{ site_id: own.siteId, role: 'manager' }]);
   const weak = await forThisFile(connectMcp(server, manager.token));
@@ -249,6 +253,8 @@ test('hours are previewed before they are changed, and only what was previewed i
   assert.match(await failTool(client, 'preview_hours_change', { policy_id: policy }), /Name what to change/);
   const nonsense = { policy_id: policy, timezone: 'Mars/Olympus' };
   assert.match(await failTool(client, 'preview_hours_change', nonsense), /timezone/);
+  const noDate = { policy_id: policy, set_exceptions: [{ date: '2026-13-01' }, { date: '2026-13-02' }] };
+  assert.match(await failTool(client, 'preview_hours_change', noDate), /must be a calendar date/);
   const removed = await useTool(client, 'preview_hours_change', { policy_id: policy, remove_exceptions_on: [holiday] });
   assert.deepEqual(removed.data.changed_days, [{ date: holiday, before: [], after: ['09:00-17:00'] }]);
 });

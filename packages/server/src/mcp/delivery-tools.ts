@@ -1,6 +1,17 @@
 import type { Delivery, ListDeliveriesResponse, Webhook, WebhookRecovery, WebhookStats } from '@usher/sdk/api-types';
 import Type from 'typebox';
-import { cursor, id, instant, limit, plural, quote, quoteUntrusted, tool, untrusted, untrustedNotice } from './tool.ts';
+import {
+  cursor,
+  describeNext,
+  id,
+  instant,
+  limit,
+  plural,
+  quoteUntrusted,
+  tool,
+  untrusted,
+  untrustedNotice,
+} from './tool.ts';
 import { cursorOf, isForbidden, type ToolApi } from './tool-api.ts';
 
 const failingStates = ['retrying', 'exhausted', 'held'] as const;
@@ -210,14 +221,12 @@ function describeWebhook(webhook: Awaited<ReturnType<typeof showWebhook>>): stri
       ? 'you may not read its deliveries'
       : `${waiting.retrying} retrying, ${waiting.held} held, ${webhook.given_up_in_7_days} given up in 7 days`;
   const error = last === null || last.error === null ? '' : ` Last error: ${quoteUntrusted(last.error.untrusted)}.`;
-  const more =
-    webhook.next_cursor === null ? [] : [`  There are more: call again with cursor ${quote(webhook.next_cursor)}.`];
   return [
     `- Webhook ${webhook.id} to ${webhook.target}: ${state}; ${counts}.${error}`,
     ...webhook.deliveries.map(
       ({ id: deliveryId, event_type, state: its, occurred_at, last_status, last_error }) =>
         `  - delivery ${deliveryId}: ${event_type} of ${occurred_at}, ${its}, last status ${last_status ?? 'none'}${last_error === null ? '' : `, ${quoteUntrusted(last_error.untrusted)}`}`,
     ),
-    ...more,
+    ...describeNext(webhook.next_cursor),
   ];
 }

@@ -53,12 +53,14 @@ function effectOf(before: Hours, change: HoursChange, period: Period) {
 test('a change keeps what it does not name, and sorts exceptions by date', () => {
   assert.deepEqual(changeHours(office, {}), office);
   const changed = changeHours(office, {
-    add_exceptions: [{ date: '2026-12-25' }],
+    set_exceptions: [{ date: '2026-12-25' }],
     remove_exceptions_on: ['2026-12-31'],
   });
   assert.deepEqual(changed.exceptions, [{ date: '2026-12-24' }, { date: '2026-12-25' }]);
   assert.deepEqual(changedDates(office, changed), ['2026-12-25', '2026-12-31']);
   assert.deepEqual(changeHours(office, { exceptions: [] }).exceptions, []);
+  const closed = changeHours(office, { set_exceptions: [{ date: '2026-12-31' }] });
+  assert.deepEqual(closed.exceptions, [{ date: '2026-12-24' }, { date: '2026-12-31' }]);
 });
 
 test('the version depends on the policy, its entity tag and the hours, but not on the order of fields', () => {
@@ -71,7 +73,7 @@ test('the version depends on the policy, its entity tag and the hours, but not o
     versionOf('b', '"7"', office),
     versionOf('a', '"8"', office),
     versionOf('a', '"7"', changeHours(office, { timezone: 'UTC' })),
-    versionOf('a', '"7"', changeHours(office, { add_exceptions: [{ date: '2027-01-01' }] })),
+    versionOf('a', '"7"', changeHours(office, { set_exceptions: [{ date: '2027-01-01' }] })),
   ])
     assert.notEqual(other, version);
 });
@@ -93,12 +95,14 @@ test('the compared days begin today and include later dates whose exceptions cha
   const years = Array.from({ length: 8 }, (_, index) => `${2027 + index}-05-01`);
   const many = periodsOf('2026-11-17', 14, years);
   assert.deepEqual([many.periods.length, many.missed], [6, years.slice(5)]);
+  const wrong = ['2026-13-01', '2026-13-02', '9999-12-31'];
+  assert.deepEqual(periodsOf('2026-11-17', 14, wrong), { periods: [{ start: '2026-11-17', days: 14 }], missed: wrong });
 });
 
 test('only the days that open at other times are shown, in local time', () => {
   const december = { start: '2026-12-20', days: 14 };
   assert.deepEqual(effectOf(office, {}, december), []);
-  assert.deepEqual(effectOf(office, { add_exceptions: [{ date: '2026-12-25' }] }, december), [
+  assert.deepEqual(effectOf(office, { set_exceptions: [{ date: '2026-12-25' }] }, december), [
     { date: '2026-12-25', before: ['09:00-17:00'], after: [] },
   ]);
   const nights = [{ opens_at: '22:00', closes_at: '06:00', days_of_week: ['sat'] }];

@@ -11,14 +11,19 @@ export interface HoursChange {
   readonly business_hours?: readonly BusinessHours[];
   /** Replaces all exceptions. */
   readonly exceptions?: readonly Exception[];
-  readonly add_exceptions?: readonly Exception[];
-  /** Removes the exceptions on these dates, before others are added. */
+  /**
+   * Replaces the exceptions on the dates that it names. Adding to them would have no effect on a date that is to be closed and already has
+   * other hours.
+   */
+  readonly set_exceptions?: readonly Exception[];
+  /** Removes the exceptions on these dates. */
   readonly remove_exceptions_on?: readonly string[];
 }
 
 /** The hours after a change. Fields are in a fixed order, so that the same hours are the same text. */
 export function changeHours(hours: Hours, change: HoursChange): Hours {
-  const removed = new Set(change.remove_exceptions_on);
+  const set = change.set_exceptions ?? [];
+  const removed = new Set([...(change.remove_exceptions_on ?? []), ...set.map(({ date }) => date)]);
   const kept = (change.exceptions ?? hours.exceptions).filter(({ date }) => !removed.has(date));
   return {
     timezone: change.timezone ?? hours.timezone,
@@ -27,7 +32,7 @@ export function changeHours(hours: Hours, change: HoursChange): Hours {
       closes_at,
       days_of_week: [...days_of_week],
     })),
-    exceptions: [...kept, ...(change.add_exceptions ?? [])]
+    exceptions: [...kept, ...set]
       .map(({ date, opens_at, closes_at }) => ({
         date,
         ...(opens_at === undefined ? {} : { opens_at }),
@@ -82,10 +87,10 @@ export function periodsOf(
 ): { readonly periods: readonly Period[]; readonly missed: readonly string[] } {
   const periods: Period[] = [{ start: today, days: Math.min(days, maxDays) }];
   const missed: string[] = [];
-  for (const date of dates) {
+  for (const date of dates.filter((each) => each >= today)) {
     const last = periods.at(-1);
-    if (date < today || (last !== undefined && date < addDays(last.start, last.days))) continue;
-    if (periods.length < maxPeriods) periods.push({ start: date, days: maxDays });
+    if (last !== undefined && date < addDays(last.start, last.days)) continue;
+    if (isComparable(date) && periods.length < maxPeriods) periods.push({ start: date, days: maxDays });
     else missed.push(date);
   }
   return { periods, missed };
@@ -137,6 +142,11 @@ function clip(intervals: HoursOutlook['intervals'], day: Span): Span[] {
     const to = Math.min(Date.parse(closes_at), day.to);
     return from < to ? [{ from, to }] : [];
   });
+}
+
+/** A date that does not exist is refused by the API. The year 10000 would not be written with four digits. */
+function isComparable(date: string): boolean {
+  return date < '9999' && !Number.isNaN(Date.parse(`${date}T00:00:00Z`));
 }
 
 /** The date in the time zone, YYYY-MM-DD: the Swedish format. */

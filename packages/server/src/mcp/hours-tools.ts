@@ -18,8 +18,8 @@ import {
   type Hours,
   type HoursChange,
 } from './hours-change.ts';
-import { id, plural, quote, siteId, tool } from './tool.ts';
-import { ToolError, type ToolApi } from './tool-api.ts';
+import { cursor, describeNext, id, limit, plural, quote, siteId, tool } from './tool.ts';
+import { cursorOf, ToolError, type ToolApi } from './tool-api.ts';
 
 const path = '/queues/scheduling_policies';
 const previewDays = 14;
@@ -47,8 +47,11 @@ const changeInput = {
     Type.Array(openInterval, { minItems: 1, maxItems: 1_000, description: 'Replaces all weekly hours' }),
   ),
   exceptions: Type.Optional(Type.Array(exception, { maxItems: 1_000, description: 'Replaces all exceptions' })),
-  add_exceptions: Type.Optional(
-    Type.Array(exception, { maxItems: 1_000, description: 'Adds exceptions to the others' }),
+  set_exceptions: Type.Optional(
+    Type.Array(exception, {
+      maxItems: 1_000,
+      description: 'Sets the exceptions on the dates that it names; other dates keep theirs',
+    }),
   ),
   remove_exceptions_on: Type.Optional(
     Type.Array(date, { maxItems: 1_000, description: 'Removes the exceptions on these dates' }),
@@ -60,13 +63,13 @@ export const getHours = tool({
   title: 'Get opening hours',
   description:
     'Lists opening hours (scheduling policies): time zone, weekly hours, exceptions for dates, and the queues that use them.',
-  input: { site_id: siteId, policy_id: Type.Optional(id('Only these hours')) },
+  input: { site_id: siteId, policy_id: Type.Optional(id('Only these hours')), limit: limit(100, 50), cursor },
   changes: null,
-  async run(api, { site_id, policy_id }) {
-    const policies =
+  async run(api, { site_id, policy_id, limit: perPage = 50, cursor: page }) {
+    const { policies, next } =
       policy_id === undefined
-        ? await listPolicies(api, await api.siteIds('super_manager', site_id))
-        : [await api.get<SchedulingPolicy>(`${path}/${policy_id}`)];
+        ? await listPolicies(api, { site_ids: await api.siteIds('super_manager', site_id), per_page: perPage, page })
+        : { policies: [await api.get<SchedulingPolicy>(`${path}/${policy_id}`)], next: null };
     const queues = await queuesOf(api, policies);
     const shown = policies.map((policy) => ({
       ...policy,
@@ -79,8 +82,12 @@ export const getHours = tool({
         `- ${quote(policy.name)} (${policy.id}), ${policy.timezone}: ${describeHours(policy)}. ${describeQueues(policy.queues)}`,
     );
     return {
-      text: [`${plural(shown.length, 'scheduling policy', 'scheduling policies')}.`, ...lines].join('\n'),
-      data: { hours: shown },
+      text: [
+        `${plural(shown.length, 'scheduling policy', 'scheduling policies')}.`,
+        ...lines,
+        ...describeNext(next),
+      ].join('\n'),
+      data: { hours: shown, next_cursor: next },
     };
   },
 });
@@ -180,7 +187,7 @@ interface ReadChange {
 async function readChange(api: ToolApi, policyId: string, change: HoursChange): Promise<ReadChange> {
   if (Object.keys(change).length === 0)
     throw new ToolError(
-      'Name what to change: timezone, business_hours, exceptions, add_exceptions or remove_exceptions_on.',
+      'Name what to change: timezone, business_hours, exceptions, set_exceptions or remove_exceptions_on.',
     );
   const { body: policy, etag } = await api.getTagged<SchedulingPolicy>(`${path}/${policyId}`);
   const after = applyChange(policy, change);
@@ -229,8 +236,12 @@ function hoursOf({ timezone, business_hours, exceptions }: Hours): Hours {
   return { timezone, business_hours, exceptions };
 }
 
-async function listPolicies(api: ToolApi, siteIds: string): Promise<readonly SchedulingPolicy[]> {
-  return (await api.get<ListSchedulingPoliciesResponse>(path, { site_ids: siteIds })).scheduling_policies;
+async function listPolicies(
+  api: ToolApi,
+  query: Parameters<ToolApi['get']>[1],
+): Promise<{ readonly policies: readonly SchedulingPolicy[]; readonly next: string | null }> {
+  const { scheduling_policies, next_page } = await api.get<ListSchedulingPoliciesResponse>(path, query);
+  return { policies: scheduling_policies, next: cursorOf(next_page) };
 }
 
 /** The queues of the sites of these policies. */

@@ -12,6 +12,7 @@ import { explainQueue, type OpensAt } from './explain-queue.ts';
 import {
   cursor,
   describeDuration,
+  describeNext,
   id,
   limit,
   plural,
@@ -32,10 +33,12 @@ export const listQueues = tool({
   title: 'List queues',
   description:
     'Lists queues: whether each is open or closed and why, when it opens next, how many visitors wait, and whether operators are available.',
-  input: { site_id: siteId },
+  input: { site_id: siteId, limit: limit(500, 100), cursor },
   changes: null,
-  async run(api, { site_id }) {
-    const queues = await readQueues(api, await api.siteIds('operator', site_id));
+  async run(api, { site_id, limit: perPage = 100, cursor: page }) {
+    const query = { site_ids: await api.siteIds('operator', site_id), per_page: perPage, page };
+    const { queues, next_page } = await api.get<ListQueuesResponse>('/queues', query);
+    const next = cursorOf(next_page);
     const openings = new Openings(api);
     const shown = [];
     for (const queue of queues) shown.push(showQueue(queue, await openings.of(queue)));
@@ -45,8 +48,8 @@ export const listQueues = tool({
         `- ${quote(queue.name)} (${queue.id}): ${queue.why} ${queue.waiting} waiting, capacity ${queue.capacity}.`,
     );
     return {
-      text: [`${plural(shown.length, 'queue')}, ${open} open.`, ...lines].join('\n'),
-      data: { queues: shown },
+      text: [`${plural(shown.length, 'queue')}, ${open} open.`, ...lines, ...describeNext(next)].join('\n'),
+      data: { queues: shown, next_cursor: next },
     };
   },
 });
@@ -111,11 +114,10 @@ export const listWaiting = tool({
       ({ visitor, kind, state, position, waiting_sec, media, queues, ticket_id }) =>
         `- ${kind} ${ticket_id}: visitor ${quoteUntrusted(visitor.name?.untrusted ?? null)} (${visitor.id}), ${media}, ${state}${position === null ? '' : `, position ${position}`}, for ${describeDuration(waiting_sec)} in ${queues.map(({ id: queueId, name }) => quote(name ?? queueId)).join(', ')}`,
     );
-    const more = page.next === null ? [] : [`There are more: call again with cursor ${quote(page.next)}.`];
     const head =
       waiting.length === 0 ? 'No one is waiting.' : `${plural(waiting.length, 'visitor')}. ${untrustedNotice}`;
     return {
-      text: [head, ...lines, ...more].join('\n'),
+      text: [head, ...lines, ...describeNext(page.next)].join('\n'),
       data: { notice: untrustedNotice, waiting, next_cursor: page.next },
     };
   },

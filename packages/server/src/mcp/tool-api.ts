@@ -126,7 +126,7 @@ const advice: Readonly<Record<number, string>> = {
 function refusalOf({ status, body, retryAfterSec }: ApiAnswer): ToolError {
   const { detail = `The server responded with status ${status}.`, error = 'internal_error' } = (body ??
     {}) as Partial<Problem>;
-  const wait = retryAfterSec === null ? [] : [`Try again in ${retryAfterSec} s.`];
+  const wait = retryAfterSec === null || detail.includes('Try again') ? [] : [`Try again in ${retryAfterSec} s.`];
   const text = [detail, ...(advice[status] === undefined ? [] : [advice[status]]), ...wait].join(' ');
   return new ToolError(text, { code: error, status });
 }

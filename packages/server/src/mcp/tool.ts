@@ -60,6 +60,11 @@ export const cursor = Type.Optional(
   Type.String({ minLength: 1, maxLength: 255, description: 'next_cursor of the previous page' }),
 );
 
+/** The line of a text that says how to read on. */
+export function describeNext(next: string | null): string[] {
+  return next === null ? [] : [`There are more: call again with cursor ${quote(next)}.`];
+}
+
 /**
  * A value that a stranger wrote: a visitor, or the receiver of a webhook. The name of the field says so in the data, because a model
  * reads both what it is asked and what strangers wrote.
@@ -85,8 +90,9 @@ export function quote(text: string): string {
   return JSON.stringify(text).replaceAll(invisible, (found) => `\\u{${found.codePointAt(0)?.toString(16) ?? ''}}`);
 }
 
+/** The name of a stranger, or another text of theirs. */
 export function quoteUntrusted(text: string | null): string {
-  return text === null ? 'nobody named' : `untrusted ${quote(text)}`;
+  return text === null ? 'without a name' : `untrusted ${quote(text)}`;
 }
 
 /** Cuts a long text, so that one message cannot fill a model's context. */
