@@ -94,6 +94,13 @@ test('standard output carries only the protocol, and the end of the input ends t
   assert.match(errors, /^usher: MCP tools for http/);
 });
 
+test('a signal ends the program', async () => {
+  const child = spawn(process.execPath, [serverProgram(), 'mcp', ...flags], { env: environment });
+  await once(child.stderr, 'data');
+  child.kill('SIGTERM');
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
+});
+
 test('without a key the command says how to give one', async () => {
   const child = spawn(process.execPath, [serverProgram(), 'mcp'], {
     env: environment,

@@ -192,8 +192,11 @@ test('failing deliveries are listed without secrets, and sent again', async () =
     return expectStatus(await call(server, `PUT /webhooks/${webhook.id}`, { token: own.admin, body }), 200);
   };
   await enable(false);
+  assert.deepEqual(await failing(), [], 'a webhook that somebody disabled is not in trouble');
   const held = await stateIs('held');
   await enable(true);
+  assert.equal((await failing())[0].deliveries[0].id, held, 'what it has missed is shown');
+  assert.match(await failTool(client, 'list_failing_deliveries', { state: 'held' }), /needs a webhook_id/);
   receiver.answer = () => 200;
   const { recovery } = (await useTool(client, 'replay_deliveries', { webhook_id: webhook.id, since })).data;
   await until(async () => receiver.ofType('engagement.chat.message').at(-1)?.message?.content === 'Second');

@@ -1,5 +1,4 @@
-import type { CallApi } from '../mcp/tool-api.ts';
-import { ToolError } from '../mcp/tool-api.ts';
+import { ToolError, type CallApi } from '../mcp/tool-api.ts';
 import { StartError } from '../platform/errors.ts';
 import { Api } from './api.ts';
 import { command } from './command.ts';
@@ -30,8 +29,9 @@ export const mcp = command({
       say(error instanceof Error ? (error.stack ?? error.message) : String(error));
     };
     const server = serveStdio(() => createMcpServer({ callApi: callServer(api), onError }), { onerror: onError });
+    const end = inputEnd();
     say(`MCP tools for ${connection.url} on standard input and output.`);
-    await inputEnd();
+    await end;
     ended.abort();
     await server.close();
     await api.close();

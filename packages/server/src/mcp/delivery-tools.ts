@@ -12,7 +12,7 @@ import {
   untrusted,
   untrustedNotice,
 } from './tool.ts';
-import { cursorOf, isForbidden, type ToolApi } from './tool-api.ts';
+import { cursorOf, isForbidden, ToolError, type ToolApi } from './tool-api.ts';
 
 const failingStates = ['retrying', 'exhausted', 'held'] as const;
 type FailingState = (typeof failingStates)[number];
@@ -42,11 +42,13 @@ export const listFailingDeliveries = tool({
   },
   changes: null,
   async run(api, { webhook_id, state, limit: most = 20, cursor: from }) {
+    if (webhook_id === undefined && state !== undefined) throw new ToolError('state needs a webhook_id.');
+    if (state === undefined && from !== undefined) throw new ToolError('cursor needs the state of the previous page.');
     const webhooks =
       webhook_id === undefined
         ? await api.all<'webhooks', Webhook>('/webhooks', 'webhooks')
         : [await api.get<Webhook>(`/webhooks/${webhook_id}`)];
-    const states = webhook_id !== undefined && state !== undefined ? [state] : failingStates;
+    const states = state === undefined ? failingStates : [state];
     const count = webhook_id === undefined ? overviewCount : most;
     const began = performance.now();
     const shown = [];
@@ -59,8 +61,7 @@ export const listFailingDeliveries = tool({
       }
       const health = await healthOf(api, webhook);
       if (webhook_id === undefined && !isInTrouble(webhook, health)) continue;
-      const range = { states, count, from: states.length === 1 ? from : undefined };
-      shown.push(await showWebhook(api, webhook, { health, ...range }));
+      shown.push(await showWebhook(api, webhook, { health, states, count, from }));
     }
     const head =
       shown.length === 0 ? 'No webhook is in trouble.' : `${plural(shown.length, 'webhook')}. ${untrustedNotice}`;
@@ -133,7 +134,8 @@ function isMarked({ enabled, disabled_because, failing_since }: Webhook): boolea
 
 function isInTrouble(webhook: Webhook, health: WebhookStats | null): boolean {
   if (isMarked(webhook) || !webhook.enabled) return isMarked(webhook);
-  return (health?.waiting.retrying ?? 0) > 0 || givenUp(health) > 0;
+  const { retrying = 0, held = 0 } = health?.waiting ?? {};
+  return retrying > 0 || held > 0 || givenUp(health) > 0;
 }
 
 interface WebhookQuery {
