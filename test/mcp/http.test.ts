@@ -3,7 +3,15 @@ import { test } from 'node:test';
 import { openWorld } from '../support/fixture.ts';
 import { callTool, connectMcp, failTool, useTool } from '../support/mcp.ts';
 import { call, startTestServer } from '../support/server.ts';
-import { expectStatus, makeAccessToken, makeAccount, makeOperator, makeQueue, makeVisitor } from '../support/world.ts';
+import {
+  expectStatus,
+  makeAccessToken,
+  makeAccount,
+  makeApplicationToken,
+  makeOperator,
+  makeQueue,
+  makeVisitor,
+} from '../support/world.ts';
 
 const { server, account } = await openWorld({ mcp: 'on' });
 
@@ -71,6 +79,8 @@ test('without a valid token /mcp answers like the API', async () => {
     403,
   );
   assert.equal(refused.body.detail, "This request needs an operator's token.");
+  const { header } = await makeApplicationToken(server, account, 'secret');
+  expectStatus(await call(server, path, { token: header, body: initialize, headers: accept }), 403);
   const { token } = await makeAccessToken(server, account, account.adminId);
   expectStatus(await call(server, path, { token, body: initialize, headers: accept }), 200);
   const get = expectStatus(await call(server, 'GET /mcp', { token, headers: accept }), 405);
