@@ -22,6 +22,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'site-deletion': before('feed'),
   'account-deletion': before('feed'),
   backup: before('feed'),
+  mcp: before('events'),
   sample: [...chain, 'webhooks', 'webhooks/channels', 'site-deletion'],
 };
 

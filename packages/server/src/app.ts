@@ -5,6 +5,7 @@ import { openEvents } from './events/room.ts';
 import { feedItems } from './feed/catalogue.ts';
 import { openFeed } from './feed/room.ts';
 import { openIdentity } from './identity/room.ts';
+import { openMcp } from './mcp/room.ts';
 import { createApp } from './platform/create-app.ts';
 import type { App } from './platform/http.ts';
 import type { Metrics } from './platform/metrics.ts';
@@ -54,6 +55,7 @@ export async function buildApp(resources: ProcessResources, samplePace: Partial<
   const webhooks = open(openWebhooks(platform, { identity, events }));
   const siteDeletion = open(openSiteDeletion(platform, engagements));
   const sample = open(openSample(platform, { identity, engagements, app, pace: samplePace }));
+  const mcp = open(openMcp(platform, { identity, app }));
 
   await installEdge(app, { platform, identity, events });
   // The order of the API reference.
@@ -70,6 +72,7 @@ export async function buildApp(resources: ProcessResources, samplePace: Partial<
     webhooks.routes,
     siteDeletion.routes,
     sample.routes,
+    mcp.routes,
     platform.routes,
   ])
     await routes?.(app);

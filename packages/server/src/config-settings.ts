@@ -133,6 +133,12 @@ export const settings = [
     meaning: "Secret shared with the TURN servers, coturn's `static-auth-secret`, at least 16 characters",
   },
   {
+    name: 'USHER_MCP',
+    fallback: 'off',
+    meaning:
+      'Whether `/mcp` serves tools for AI assistants, with the rights of the token that they send: `on` or `off`',
+  },
+  {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     fallback: '',
     meaning:

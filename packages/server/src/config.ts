@@ -61,6 +61,8 @@ export interface Config {
   } | null;
   /** For calls between browsers: `stun:` and `turn:` URLs, and the secret that is shared with the TURN servers. */
   readonly ice: { readonly urls: readonly string[]; readonly turnSecret: string };
+  /** Whether `/mcp` is served. */
+  readonly mcp: 'on' | 'off';
   /** Where spans are sent, and which; `null`: nothing is traced. */
   readonly tracing: TracingSettings | null;
   /** The file of `usher login`. */
@@ -112,6 +114,7 @@ export function readConfig(environment: Environment): Config {
     twilio: twilio(read),
     apns: apns(read),
     ice: ice(read('USHER_ICE_SERVERS'), read('USHER_TURN_SECRET')),
+    mcp: oneOf('USHER_MCP', read('USHER_MCP'), ['on', 'off']),
     tracing: tracingSettings(read),
     profilePath: profilePath(environment['XDG_CONFIG_HOME']),
   });

@@ -86,6 +86,28 @@ export class Api {
     return this.#untilCut(body);
   }
 
+  /** The answer as it is, also a refusal. */
+  async answer(call: Omit<ApiRequest, 'headers' | 'body'> & { readonly body?: unknown; readonly ifMatch?: string }) {
+    const { body, ifMatch, ...rest } = call;
+    const headers = {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+    };
+    const text = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await this.#sendWithToken({ ...rest, headers, ...text });
+    const { etag, 'retry-after': retryAfter, 'content-type': type } = answer.headers;
+    if (!/^application\/(?:problem\+)?json\b/.test(String(type))) {
+      await answer.body.dump();
+      throw this.#notUsher(`status ${answer.statusCode}`);
+    }
+    return {
+      status: answer.statusCode,
+      body: await answer.body.json(),
+      etag: typeof etag === 'string' ? etag : null,
+      retryAfterSec: retryAfter === undefined ? null : Number(retryAfter) || null,
+    };
+  }
+
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
@@ -101,13 +123,16 @@ export class Api {
   }
 
   async #sendSignedIn(call: ApiRequest): Promise<Dispatcher.ResponseData> {
+    return this.#accept(await this.#sendWithToken(call));
+  }
+
+  async #sendWithToken(call: ApiRequest): Promise<Dispatcher.ResponseData> {
     const first = await this.#send({ ...call, headers: { ...call.headers, ...(await this.#authorization()) } });
-    if (first.statusCode !== 401) return this.#accept(first);
+    if (first.statusCode !== 401) return first;
     // The token was revoked before it expired; the key may still be valid.
     await first.body.dump();
     this.#token = null;
-    const again = await this.#send({ ...call, headers: { ...call.headers, ...(await this.#authorization()) } });
-    return this.#accept(again);
+    return this.#send({ ...call, headers: { ...call.headers, ...(await this.#authorization()) } });
   }
 
   async #authorization(): Promise<{ authorization: string }> {

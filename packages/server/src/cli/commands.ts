@@ -71,6 +71,7 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   ),
   'webhooks list': list('list the webhooks', async () => (await import('./resources.ts')).webhooksList),
   'webhooks get': list('print one webhook', async () => (await import('./resources.ts')).webhooksGet),
+  mcp: list('serve tools for AI assistants on standard input and output', async () => (await import('./mcp.ts')).mcp),
   'config pull': list(
     'write the configuration as YAML files',
     async () => (await import('./config/commands.ts')).configPull,

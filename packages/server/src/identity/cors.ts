@@ -66,7 +66,8 @@ export async function crossOriginHeaders(
   return { vary: 'Origin', ...(allowed ? readable : {}) };
 }
 
-async function mayRead(directory: Directory, caller: Caller | undefined, origin: string): Promise<boolean> {
+/** Whether a page of this origin may read what the caller may read. */
+export async function mayRead(directory: Directory, caller: Caller | undefined, origin: string): Promise<boolean> {
   if (caller === undefined || caller.kind === 'anonymous') return directory.origins.get(origin);
   const sites = caller.kind === 'operator' ? [...caller.roles.keys()] : [caller.siteId];
   for (const id of sites) {
