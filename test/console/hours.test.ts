@@ -193,6 +193,47 @@ test('the preview shows the real days of a draft, such as 25 hours in Tallinn, a
   assert.deepEqual(complaints, []);
 });
 
+test('holidays of an iCalendar file are previewed, and added to the exceptions as closed days', async () => {
+  const account = await makeAccount(server);
+  const [kept = '', off = '', bridge = ''] = [30, 31, 32].map((days) =>
+    new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10),
+  );
+  const times = { opens_at: '10:00', closes_at: '12:00' };
+  const id = await makePolicy(server, account, { exceptions: [{ date: kept, ...times }] });
+  const { page, complaints } = await open(account, `/hours/${id}`);
+  const events = [
+    ['Epiphany', kept, ''],
+    ['Day <b>off</b>', off, ''],
+    ['Bridge day', bridge, ''],
+    ['Every month', bridge, 'RRULE:FREQ=MONTHLY\n'],
+  ].map(
+    ([name, date = '', rule]) =>
+      `BEGIN:VEVENT\nSUMMARY:${name}\nDTSTART;VALUE=DATE:${date.replaceAll('-', '')}\n${rule}END:VEVENT\n`,
+  );
+  const choose = async (content: string): Promise<void> =>
+    page
+      .getByLabel('iCalendar file')
+      .setInputFiles({ name: 'holidays.ics', mimeType: 'text/calendar', buffer: Buffer.from(content) });
+  await choose('<html>');
+  await page.getByRole('alert').filter({ hasText: 'it must begin with BEGIN:VCALENDAR' }).waitFor();
+
+  await choose(`BEGIN:VCALENDAR\n${events.join('')}END:VCALENDAR\n`);
+  const dialog = page.getByRole('dialog', { name: 'Import holidays' });
+  assert.equal(await dialog.getByRole('checkbox', { name: /Epiphany/ }).isDisabled(), true);
+  await dialog.getByText('Already an exception: 10:00–12:00').waitFor();
+  await dialog.getByText('Every month: repeats MONTHLY').waitFor();
+  await dialog.getByRole('checkbox', { name: /Bridge day/ }).uncheck();
+  assert.deepEqual(await barriersOf(page), []);
+  await dialog.getByRole('button', { name: 'Add 1 closed day' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  // Nothing is stored until the hours are saved.
+  assert.equal((await policyOf(account, id)).exceptions.length, 1);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Hours saved').waitFor();
+  assert.deepEqual((await policyOf(account, id)).exceptions, [{ date: kept, ...times }, { date: off }]);
+  assert.deepEqual(complaints, []);
+});
+
 test('invalid hours are marked at their field with the error of the server', proof, async () => {
   const account = await makeAccount(server);
   const policy = await makePolicy(server, account);

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { CalendarError, readHolidays, type DateRange, type Holidays } from '@usher/contract/icalendar';
 import { StartError } from '../platform/errors.ts';
 import { isUuid } from '../platform/ids.ts';
 import { RefusedError, withApi } from './api.ts';
 import { command, print } from './command.ts';
-import { CalendarError, readHolidays, type DateRange, type Holidays } from './icalendar.ts';
 import { connectionOf, serverOptions } from './options.ts';
 
 interface Policy {

@@ -202,7 +202,12 @@ function HoursForm({
       <Grid.Col span={{ base: 12, lg: 5 }}>
         <Stack gap="lg">
           <Outlook preview={preview} timezone={timezone} from={from} onFrom={setFrom} />
-          <ExceptionsEditor exceptions={exceptions} fault={fault} onChange={(next) => set({ exceptions: next })} />
+          <ExceptionsEditor
+            exceptions={exceptions}
+            timezone={timezone}
+            fault={fault}
+            onChange={(next) => set({ exceptions: next })}
+          />
         </Stack>
       </Grid.Col>
     </Grid>

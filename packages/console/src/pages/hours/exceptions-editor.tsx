@@ -16,11 +16,13 @@ import {
   type Times,
 } from './exceptions.ts';
 import classes from './hours.module.css';
+import { ImportHolidays } from './import-holidays.tsx';
 import { texts } from './texts.ts';
 import { TimeInput } from './time-input.tsx';
 
 interface Props {
   readonly exceptions: readonly Exception[];
+  readonly timezone: string;
   readonly fault: Faults;
   readonly onChange: (exceptions: readonly Exception[]) => void;
 }
@@ -30,7 +32,7 @@ const exceptionDate = (date: string): string => formatDate(date, 'dayOfYear');
 const defaultTimes: Times = { opens_at: '10:00', closes_at: '14:00' };
 
 /** Dates that differ from the week, on a calendar and as a list. */
-export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactElement {
+export function ExceptionsEditor({ exceptions, timezone, fault, onChange }: Props): ReactElement {
   const [date, setDate] = useState<string | null>(null);
   const dates = datesOf(exceptions);
   const listError = fault('/exceptions');
@@ -67,6 +69,7 @@ export function ExceptionsEditor({ exceptions, fault, onChange }: Props): ReactE
             onChange={(plan) => onChange(withPlan(exceptions, date, plan))}
           />
         )}
+        <ImportHolidays exceptions={exceptions} timezone={timezone} onChange={onChange} />
         {listError === undefined ? null : <Input.Error>{texts.exceptionError(listError)}</Input.Error>}
         {dates.length === 0 ? null : (
           <Stack gap={2} component="ul" className={classes['bare']} aria-label={texts.allExceptions}>

@@ -49,6 +49,21 @@ export const texts = {
   timeZone: 'Time zone',
   week: 'Week',
 
+  // import-holidays.tsx
+  importHolidays: 'Import holidays',
+  calendarFile: 'iCalendar file',
+  couldNotImport: 'Could not import holidays',
+  calendarTooLarge: (file: string) => `${file} is larger than 5 MB.`,
+  calendarUnreadable: (file: string) => `${file} could not be read. Choose it again.`,
+  importHelp: 'The selected days will be closed all day. Nothing changes until you save the hours.',
+  noHolidays: 'The file has no all-day events in the next year.',
+  holidays: 'Holidays',
+  alreadyException: (plan: string) => `Already an exception: ${plan}`,
+  skippedEvents: 'Not imported',
+  cancel: 'Cancel',
+  addClosedDays: (count: number) =>
+    plural(count, { one: `Add ${count} closed day`, other: `Add ${count} closed days` }),
+
   // list.tsx
   hours: 'Hours',
   couldNotLoadList: 'Could not load hours',

@@ -2,7 +2,7 @@
  * Reads the holidays of an iCalendar file (RFC 5545): the dates of its all-day events, between two dates.
  *
  * Understood are line folding, DATE, DATE-TIME from midnight to midnight, DTEND and DURATION in days, RRULE with FREQ=YEARLY,
- * INTERVAL, COUNT and UNTIL, and EXDATE. Everything else is reported as skipped and never guessed, because a wrong date would close
+ * INTERVAL, COUNT, UNTIL and one weekday of one month (BYMONTH=11;BYDAY=4TH), and EXDATE. Everything else is reported as skipped and never guessed, because a wrong date would close
  * queues on a working day.
  */
 export interface Holidays {
@@ -185,7 +185,11 @@ function startsOf(event: readonly Property[], start: CalendarDate, to: string): 
   );
   const first = new Date(start.day * dayMs);
   const [month, day] = [first.getUTCMonth() + 1, first.getUTCDate()];
-  const redundant: Readonly<Record<string, string>> = { BYMONTH: String(month), BYMONTHDAY: String(day) };
+  const nth = parseWeekday(parts.get('BYDAY'), parts.get('BYMONTH'));
+  const redundant: Readonly<Record<string, string>> =
+    nth === null
+      ? { BYMONTH: String(month), BYMONTHDAY: String(day) }
+      : { BYMONTH: String(nth.month), BYDAY: parts.get('BYDAY') ?? '' };
   for (const [name, value] of parts) {
     const isKnown = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST'].includes(name) || redundant[name] === value;
     if (!isKnown) return `repeats with ${name}=${value}, which is not supported`;
@@ -200,13 +204,42 @@ function startsOf(event: readonly Property[], start: CalendarDate, to: string): 
   if (until === null) return 'repeats with an invalid UNTIL';
   const starts: number[] = [];
   for (let step = 0; step * interval <= maxYears && starts.length < count; step += 1) {
+    const year = first.getUTCFullYear() + step * interval;
     // A year without this date, such as the 29th of February, has no repetition, and does not count.
-    const at = dayOf(first.getUTCFullYear() + step * interval, month, day);
-    if (at === null) continue;
+    const at = nth === null ? dayOf(year, month, day) : weekdayIn(year, nth);
+    if (at === null || at < start.day) continue;
     if (isoDate(at) > to || (until !== undefined && at > until.day)) break;
     starts.push(at);
   }
   return starts;
+}
+
+const weekdays = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
+
+/** The fourth Thursday of November: 4, 4 and 11. The last one: -1. */
+interface NthWeekday {
+  readonly nth: number;
+  /** 0: Sunday. */
+  readonly weekday: number;
+  readonly month: number;
+}
+
+function parseWeekday(byDay: string | undefined, byMonth: string | undefined): NthWeekday | null {
+  const [, nth = '', weekday = ''] = /^\+?(-?[1-5])(SU|MO|TU|WE|TH|FR|SA)$/.exec(byDay ?? '') ?? [];
+  // Without a month it would be a weekday of the year.
+  if (nth === '' || !/^(?:[1-9]|1[0-2])$/.test(byMonth ?? '')) return null;
+  return { nth: Number(nth), weekday: weekdays.indexOf(weekday), month: Number(byMonth) };
+}
+
+/** `null`: the month has no fifth such weekday in this year. */
+function weekdayIn(year: number, { nth, weekday, month }: NthWeekday): number | null {
+  const first = dayOf(year, month, 1);
+  const next = month === 12 ? dayOf(year + 1, 1, 1) : dayOf(year, month + 1, 1);
+  if (first === null || next === null) return null;
+  const from = nth > 0 ? first : next - 7;
+  // The first day of 1970 was a Thursday.
+  const day = from + ((weekday - ((from + 4) % 7) + 7) % 7) + 7 * (nth > 0 ? nth - 1 : nth + 1);
+  return day >= first && day < next ? day : null;
 }
 
 function positive(text: string): number | null {

@@ -42,12 +42,24 @@ test('yearly rules end by COUNT or UNTIL, skip years by INTERVAL, and leave out 
   assert.deepEqual(datesOf('DTSTART;VALUE=DATE:20200229\r\nRRULE:FREQ=YEARLY'), ['2028-02-29']);
 });
 
+test('a rule names a weekday of a month, counted from its beginning or its end', () => {
+  const rule = (start: string, by: string): string[] =>
+    datesOf(`DTSTART;VALUE=DATE:${start}\r\nRRULE:FREQ=YEARLY;${by}`);
+  assert.deepEqual(rule('20201126', 'BYMONTH=11;BYDAY=4TH'), ['2026-11-26', '2027-11-25', '2028-11-23']);
+  assert.deepEqual(rule('20200525', 'BYDAY=-1MO;BYMONTH=5'), ['2026-05-25', '2027-05-31', '2028-05-29']);
+  assert.deepEqual(rule('20200101', 'BYMONTH=1;BYDAY=+1SU;COUNT=8'), ['2026-01-04', '2027-01-03']);
+  // Only some years have a fifth Friday in May.
+  assert.deepEqual(rule('20200529', 'BYMONTH=5;BYDAY=5FR'), ['2026-05-29']);
+  assert.deepEqual(rule('20271231', 'BYMONTH=12;BYDAY=-1FR'), ['2027-12-31', '2028-12-29']);
+});
+
 test('what is not understood is skipped with its reason', () => {
   for (const [event, reason] of [
     ['DTSTART;VALUE=DATE:20260101\r\nRRULE:FREQ=MONTHLY', 'repeats MONTHLY; only YEARLY is supported'],
+    ['DTSTART;VALUE=DATE:20261126\r\nRRULE:FREQ=YEARLY;BYDAY=4TH', 'repeats with BYDAY=4TH, which is not supported'],
     [
-      'DTSTART;VALUE=DATE:20261126\r\nRRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=4TH',
-      'repeats with BYDAY=4TH, which is not supported',
+      'DTSTART;VALUE=DATE:20261126\r\nRRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=TH',
+      'repeats with BYDAY=TH, which is not supported',
     ],
     ['DTSTART;VALUE=DATE:20260101\r\nRDATE;VALUE=DATE:20260102', 'has RDATE, which is not supported'],
     ['DTSTART;VALUE=DATE:20260230', 'has no valid DTSTART'],
