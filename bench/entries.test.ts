@@ -5,6 +5,7 @@ import { findBrowser } from '../test/support/browser.ts';
 import { entries } from './entries.ts';
 import { runOnce } from './harness.ts';
 import { shortLab, startSharedDatabases } from './lab.ts';
+import { hangMs } from '../test/support/slowness.ts';
 
 /** Runs every entry of `npm run bench` once with about a second of load, to check that each still measures something. */
 const scope = new AsyncDisposableStack();
@@ -20,7 +21,7 @@ const withoutBrowser = findBrowser() === null ? 'Chromium is not installed' : fa
 
 for (const { name, prepare } of entries) {
   const skip = name === 'console-board' && withoutBrowser;
-  test(`${name} can be measured`, { timeout: 120_000, skip }, async (t) => {
+  test(`${name} can be measured`, { timeout: hangMs, skip }, async (t) => {
     await using own = new AsyncDisposableStack();
     const measures = await prepare(shortLab(own, shared));
     assert.ok(measures.length > 0);

@@ -35,7 +35,7 @@ const hasTools = await run(process.execPath, [
  */
 const testProcessFlags = ['--min-semi-space-size=32', '--max-semi-space-size=64', '--single-threaded-gc'];
 /** If more files fail, the cause is in the code. */
-const mostRepeated = 20;
+const mostRepeated = 40;
 const maxAttempts = 3;
 const allTests = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
 const lanes = files.length === 0 ? [codeChecks, [formatCheck]] : [];

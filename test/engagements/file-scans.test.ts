@@ -17,6 +17,7 @@ import {
 import { forThisFile } from '../support/fixture.ts';
 import { freePort } from '../support/process.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { eventsOf, expectStatus } from '../support/world.ts';
 
 /** Scans by clamd: with a fake that can misbehave in every way, and with the real one. */
@@ -270,7 +271,7 @@ test('a server that stops releases the files it was scanning', async () => {
 
 test(
   'after SIGKILL during a scan, another process takes over when the lease expires',
-  { timeout: 60_000 },
+  { timeout: hangMs },
   async () => {
     const own = await startFakeClamd({});
     await using cluster = await startCluster(1, { USHER_SCANNER: `clamd://${own.host}:${own.port}` });
@@ -292,7 +293,7 @@ test(
 
 test(
   'the real clamd finds a known signature, also in a file of 25 MiB',
-  { timeout: 120_000, skip: realClamd() === null && 'clamd is not installed: apt-get install clamav-daemon' },
+  { timeout: hangMs, skip: realClamd() === null && 'clamd is not installed: apt-get install clamav-daemon' },
   async () => {
     const program = realClamd() ?? '';
     const real = await startRealClamd(program);

@@ -24,6 +24,7 @@ import {
 import { forThisFile } from '../support/fixture.ts';
 import { freePort, temporaryDirectory, UsherProcess } from '../support/process.ts';
 import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { expectStatus, makeAccount } from '../support/world.ts';
 
 /** Malformed uploads and faults during an upload. Neither leaves anything behind. */
@@ -327,7 +328,7 @@ function peakMemory(pid: number): number {
 
 test(
   'ten concurrent uploads of 25 MiB per side need little memory, and the next start sweeps the leftovers of SIGKILL',
-  { timeout: 120_000, skip: process.platform !== 'linux' && 'reads /proc' },
+  { timeout: hangMs, skip: process.platform !== 'linux' && 'reads /proc' },
   async () => {
     await using cluster = await startCluster(1, { USHER_SCANNER: 'none' });
     const [node] = cluster.nodes;
@@ -380,7 +381,7 @@ const hasNamespaces = spawnSync(unshare, [flags, 'true']).status === 0;
 
 test(
   'with a full disk an upload answers 503 storage_full and leaves nothing; a file that fits is accepted',
-  { timeout: 60_000, skip: !hasNamespaces && 'needs unshare and the right to make namespaces, to have a small disk' },
+  { timeout: hangMs, skip: !hasNamespaces && 'needs unshare and the right to make namespaces, to have a small disk' },
   async () => {
     const address = await cloneDatabase();
     const database = openDatabase(address, 2);

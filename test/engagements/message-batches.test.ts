@@ -17,6 +17,7 @@ import { startCluster } from '../support/cluster.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { openEngagements } from '../support/ordered-load.ts';
 import { startTestServer, until, type Answer } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { eventsOf, expectStatus } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
@@ -289,7 +290,7 @@ const perWriter = process.env['PROVE'] === undefined ? 15 : 150;
 
 test(
   'two processes, one of them killed: every message is stored once, in the order of its writer',
-  { timeout: 180_000 },
+  { timeout: hangMs },
   async () => {
     await using cluster = await startCluster(2);
     const [stays, killed] = cluster.nodes;

@@ -13,6 +13,7 @@ import { startCluster, type Cluster } from '../support/cluster.ts';
 import type { UsherProcess } from '../support/process.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
 import { startFaultProxy, type Fault } from '../support/fault-proxy.ts';
+import { hangMs } from '../support/slowness.ts';
 import { expectStatus, makeAccount, type ServerHandle, type TestAccount } from '../support/world.ts';
 
 /** Misbehaving carriers, processes that die, and processes that share the work. */
@@ -187,7 +188,7 @@ async function clusterOf(carrier: TestCarrier, count: number): Promise<Cluster> 
 
 test(
   'two processes share one outbox: each SMS is sent once, and each reply is stored once',
-  { timeout: 120_000 },
+  { timeout: hangMs },
   async () => {
     await using carrier = await startCarrier();
     await using cluster = await clusterOf(carrier, 2);
@@ -282,7 +283,7 @@ async function killAtEachStep(t: TestContext, run: (killing: Killing) => Promise
   }
 }
 
-const many = { timeout: 300_000 };
+const many = { timeout: hangMs };
 
 test('after a kill at any step of the request, the SMS is sent if and only if the request exists', many, async (t) => {
   await killAtEachStep(t, async ({ carrier, own, sql, victim, strike, next }) => {

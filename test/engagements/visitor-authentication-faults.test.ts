@@ -16,6 +16,7 @@ import { startCluster } from '../support/cluster.ts';
 import { openWorld } from '../support/fixture.ts';
 import { TestOpenid } from '../support/openid.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import {
   acceptOffer,
   enqueue,
@@ -59,7 +60,7 @@ function hold(openid: TestOpenid, path: string): { waiting: () => number; releas
 
 test(
   'a provider that is down, misconfigured, slow, endless or redirecting fails with the right reason',
-  { timeout: 60_000 },
+  { timeout: hangMs },
   async (t) => {
     const elsewhere = 'http://169.254.169.254/latest';
     const says = (openid: TestOpenid, path: string, status: number, body = ''): void =>
@@ -366,7 +367,7 @@ async function expireLeases({ database: { sql } }: ServerHandle): Promise<void> 
   await sql`UPDATE visitor_authentication_requests SET taken_until = now() WHERE state = 'pending'`;
 }
 
-test('with two processes, each request is decided once', { timeout: 120_000 }, async () => {
+test('with two processes, each request is decided once', { timeout: hangMs }, async () => {
   await using cluster = await startCluster(2, allowLoopback);
   const [one, two] = cluster.nodes.map((node) => cluster.reach(node));
   assert.ok(one !== undefined && two !== undefined);
@@ -386,7 +387,7 @@ test('with two processes, each request is decided once', { timeout: 120_000 }, a
 });
 
 for (const path of [discovery, '/jwks']) {
-  test(`after a kill during the request for ${path}, another process decides`, { timeout: 120_000 }, async () => {
+  test(`after a kill during the request for ${path}, another process decides`, { timeout: hangMs }, async () => {
     await using cluster = await startCluster(1, allowLoopback);
     const [victim] = cluster.nodes;
     assert.ok(victim !== undefined);
@@ -409,7 +410,7 @@ for (const path of [discovery, '/jwks']) {
   });
 }
 
-test('a decision is written once, later, if the connection breaks during the write', { timeout: 60_000 }, async () => {
+test('a decision is written once, later, if the connection breaks during the write', { timeout: hangMs }, async () => {
   const openid = await start();
   const provider_id = await addProvider(server, own, openid);
   const visitor = await makeVisitor(server, own);

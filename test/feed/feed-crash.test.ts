@@ -7,6 +7,7 @@ import { startDurableCluster, type DurableCluster } from '../support/durable-clu
 import { contents, isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
 import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
 import { until } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import type { ServerHandle } from '../support/world.ts';
 
@@ -98,7 +99,7 @@ async function keepReading(
 
 test(
   `every acknowledged message is on the open feeds once and in order, and reaches the webhook in order, despite ${crashes} crashes of the database`,
-  { timeout: isLong ? 1_800_000 : 180_000 },
+  { timeout: isLong ? 1_800_000 : hangMs },
   async () => {
     await using cluster = await startDurableCluster({ nodes: 2 });
     const server = firstNode(cluster);

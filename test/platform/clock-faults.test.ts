@@ -5,6 +5,7 @@ import { engage, sendText } from '../support/chat.ts';
 import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { call, until, type Json } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { startSteppedCluster, type WhoseClock } from '../support/stepped-clocks.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 import {
@@ -47,7 +48,7 @@ const lateSec = 15;
 
 test(
   'offers, leases, retries and messages keep their times when clocks are stepped under load, and nothing is deleted',
-  { timeout: isLong ? 1_200_000 : 180_000 },
+  { timeout: isLong ? 1_200_000 : hangMs },
   async (t) => {
     await using cluster = await startSteppedCluster(2);
     const [node = assert.fail(), other = assert.fail()] = cluster.nodes;
@@ -264,7 +265,7 @@ async function assertRowsKept(server: ServerHandle, { own, revoked, key, team, c
 
 test(
   'a start with a wrong clock deletes nothing, and leases and offers of that time do not freeze when the clock is right again',
-  { timeout: 180_000 },
+  { timeout: hangMs },
   async (t) => {
     await using cluster = await startSteppedCluster(1);
     const first = cluster.nodes[0] ?? assert.fail();

@@ -7,6 +7,7 @@ import { say, type Engaged } from '../support/chat.ts';
 import { engageWithWebhooks, makePage, startDnsWithDeadNames, startReceivers } from '../support/dead-names.ts';
 import { startProxy } from '../support/proxy.ts';
 import { call, startTestServer, until } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 
 /** `npm run prove` runs the long form, which compares rounds with and without dead names. */
 const isLong = process.env['PROVE'] !== undefined;
@@ -120,7 +121,7 @@ function quantile(values: readonly number[], part: number): number {
 
 test(
   `${deadVisitors * deadOfVisitor} unresolvable names delay neither healthy receivers nor the database`,
-  { timeout: isLong ? 900_000 : 120_000 },
+  { timeout: isLong ? 900_000 : hangMs },
   async () => {
     const p99: { with: number[]; without: number[] } = { with: [], without: [] };
     for (let round = 0; round < rounds; round += 1) {

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { errors } from '../../packages/server/src/platform/errors.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, startTestServer, type Answer } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { makeAccount, makeTeam } from '../support/world.ts';
 
 const { server, account } = await openWorld();
@@ -339,7 +340,7 @@ test('every response has security headers', async () => {
   }
 });
 
-test('half-open sockets get a response and are closed', { timeout: 60_000 }, async () => {
+test('half-open sockets get a response and are closed', { timeout: hangMs }, async () => {
   const short = await startTestServer();
   try {
     short.app.server.headersTimeout = 200;

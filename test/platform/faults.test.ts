@@ -9,11 +9,12 @@ import { connect, openDatabase } from '../../packages/server/src/platform/databa
 import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
 import { call, startTestServer, until, type TestServer } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { expectStatus, makeAccount, signIn, type TestAccount } from '../support/world.ts';
 
 test(
   'requests fail with 503 at once while the database is down, and succeed when it is back',
-  { timeout: 120_000 },
+  { timeout: hangMs },
   async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'usher-fault-'));
     let postgres = await startEmbeddedPostgres(dataDir, { fsync: 'off' });
@@ -55,7 +56,7 @@ test(
   },
 );
 
-test('a resource answered with 201 exists after the database was killed', { timeout: 120_000 }, async () => {
+test('a resource answered with 201 exists after the database was killed', { timeout: hangMs }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'usher-fault-'));
   let postgres = await startEmbeddedPostgres(dataDir);
   const template = openDatabase(postgres.address, 2);
@@ -106,7 +107,7 @@ const longestAnswerMs = 10_000;
 
 test(
   'while connections are killed repeatedly, every request gets a response and each idempotency key acts once',
-  { timeout: 120_000 },
+  { timeout: hangMs },
   async () => {
     await using server = await startTestServer();
     const { address } = server.database;

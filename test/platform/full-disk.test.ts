@@ -16,6 +16,7 @@ import { engage, sendText, say, transcript } from '../support/chat.ts';
 import { fileForm } from '../support/files.ts';
 import { databaseProcess, launch } from '../support/process.ts';
 import { call, startTestServer, until, type Answer } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { expectStatus, makeAccount, signIn } from '../support/world.ts';
 
 /** `npm run prove` runs the long form. */
@@ -110,7 +111,7 @@ function smallDisk(t: TestContext, size: string): string | null {
 
 const secret = 'known-to-the-test-alone';
 
-test('a disk that fills up under load loses no data, and Usher recovers by itself', { timeout: 240_000 }, async (t) => {
+test('a disk that fills up under load loses no data, and Usher recovers by itself', { timeout: hangMs }, async (t) => {
   const disk = smallDisk(t, '420m');
   if (disk === null) return;
   const dataDir = join(disk, 'data');

@@ -8,6 +8,7 @@ import { startCluster, urlOf } from '../support/cluster.ts';
 import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
 import { launch, temporaryDirectory, type UsherProcess } from '../support/process.ts';
 import { call, until } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { expectStatus } from '../support/world.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 
@@ -40,7 +41,7 @@ async function makeLaterVersion(folder: string, version: number): Promise<string
 
 test(
   'two processes are replaced by newer versions one by one, twice, under load: no request fails and nothing is lost',
-  { timeout: 240_000 },
+  { timeout: hangMs },
   async (t) => {
     const allowLoopback = { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' };
     await using cluster = await startCluster(2, allowLoopback);

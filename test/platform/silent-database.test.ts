@@ -9,6 +9,7 @@ import { fileForm } from '../support/files.ts';
 import { startProxy, type Proxy } from '../support/proxy.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { call, startTestServer, until, type Answer, type TestServer } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { expectStatus } from '../support/world.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 
@@ -156,7 +157,7 @@ class Writers {
 
 test(
   'every request gets a response while the database is silent, and Usher recovers when the database responds again',
-  { timeout: 240_000 },
+  { timeout: hangMs },
   async (t) => {
     const { proxy, address, direct } = await proxied(t);
     await using server = await startTestServer({ webhookAllowCidrs: ['127.0.0.0/8'] }, address);

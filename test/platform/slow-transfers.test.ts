@@ -16,6 +16,7 @@ import {
 } from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { expectStatus } from '../support/world.ts';
 
 const pacers: NodeJS.Timeout[] = [];
@@ -91,7 +92,7 @@ test('a caller has at most 10 downloads at once', async () => {
   expectStatus(await call(server, `HEAD ${path}`, { token: talk.operator.token }), 200);
 });
 
-test('an upload or download with almost no traffic is aborted after half a minute', { timeout: 120_000 }, async () => {
+test('an upload or download with almost no traffic is aborted after half a minute', { timeout: hangMs }, async () => {
   for (const upload of [silent.upload, trickling]) {
     const { status, body } = await upload.answer;
     assert.deepEqual([status, body.error], [408, 'request_timeout']);

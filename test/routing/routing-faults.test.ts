@@ -10,6 +10,7 @@ import { startCluster, urlOf } from '../support/cluster.ts';
 import { audit, enqueueAll, openWorkday, serveAll } from '../support/ledger.ts';
 import { launch, temporaryDirectory } from '../support/process.ts';
 import { startFaultProxy, type Fault } from '../support/fault-proxy.ts';
+import { hangMs } from '../support/slowness.ts';
 import { makeAccount } from '../support/world.ts';
 
 /**
@@ -23,7 +24,7 @@ const visitors = 12;
 for (const when of ['before', 'after'] as const) {
   test(
     `after a process is killed ${when} any step of a turn, another continues, and nothing is lost or duplicated`,
-    { timeout: 300_000 },
+    { timeout: hangMs },
     async (t) => {
       await using cluster = await startCluster(1);
       const [survivor] = cluster.nodes;
@@ -56,7 +57,7 @@ for (const when of ['before', 'after'] as const) {
 
 test(
   'a process continues after a lost connection at any step, or a lost response to a commit',
-  { timeout: 300_000 },
+  { timeout: hangMs },
   async (t) => {
     await using cluster = await startCluster(0);
     const wire = await startFaultProxy(cluster.database.address);
@@ -81,7 +82,7 @@ test(
   },
 );
 
-test('turns survive a kill and restart of the database', { timeout: 120_000 }, async () => {
+test('turns survive a kill and restart of the database', { timeout: hangMs }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'usher-turn-'));
   const scratch = temporaryDirectory();
   let postgres = await startEmbeddedPostgres(dataDir);

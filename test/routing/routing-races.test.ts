@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { call, until, type Json } from '../support/server.ts';
 import { startCluster, type Cluster } from '../support/cluster.ts';
+import { hangMs } from '../support/slowness.ts';
 import {
   expectStatus,
   makeAccount,
@@ -32,7 +33,7 @@ function nodeOf(cluster: Cluster, n: number): ServerHandle {
   return cluster.reach(node);
 }
 
-test('D2.3 of a thousand concurrent visitors exactly ten enter a queue of ten', { timeout: 120_000 }, async () => {
+test('D2.3 of a thousand concurrent visitors exactly ten enter a queue of ten', { timeout: hangMs }, async () => {
   await using cluster = await startCluster(3);
   const account = await makeAccount(nodeOf(cluster, 0));
   const queue = await makeQueue(nodeOf(cluster, 0), account, { when_unstaffed: 'accept' });
@@ -63,7 +64,7 @@ test('D2.3 of a thousand concurrent visitors exactly ten enter a queue of ten', 
 
 const meeting = process.env['PROVE'] === undefined ? 80 : 200;
 
-test(`${meeting} operators and ${meeting} visitors are matched, each exactly once`, { timeout: 180_000 }, async () => {
+test(`${meeting} operators and ${meeting} visitors are matched, each exactly once`, { timeout: hangMs }, async () => {
   await using cluster = await startCluster(3);
   const account = await makeAccount(nodeOf(cluster, 0));
   const queue = await makeQueue(nodeOf(cluster, 0), account, {
@@ -99,7 +100,7 @@ test(`${meeting} operators and ${meeting} visitors are matched, each exactly onc
   assert.deepEqual(count, { started: meeting, waiting: 0 });
 });
 
-test('D4.4 an operator of two sites is never overbooked', { timeout: 120_000 }, async () => {
+test('D4.4 an operator of two sites is never overbooked', { timeout: hangMs }, async () => {
   await using cluster = await startCluster(3);
   const account = await makeAccount(nodeOf(cluster, 0));
   const other = await makeSite(nodeOf(cluster, 0), account);
@@ -166,7 +167,7 @@ async function assertLoad({ database }: Cluster, operator: TestOperator): Promis
 
 test(
   'a change in one process takes effect in another: configuration, presence and time',
-  { timeout: 120_000 },
+  { timeout: hangMs },
   async () => {
     await using cluster = await startCluster(2);
     const [one, two] = [nodeOf(cluster, 0), nodeOf(cluster, 1)];

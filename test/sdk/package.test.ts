@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { openWorld } from '../support/fixture.ts';
 import { temporaryDirectory } from '../support/process.ts';
+import { findProgram } from '../support/programs.ts';
 
 const { server, account } = await openWorld();
 
@@ -42,6 +43,13 @@ export async function use(request: Request): Promise<string> {
 }
 `;
 
+/** The Node of the machine is the oldest supported one in CI. The others are used where they are installed. */
+const runtimes: readonly (readonly [name: string, flags: readonly string[]])[] = [
+  ['node', []],
+  ['deno', ['run', '--quiet', '--allow-net', '--allow-env', '--allow-read']],
+  ['bun', ['run']],
+];
+
 test('the package is small, installs in an empty folder, has types and runs on the oldest Node', async (t) => {
   const directory = temporaryDirectory();
   t.after(() => directory.remove());
@@ -60,10 +68,18 @@ test('the package is small, installs in an empty folder, has types and runs on t
   assert.ok(bytes.reduce((sum, each) => sum + each, 0) < 15_000, `the scripts have ${bytes.join(' + ')} bytes`);
 
   writeFileSync(join(directory.path, 'program.mjs'), program);
-  // The Node of the machine, which is the oldest supported one in CI.
   const { id, secret } = account.key;
-  const printed = await run('node', ['program.mjs', server.url, id, secret], directory.path);
-  assert.deepEqual(printed.trim().split('\n'), [account.siteId, 'feed.open', 'true not_found', 'missing_header']);
+  const args = ['program.mjs', server.url, id, secret];
+  const expected = [account.siteId, 'feed.open', 'true not_found', 'missing_header'];
+  for (const [runtime, flags] of runtimes) {
+    const path = findProgram(runtime);
+    if (path === null) {
+      t.diagnostic(`${runtime} is not installed, so the SDK was not run on it`);
+      continue;
+    }
+    const printed = await run(path, [...flags, ...args], directory.path);
+    assert.deepEqual(printed.trim().split('\n'), expected, runtime);
+  }
 
   writeFileSync(join(directory.path, 'typed.ts'), typed);
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', '', 'typed.ts'];

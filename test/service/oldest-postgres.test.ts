@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
 import { temporaryDirectory } from '../support/process.ts';
+import { hangMs } from '../support/slowness.ts';
 import { startTestPostgres } from '../support/test-postgres.ts';
 
 /**
@@ -13,7 +14,7 @@ import { startTestPostgres } from '../support/test-postgres.ts';
  * kind of background work. The long form runs every test that needs no browser, and the long form of the garbage test.
  */
 const isLong = process.env['PROVE'] !== undefined;
-const maxMs = isLong ? 1_800_000 : 240_000;
+const maxMs = isLong ? 1_800_000 : hangMs;
 
 /** Tests of background work, named by the beginning of their names. */
 const backgroundWork: Readonly<Record<string, readonly string[]>> = {

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { forThisFile } from '../support/fixture.ts';
 import { startTestServer, type Json } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { makeAccount } from '../support/world.ts';
 
 const text = readFileSync('openapi.json', 'utf8');
@@ -115,7 +116,7 @@ const run = promisify(execFile);
 
 test(
   'a client that an ordinary generator makes compiles, and runs a whole engagement',
-  { timeout: 120_000 },
+  { timeout: hangMs },
   async () => {
     const server = await forThisFile(startTestServer());
     const folder = mkdtempSync(join(tmpdir(), 'usher-client-'));

@@ -10,6 +10,7 @@ import { urlOf } from '../support/cluster.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { launch, temporaryDirectory } from '../support/process.ts';
 import { call } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { expectStatus } from '../support/world.ts';
 
 /** With `npm run prove` the package is installed with its PostgreSQL, 100 MB, and runs on that. */
@@ -21,7 +22,7 @@ function run(command: string, args: readonly string[], cwd = process.cwd()): str
   return stdout;
 }
 
-test('the package starts in an empty folder, with runtime dependencies only', { timeout: 240_000 }, async (t) => {
+test('the package starts in an empty folder, with runtime dependencies only', { timeout: hangMs }, async (t) => {
   const directory = temporaryDirectory();
   t.after(() => directory.remove());
   const tarball = run(process.execPath, ['scripts/pack.ts', '--out', directory.path]).trim();

@@ -20,6 +20,7 @@ import { connect } from '../../packages/server/src/platform/database.ts';
 import { emptyDatabase } from '../support/database.ts';
 import { databaseProcess, freePort, launch, temporaryDirectory, UsherProcess } from '../support/process.ts';
 import { call, until, type Answer } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { expectStatus } from '../support/world.ts';
 
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -302,7 +303,7 @@ test('if the embedded database is killed, Usher restarts it and loses no data', 
 if (process.env['PROVE'] !== undefined)
   test(
     'if the embedded database cannot be restarted, Usher reports the reason and exits',
-    { timeout: 120_000 },
+    { timeout: hangMs },
     async () => {
       const usher = await start().ready();
       const database = databaseProcess(dataDir);

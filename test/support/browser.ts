@@ -52,6 +52,9 @@ const launchArguments = [
   '--autoplay-policy=no-user-gesture-required',
 ];
 
+/** How long an element may take to appear. Four browsers draw at once on two processors, or on less if the machine is busy. */
+const actionMs = 120_000;
+
 /** Starts Chromium. `npm test` installs it: see scripts/install-test-tools.ts. */
 export async function openBrowser(): Promise<TestBrowser> {
   const executablePath = findBrowser();
@@ -74,6 +77,7 @@ export async function openBrowser(): Promise<TestBrowser> {
         ...noMotion,
         ...contextOptions,
       });
+      context.setDefaultTimeout(actionMs);
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on('pageerror', (error) => complaints.push(String(error)));

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 
+/** A test that takes longer hangs. A busy machine may need minutes for what takes seconds. */
+export const hangMs = 900_000;
+
 /** A condition that is never met must still fail its test. */
 const most = 8;
 

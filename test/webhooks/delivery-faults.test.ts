@@ -12,6 +12,7 @@ import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from 
 import type { UsherProcess } from '../support/process.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestServer, until, type Json } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { leaseElsewhere, insertWaiting, makeWebhook } from '../support/webhooks.ts';
 import { makeAccount } from '../support/world.ts';
 
@@ -62,7 +63,7 @@ const takeOverLimitSec = 8;
 
 test(
   'when the owner of a destination is killed under load, another process takes over in seconds, in order and without a loss',
-  { timeout: 120_000 },
+  { timeout: hangMs },
   async (t) => {
     await using cluster = await startCluster(2, environment);
     const load = await startLoad(cluster, t);
@@ -83,7 +84,7 @@ test(
 
 test(
   'processes that lose their sessions under load stop sending until their leases are renewed, and nothing is lost or out of order',
-  { timeout: 120_000 },
+  { timeout: hangMs },
   async (t) => {
     await using cluster = await startCluster(2, environment);
     const load = await startLoad(cluster, t);
@@ -139,7 +140,7 @@ async function startLoad(cluster: Cluster, t: TestContext) {
 
 test(
   'when the owner stops gracefully, another process takes over at once, and nothing is sent twice',
-  { timeout: 60_000 },
+  { timeout: hangMs },
   async () => {
     await using cluster = await startCluster(1, environment);
     const { chat, hook, node, receiver } = await startDelivering(cluster);
@@ -160,7 +161,7 @@ test(
   },
 );
 
-test('a process that was frozen past its lease writes no outcomes when it resumes', { timeout: 90_000 }, async () => {
+test('a process that was frozen past its lease writes no outcomes when it resumes', { timeout: hangMs }, async () => {
   await using cluster = await startCluster(1, environment);
   const { chat, hook, node, receiver } = await startDelivering(cluster);
   const other = await cluster.start();

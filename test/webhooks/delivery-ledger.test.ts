@@ -14,6 +14,7 @@ import { engage, type Engaged } from '../support/chat.ts';
 import { isAccepted, MisbehavingReceiver, type ReceivedEvent } from '../support/misbehaving-receiver.ts';
 import { launch, temporaryDirectory, type UsherProcess } from '../support/process.ts';
 import { call, until } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 
 /** `npm run prove` runs the long form. */
@@ -39,7 +40,7 @@ interface World {
 
 test(
   `${2 * messages} events are delivered exactly, despite failing receivers, killed processes and restarts of the database`,
-  { timeout: isLong ? 1_800_000 : 240_000 },
+  { timeout: isLong ? 1_800_000 : hangMs },
   async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'usher-ledger-'));
     const scratch = temporaryDirectory();

@@ -10,12 +10,13 @@ import { end, engage, sendText } from '../support/chat.ts';
 import { startCluster } from '../support/cluster.ts';
 import { temporaryDirectory } from '../support/process.ts';
 import { call, until } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { makeWebhook } from '../support/webhooks.ts';
 
 /** A real process, with a key file and a test certificate authority. */
 test(
   'events are pushed to a device in order, until Apple reports that the device is gone',
-  { timeout: 60_000 },
+  { timeout: hangMs },
   async () => {
     const directory = temporaryDirectory();
     const apple = await startApple();

@@ -4,6 +4,7 @@ import { engage, sendText, type Engaged } from '../support/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startReceiver, type ReceiverAnswer, type Receiver } from '../support/receiver.ts';
 import { startTestServer, until } from '../support/server.ts';
+import { hangMs } from '../support/slowness.ts';
 import { makeWebhook, webhookRow } from '../support/webhooks.ts';
 
 /**
@@ -62,7 +63,7 @@ test('requests to an unresponsive destination time out after 5 s in every proces
   await until(async () => !(await isUnresponsive(setup)));
 });
 
-test('after the first timeout of 15 s the next request times out after 5 s', { timeout: 120_000 }, async () => {
+test('after the first timeout of 15 s the next request times out after 5 s', { timeout: hangMs }, async () => {
   const setup = await setUp();
   const { chat, receiver } = setup;
   receiver.answer = () => () => undefined;
@@ -111,4 +112,4 @@ async function measureDelay(): Promise<void> {
 }
 
 if (isLong)
-  test('an event that is never answered delays its engagement for about a minute', { timeout: 240_000 }, measureDelay);
+  test('an event that is never answered delays its engagement for about a minute', { timeout: hangMs }, measureDelay);
