@@ -20,6 +20,23 @@ test('a request is answered at its deadline even if its handler or a hook before
   app.get('/hook', async () => ({}));
   app.get('/handler', async () => late);
   app.get('/failing', async () => late.then(async () => Promise.reject(new Error('too late to matter'))));
+  // The handler fails, or ends, while a hook still works on the answer of the deadline.
+  const { promise: sending, resolve: send } = Promise.withResolvers<void>();
+  const { promise: racing, resolve: race } = Promise.withResolvers<void>();
+  const held = new Set<string>();
+  app.addHook('onSend', async ({ url }) => {
+    if (!url.startsWith('/racing') || held.has(url)) return;
+    held.add(url);
+    if (held.size === 2) race();
+    await sending;
+  });
+  const schema = { tags: ['Test'] };
+  const lose = async (): Promise<never> => Promise.reject(new Error('the transaction is lost'));
+  app.get('/racing-error', { schema }, async () => racing.then(lose));
+  app.get('/racing-answer', { schema }, async () => racing.then(() => ({ late: true })));
+  // The deadline passes while a hook works on the answer of the handler.
+  app.get('/slow-hook', { schema }, async () => ({ done: true }));
+  app.addHook('onSend', async ({ url }) => (url === '/slow-hook' ? sending : undefined));
   app.get('/quick', async () => ({ done: true }));
   t.after(async () => app.close());
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -34,19 +51,24 @@ test('a request is answered at its deadline even if its handler or a hook before
     mock.timers.tick(ms);
   };
   let answered = 0;
-  const pending = ['/hook', '/handler', '/failing'].map(async (path) =>
+  const pending = ['/hook', '/handler', '/failing', '/racing-error', '/racing-answer'].map(async (path) =>
     get(`${origin}${path}`).finally(() => (answered += 1)),
   );
+  const slowHook = get(`${origin}/slow-hook`);
   assert.deepEqual((await get(`${origin}/quick`)).body, { done: true });
   passMs(21_000);
   await new Promise(setImmediate);
   assert.equal(answered, 0, 'nothing is answered before the deadline');
   passMs(1_000);
+  await racing;
+  await new Promise(setImmediate);
+  send();
   for (const { status, retryAfter, body } of await Promise.all(pending)) {
     assert.equal(status, 503);
     assert.equal(body.error, 'database_unavailable');
     assert.equal(retryAfter, '2');
   }
+  assert.deepEqual((await slowHook).body, { done: true });
   resolve({ late: true });
   await new Promise(setImmediate);
   const faults = logged.filter((line) => line.includes('"level":"error"'));

@@ -33,6 +33,9 @@ const values: Readonly<Record<string, () => readonly string[]>> = {
   per_page: () => ['1'],
 };
 
+/** A parameter and its former name are not given together. */
+const successors: Readonly<Record<string, string>> = { since: 'from', until: 'to' };
+
 /**
  * Queries that together cover every parameter of a route: one for each value of each parameter, with the required parameters,
  * and one with all. A filter is part of the SQL only if the query has it. `cursor` is left out: only the server makes cursors.
@@ -46,7 +49,9 @@ export function queryVariants(parameters: readonly QueryParameter[], ids: QueryI
   const each = withTexts.flatMap((parameter) =>
     parameter.texts.map((text) => [...needed.filter(({ name }) => name !== parameter.name).map(first), text]),
   );
-  return [...each, withTexts.map(first)].map((query) => `?${query.join('&')}`);
+  const names = new Set(parameters.map(({ name }) => name));
+  const together = withTexts.filter(({ name }) => !names.has(successors[name] ?? ''));
+  return [...each, together.map(first)].map((query) => `?${query.join('&')}`);
 }
 
 /** Filters of statistics: each kind of filter, with a dimension of each type. */

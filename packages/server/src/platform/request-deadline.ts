@@ -14,6 +14,8 @@ const checkEveryMs = 250;
 /** When each request in progress arrived, by the monotonic clock, in the order of arrival. */
 const arrivals = new Map<FastifyReply, number>();
 let timer: NodeJS.Timeout | null = null;
+/** Replies whose answer is there, while hooks still work on it. The deadline does not replace it. */
+const isBeingSent = new WeakSet<FastifyReply>();
 
 /** Must be called first for every request. */
 export function startDeadline(reply: FastifyReply): void {
@@ -29,10 +31,20 @@ function checkDeadlines(): void {
     arrivals.delete(reply);
     if (reply.sent) continue;
     // A slowly arriving body has its own limits, and no handler runs yet.
-    if (reply.request.raw.complete) void reply.send(databaseUnavailable());
+    if (reply.request.raw.complete) refuse(reply);
     else arrivals.set(reply, now);
   }
   timer = arrivals.size === 0 ? null : setTimeout(checkDeadlines, checkEveryMs).unref();
+}
+
+/**
+ * `reply.sent` is true only when the hooks that work on the answer are done. What the handler sends until then is dropped: Fastify would
+ * send a second answer in its own format, with status 500.
+ */
+function refuse(reply: FastifyReply): void {
+  if (isBeingSent.has(reply)) return;
+  void reply.send(databaseUnavailable());
+  reply.send = () => reply;
 }
 
 /**
@@ -56,6 +68,10 @@ export function installDeadline(app: App, log: Log): void {
       const answer: unknown = handler.call(this, request, reply);
       return answer instanceof Promise ? discardIfLate(answer, reply) : answer;
     };
+  });
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    isBeingSent.add(reply);
+    done(null, payload);
   });
   app.addHook('onResponse', (_request, reply, done) => {
     arrivals.delete(reply);
