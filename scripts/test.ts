@@ -111,7 +111,9 @@ async function runProcesses(entries: readonly string[]): Promise<string[]> {
   watchTests(tests);
   tests.on('test:fail', ({ file, name, details }) => {
     // A test that only contains tests that failed; they are reported, too.
-    if ((details.error as { failureType?: string }).failureType !== 'subtestsFailed') failed.add(resolve(file ?? name));
+    if ((details.error as { failureType?: string }).failureType === 'subtestsFailed') return;
+    // A file that cannot be loaded fails as the test of its group that is named after it.
+    failed.add(resolve(name.endsWith('.test.ts') ? name : (file ?? name)));
   });
   await pipeline(tests, new spec(), process.stdout, { end: false });
   return [...failed].map((file) => (entries.includes(file) ? file : relative('', file)));
