@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serverProgram } from '../../scripts/built.mjs';
+import { slowness } from './slowness.ts';
 
 /** A real Usher in a process of its own, as `npm start` runs it. */
 export class UsherProcess {
@@ -43,9 +44,9 @@ export class UsherProcess {
 
   /** Waits until the process prints that it is ready. Throws its output if it exits instead. */
   async ready(): Promise<this> {
-    const deadline = performance.now() + 60_000;
+    const began = performance.now();
     while (!this.errors.includes('Try it:')) {
-      if (this.child.exitCode !== null || performance.now() > deadline) {
+      if (this.child.exitCode !== null || performance.now() - began > 60_000 * slowness()) {
         throw new Error(`the process did not start: ${this.output}${this.errors}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -9,7 +9,7 @@ import { startPools } from './pools.ts';
 const ownFolder = fileURLToPath(new URL('../../migrations/', import.meta.url));
 
 /** An arbitrary number that must never change, or two versions of Usher could migrate at the same time. */
-const migrationLock = 7_483_650_217;
+export const migrationLock = 7_483_650_217;
 
 /** A migration that waits for a lock blocks everybody who wants the table after it, so it gives up soon and tries again. */
 const lockTimeoutMs = 2_000;
