@@ -5,7 +5,7 @@ import { createUsher, type Usher } from '@usher/sdk';
 import { verify, WebhookVerificationError, type WebhookEvent } from '@usher/sdk/webhooks';
 
 /**
- * A bridge to another messenger: whoever writes there waits in a queue here, and what the operator answers is sent back.
+ * A bridge to another messenger. Its users wait in a queue of Usher, and the answers of operators are sent back to them.
  *
  *   POST /messenger  the messenger reports a message: { "id": "…", "user": "…", "text": "…" }
  *   POST /hook       a webhook of Usher with engagement.start, engagement.chat.message and engagement.end

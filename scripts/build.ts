@@ -6,7 +6,8 @@ import { build } from 'vite';
 import { builtFrom, builtStamp } from './built.mjs';
 
 /**
- * Builds the console, the widget and the script of the API reference, and writes a compressed copy beside each file, which the server sends to browsers.
+ * Builds the console, the widget and the script of the API reference, and writes a compressed copy beside each file, which the server
+ * sends to browsers.
  * `npm start` and `npm test` run this when a source has changed since the last build.
  */
 const compressible = /\.(?:js|css|html|svg|json)$/;

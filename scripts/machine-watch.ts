@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readProcessorTimes } from './processor-times.ts';
 
 /**
  * Watches how regularly this machine works while the tests run. A virtual machine may stand still for seconds, wait for its disk, or get
@@ -17,7 +18,7 @@ const diskStallMs = 3_000;
 const mostStolen = 0.05;
 
 export class MachineWatch {
-  readonly #began = readTimes();
+  readonly #began = readProcessorTimes();
   readonly #timer: NodeJS.Timeout;
   #last = performance.now();
   #longestStallMs = 0;
@@ -31,7 +32,7 @@ export class MachineWatch {
 
   /** How the machine was disturbed until now; `null` if it was not. */
   disturbance(): string | null {
-    const now = readTimes();
+    const now = readProcessorTimes();
     const stolen = (now.stolen - this.#began.stolen) / Math.max(1, now.all - this.#began.all);
     if (this.#longestStallMs < stallMs && this.#longestFlushMs < diskStallMs && stolen < mostStolen) return null;
     return [
@@ -71,22 +72,4 @@ export class MachineWatch {
 
 function inSeconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
-}
-
-interface ProcessorTimes {
-  readonly all: number;
-  /** What the host gave to other machines. */
-  readonly stolen: number;
-}
-
-/** Only Linux tells. */
-function readTimes(): ProcessorTimes {
-  try {
-    const [first = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
-    // user, nice, system, idle, iowait, irq, softirq, steal
-    const times = first.split(/ +/).slice(1, 9).map(Number);
-    return { all: times.reduce((sum, time) => sum + time, 0), stolen: times[7] ?? 0 };
-  } catch {
-    return { all: 0, stolen: 0 };
-  }
 }

@@ -12,8 +12,8 @@ import { groupTestFiles, writeEntry } from './test-groups.ts';
 
 /**
  * `npm test`: all tests and checks. With test files as arguments, it runs only those files and no checks. `--install-browser` installs
- * the programs that tests need; `--once` gives tests no second attempt (see `passAlone`). Checks run in parallel with the tests, two at a time and at the lowest priority, so that they use idle
- * processor time and do not slow down tests.
+ * the programs that tests need; `--once` gives tests no second attempt (see `passAlone`). Checks run in parallel with the tests, two at a
+ * time and at the lowest priority, so that they use idle processor time and do not slow down tests.
  */
 const lowestPriority = 19;
 
@@ -60,7 +60,10 @@ async function runTests(patterns: readonly string[]): Promise<string[]> {
   const found = isNamed ? matching : withoutTools(matching, missingTools());
   if (found.length < matching.length)
     console.error(`${matching.length - found.length} of ${matching.length} test files need tools that are missing.`);
-  if (found.length === 0) throw new Error(`no test file matches ${patterns.join(', ')}`);
+  if (found.length === 0) {
+    console.error(`No test file matches ${patterns.join(', ')}.`);
+    process.exit(1);
+  }
   if (isNamed) return runProcesses(found);
   const folder = mkdtempSync(join(tmpdir(), 'usher-test-groups-'));
   try {

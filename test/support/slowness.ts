@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
+import { readProcessorTimes } from '../../scripts/processor-times.ts';
 
 /** A test that takes longer hangs. A busy machine may need minutes for what takes seconds. */
 export const hangMs = 900_000;
@@ -17,22 +17,12 @@ export function slowness(): number {
   return Math.min(most, Math.max(1, waiting) / (1 - stolenShare()));
 }
 
-const atStart = readTimes();
+const atStart = readProcessorTimes();
 
-/** The share of the processors that the host gave to others since this process started. Only Linux tells. */
+/** The share of the processors that the host gave to others since this process started. */
 function stolenShare(): number {
-  const now = readTimes();
+  const now = readProcessorTimes();
   const busy = now.busy - atStart.busy;
   const stolen = now.stolen - atStart.stolen;
   return busy + stolen <= 0 ? 0 : Math.min(0.8, stolen / (busy + stolen));
-}
-
-function readTimes(): { readonly busy: number; readonly stolen: number } {
-  try {
-    const [first = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
-    const [user = 0, nice = 0, system = 0, , , , , stolen = 0] = first.split(/ +/).slice(1).map(Number);
-    return { busy: user + nice + system, stolen };
-  } catch {
-    return { busy: 0, stolen: 0 };
-  }
 }

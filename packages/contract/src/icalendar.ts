@@ -1,3 +1,5 @@
+import type { DateRange } from './local-date.ts';
+
 /**
  * Reads the holidays of an iCalendar file (RFC 5545): the dates of its all-day events, between two dates.
  *
@@ -16,12 +18,6 @@ interface Holiday {
   /** YYYY-MM-DD. */
   readonly date: string;
   readonly name: string;
-}
-
-/** Both dates are included. */
-export interface DateRange {
-  readonly from: string;
-  readonly to: string;
 }
 
 export class CalendarError extends Error {}

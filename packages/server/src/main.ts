@@ -6,7 +6,7 @@ import { linkPath, makeLink } from './identity/sign-in/links.ts';
 import { ensureSigningKey } from './identity/signing-keys.ts';
 import { openRowChanges } from './platform/row-changes.ts';
 import { ClockWatch } from './platform/clock-watch.ts';
-import { databaseErrorCode, isDatabaseUnavailable, type Sql } from './platform/database.ts';
+import { databaseErrorCode, isDatabaseUnavailable, isDiskFull, type Sql } from './platform/database.ts';
 import { DatabaseSession } from './platform/database-session.ts';
 import { StartError } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
@@ -102,8 +102,10 @@ function lostDatabase(error: unknown): StartError | null {
   const code = databaseErrorCode(error);
   const isFile = code === 'ENOENT' && (error as NodeJS.ErrnoException).syscall !== 'connect';
   if (error instanceof StartError || isFile || !isDatabaseUnavailable(error)) return null;
-  const text = `The database stopped responding during the start (${code ?? 'unknown reason'}).`;
-  return new StartError(`${text} Check that it runs and is not overloaded, and start Usher again.`, { cause: error });
+  const text = isDiskFull(error)
+    ? 'The disk of the database is full. Free some space, and start Usher again.'
+    : `The database stopped responding during the start (${code ?? 'unknown reason'}). Check that it runs and is not overloaded, and start Usher again.`;
+  return new StartError(text, { cause: error });
 }
 
 async function firstLink(sql: Sql): Promise<string | null> {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { CalendarError, readHolidays, type DateRange, type Holidays } from '@usher/contract/icalendar';
+import { CalendarError, readHolidays, type Holidays } from '@usher/contract/icalendar';
+import { dateIn, yearFrom, type DateRange } from '@usher/contract/local-date';
 import { StartError } from '../platform/errors.ts';
 import { isUuid } from '../platform/ids.ts';
 import { RefusedError, withApi } from './api.ts';
@@ -85,10 +86,8 @@ function holidaysOf(file: string, text: string, range: DateRange): Holidays {
 }
 
 function rangeOf(flags: { from?: string | undefined; to?: string | undefined }, timeZone: string): DateRange {
-  // The Swedish format is YYYY-MM-DD.
-  const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format(new Date());
-  const from = dateOf('--from', flags.from ?? today);
-  const to = dateOf('--to', flags.to ?? `${Number(from.slice(0, 4)) + 1}${from.slice(4).replace('-02-29', '-02-28')}`);
+  const from = dateOf('--from', flags.from ?? dateIn(timeZone, Date.now()));
+  const to = dateOf('--to', flags.to ?? yearFrom(from).to);
   if (to < from) throw new StartError('--to must not be before --from.');
   return { from, to };
 }

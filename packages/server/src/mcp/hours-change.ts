@@ -149,11 +149,6 @@ function isComparable(date: string): boolean {
   return date < '9999' && !Number.isNaN(Date.parse(`${date}T00:00:00Z`));
 }
 
-/** The date in the time zone, YYYY-MM-DD: the Swedish format. */
-export function dateIn(timezone: string, now: number): string {
-  return new Intl.DateTimeFormat('sv-SE', { timeZone: timezone }).format(now);
-}
-
 function addDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
 }

@@ -1,3 +1,4 @@
+import { dateIn } from '@usher/contract/local-date';
 import { timeShape, weekdays } from '@usher/contract/opening-times';
 import type {
   HoursOutlook,
@@ -11,7 +12,6 @@ import {
   changedDates,
   changedDays,
   changeHours as applyChange,
-  dateIn,
   periodsOf,
   requestOf,
   versionOf,

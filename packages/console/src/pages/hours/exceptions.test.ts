@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { datesOf, indexesOf, describePlan, planOf, withPlan, yearFrom } from './exceptions.ts';
+import { datesOf, indexesOf, describePlan, planOf, withPlan } from './exceptions.ts';
 
 const exceptions = [
   { date: '2027-12-24', opens_at: '09:00', closes_at: '12:00' },
@@ -27,10 +27,4 @@ test('a plan replaces the exceptions of its date, and exceptions stay sorted by 
     { date: '2027-01-01', opens_at: '10:00', closes_at: '11:00' },
   ]);
   assert.deepEqual(withPlan([], '2027-01-01', []), [{ date: '2027-01-01' }]);
-});
-
-test('a year begins today in the time zone of the hours', () => {
-  const now = Date.parse('2028-02-28T23:30:00Z');
-  assert.deepEqual(yearFrom('Europe/Tallinn', now), { from: '2028-02-29', to: '2029-02-28' });
-  assert.deepEqual(yearFrom('America/New_York', now), { from: '2028-02-28', to: '2029-02-28' });
 });

@@ -50,20 +50,3 @@ export function describePlan(plan: DayPlan): string {
 export function indexesOf(exceptions: readonly Exception[], date: string): number[] {
   return exceptions.flatMap((each, index) => (each.date === date ? [index] : []));
 }
-
-/** From today in the time zone, for a year. Both dates are included. */
-export function yearFrom(timezone: string, now: number): { readonly from: string; readonly to: string } {
-  const from = dateIn(timezone, now);
-  return { from, to: `${Number(from.slice(0, 4)) + 1}${from.slice(4).replace('-02-29', '-02-28')}` };
-}
-
-function dateIn(timezone: string, now: number): string {
-  // The Swedish format is YYYY-MM-DD.
-  const locale = 'sv-SE';
-  try {
-    return new Intl.DateTimeFormat(locale, { timeZone: timezone }).format(now);
-  } catch {
-    // The draft has an unknown time zone, which is reported at its field.
-    return new Intl.DateTimeFormat(locale).format(now);
-  }
-}

@@ -1,8 +1,9 @@
 import { Alert, Button, Checkbox, FileButton, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { CalendarError, readHolidays, type Holidays } from '@usher/contract/icalendar';
+import { dateIn, yearFrom } from '@usher/contract/local-date';
 import { useState, type ReactElement } from 'react';
 import { formatDate } from '../../components/time.ts';
-import { describePlan, planOf, withPlan, yearFrom, type Exception } from './exceptions.ts';
+import { describePlan, planOf, withPlan, type Exception } from './exceptions.ts';
 import classes from './hours.module.css';
 import { texts } from './texts.ts';
 
@@ -23,7 +24,7 @@ export function ImportHolidays({ exceptions, timezone, onChange }: Props): React
     setProblem(null);
     if (file.size > maxBytes) return setProblem(texts.calendarTooLarge(file.name));
     try {
-      setHolidays(readHolidays(await file.text(), yearFrom(timezone, Date.now())));
+      setHolidays(readHolidays(await file.text(), yearFrom(todayIn(timezone))));
     } catch (error) {
       setProblem(error instanceof CalendarError ? error.message : texts.calendarUnreadable(file.name));
     }
@@ -120,4 +121,13 @@ function Preview({ holidays: { days, skipped }, exceptions, onAdd, onClose }: Pr
       </Stack>
     </Modal>
   );
+}
+
+/** A draft may have an unknown time zone, which is reported at its field. The date of UTC is as good as any then. */
+function todayIn(timezone: string): string {
+  try {
+    return dateIn(timezone, Date.now());
+  } catch {
+    return dateIn('UTC', Date.now());
+  }
 }

@@ -54,8 +54,8 @@ export interface ExportNumbers {
 export type DropReason = 'buffer_full' | 'rejected' | 'shutdown';
 
 /**
- * Sends spans to a collector, in batches and one request at a time. Nobody waits for it: spans that exceed the buffer are dropped and
- * counted.
+ * Sends spans to a collector, in batches and one request at a time. Requests and deliveries never wait for it: spans that do not fit into
+ * the buffer are dropped and counted.
  *
  *   idle     no span waits
  *   waiting  `#timer` runs: until the next batch, or for the pause after a failed request

@@ -14,7 +14,7 @@ export interface Span {
   readonly traceparent: string;
   /** `false`: the span is not exported, and only passes its trace on. */
   readonly isSampled: boolean;
-  /** Exports the span, once, if it is sampled. Nobody waits for the export. */
+  /** Ends the span. If it is sampled, it is exported later. Ending it again has no effect. */
   end(description: SpanDescription): void;
 }
 
