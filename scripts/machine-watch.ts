@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readProcessorTimes } from './processor-times.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readProcessorTimes, type ProcessorTimes } from './processor-times.ts';
 
 /**
  * Watches how regularly this machine works while the tests run. A virtual machine may stand still for seconds, wait for its disk, or get
@@ -16,12 +17,17 @@ const flushEveryMs = 1_000;
 const diskStallMs = 3_000;
 /** More than the noise of a host that is busy now and then. */
 const mostStolen = 0.05;
+/** `lostLately` looks back this far: longer than the noise, shorter than most test files take. */
+const latelyMs = 10_000;
+const calmPollMs = 1_000;
 
 export class MachineWatch {
   readonly #began = readProcessorTimes();
   readonly #timer: NodeJS.Timeout;
   #last = performance.now();
   #longestStallMs = 0;
+  /** Processor times of the last seconds, the oldest first. */
+  readonly #lately: { readonly at: number; readonly times: ProcessorTimes; readonly isLate: boolean }[] = [];
   readonly #folder = mkdtempSync(join(tmpdir(), 'usher-disk-watch-'));
   #longestFlushMs = 0;
   #isFlushing = false;
@@ -42,6 +48,22 @@ export class MachineWatch {
     ].join(', ');
   }
 
+  /** The share of the processor time wanted in the last seconds that the host gave to others: 1 if the machine stood still. */
+  lostLately(): number {
+    const [first] = this.#lately;
+    if (first === undefined) return 0;
+    if (this.#lately.some(({ isLate }) => isLate)) return 1;
+    const now = readProcessorTimes();
+    const stolen = now.stolen - first.times.stolen;
+    return stolen === 0 ? 0 : stolen / (stolen + now.busy - first.times.busy);
+  }
+
+  /** Waits until the machine loses less than `share` of its processor time, for `maxMs` at most. */
+  async untilCalm(share: number, maxMs: number): Promise<void> {
+    const until = performance.now() + maxMs;
+    while (this.lostLately() >= share && performance.now() < until) await sleep(calmPollMs);
+  }
+
   stop(): void {
     clearInterval(this.#timer);
     rmSync(this.#folder, { recursive: true, force: true });
@@ -49,8 +71,11 @@ export class MachineWatch {
 
   #tick(): void {
     const now = performance.now();
-    this.#longestStallMs = Math.max(this.#longestStallMs, now - this.#last - tickMs);
+    const lateMs = now - this.#last - tickMs;
+    this.#longestStallMs = Math.max(this.#longestStallMs, lateMs);
     this.#last = now;
+    this.#lately.push({ at: now, times: readProcessorTimes(), isLate: lateMs >= stallMs });
+    while (this.#lately[0] !== undefined && this.#lately[0].at < now - latelyMs) this.#lately.shift();
     if (!this.#isFlushing) void this.#flush();
   }
 
