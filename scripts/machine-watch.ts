@@ -19,7 +19,11 @@ const diskStallMs = 3_000;
 const mostStolen = 0.05;
 /** `lostLately` looks back this far: longer than the noise, shorter than most test files take. */
 const latelyMs = 10_000;
-const calmPollMs = 1_000;
+const probeEveryMs = 1_000;
+/** The machine is calm if it was fast in so many probes in a row. */
+const fastProbes = 5;
+/** A probe is fast if it takes less than three times as long as the fastest. */
+const slowestFast = 3;
 
 export class MachineWatch {
   readonly #began = readProcessorTimes();
@@ -30,9 +34,14 @@ export class MachineWatch {
   readonly #lately: { readonly at: number; readonly times: ProcessorTimes; readonly isLate: boolean }[] = [];
   readonly #folder = mkdtempSync(join(tmpdir(), 'usher-disk-watch-'));
   #longestFlushMs = 0;
+  #fastestMs: number;
+  readonly #probe: () => number;
   #isFlushing = false;
 
-  constructor() {
+  /** `probe` says how long a fixed piece of work takes, in ms. */
+  constructor(probe = workMs) {
+    this.#probe = probe;
+    this.#fastestMs = Math.min(probe(), probe(), probe());
     this.#timer = setInterval(() => this.#tick(), tickMs).unref();
   }
 
@@ -58,10 +67,18 @@ export class MachineWatch {
     return stolen === 0 ? 0 : stolen / (stolen + now.busy - first.times.busy);
   }
 
-  /** Waits until the machine loses less than `share` of its processor time, for `maxMs` at most. */
-  async untilCalm(share: number, maxMs: number): Promise<void> {
-    const until = performance.now() + maxMs;
-    while (this.lostLately() >= share && performance.now() < until) await sleep(calmPollMs);
+  /**
+   * Waits until the machine is calm, for `maxMs` at most. For use while no test runs. It measures how long a little work takes, because a
+   * machine that wants little processor time says nothing about how much it would get.
+   */
+  async untilCalm(maxMs: number): Promise<void> {
+    const end = performance.now() + maxMs;
+    for (let fast = 0; fast < fastProbes && performance.now() < end;) {
+      const tookMs = this.#probe();
+      this.#fastestMs = Math.min(this.#fastestMs, tookMs);
+      fast = tookMs < slowestFast * this.#fastestMs ? fast + 1 : 0;
+      await sleep(probeEveryMs);
+    }
   }
 
   stop(): void {
@@ -93,6 +110,15 @@ export class MachineWatch {
     this.#longestFlushMs = Math.max(this.#longestFlushMs, performance.now() - began);
     setTimeout(() => (this.#isFlushing = false), flushEveryMs).unref();
   }
+}
+
+/** How long a fixed piece of work takes: some 10 ms. */
+function workMs(): number {
+  const began = performance.now();
+  let sum = 0;
+  for (let n = 0; n < 5e6; n += 1) sum += Math.sqrt(n);
+  if (sum < 0) throw new Error('unreachable');
+  return performance.now() - began;
 }
 
 function inSeconds(ms: number): string {

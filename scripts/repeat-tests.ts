@@ -1,4 +1,4 @@
-import { MachineWatch } from './machine-watch.ts';
+import type { MachineWatch } from './machine-watch.ts';
 
 /** What a repetition needs: in tests, neither test files nor a disturbed machine. */
 export interface Repetition {
@@ -40,7 +40,9 @@ export async function passAlone(files: readonly string[], repetition: Repetition
       const disturbance = machine.disturbance();
       machine.stop();
       if (!passed) (disturbance === null ? failed : again).push(file);
-      repetition.print(`${file} ${passed ? 'passed' : 'failed'} when it ran alone. ${disturbance ?? 'The machine ran well'}.`);
+      repetition.print(
+        `${file} ${passed ? 'passed' : 'failed'} when it ran alone. ${disturbance ?? 'The machine ran well'}.`,
+      );
     }
     left = again;
     if (failed.length >= mostFailed || performance.now() > end) break;

@@ -1,8 +1,8 @@
 import { relative, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { run, type TestEvent } from 'node:test';
-import { spec } from 'node:test/reporters';
+import { run } from 'node:test';
+import { spec, type TestEvent } from 'node:test/reporters';
 import { watchTests } from './hanging-tests.ts';
 
 /**
@@ -15,17 +15,25 @@ const askAgainMs = 2_000;
 
 type Summary = Extract<TestEvent, { type: 'test:summary' }>['data'];
 
+/** When the next file may start. */
+export interface Pace {
+  /** How many files may run at the moment: Node's runner has a fixed limit. */
+  limit(): number;
+  /** Waits until a file may start. */
+  ready(): Promise<void>;
+}
+
 /**
- * Runs test files, each in a process of its own, and returns those in which a test failed. `limit` says how many may run at the moment:
- * Node's runner has a fixed limit. The output of a file is printed when the file has ended.
+ * Runs test files, each in a process of its own, and returns those in which a test failed. The output of a file is printed when the file
+ * has ended.
  */
-export async function runTestFiles(entries: readonly string[], limit: () => number): Promise<string[]> {
+export async function runTestFiles(entries: readonly string[], pace: Pace): Promise<string[]> {
   const failed = new Set<string>();
   const report = new PassThrough({ objectMode: true });
   const printed = pipeline(report, new spec(), process.stdout, { end: false });
   const summaries: Summary[] = [];
   const began = performance.now();
-  await forEachLimited(entries, limit, async (entry) => {
+  await forEachPaced(entries, pace, async (entry) => {
     for (const event of await runTestFile(entry)) {
       if (event.type === 'test:fail' && !onlyContainsFailed(event)) failed.add(fileOfFailure(event));
       // Events without a file belong to the run of this file as a whole.
@@ -65,18 +73,19 @@ function isTotal(event: TestEvent): boolean {
 function reportTotals(report: PassThrough, summaries: readonly Summary[], durationMs: number): void {
   const sum = (name: keyof Summary['counts']): number =>
     summaries.reduce((total, { counts }) => total + counts[name], 0);
-  const totals = { tests: 'tests', pass: 'passed', fail: 'failed', cancelled: 'cancelled', skipped: 'skipped' } as const;
-  for (const [title, name] of Object.entries(totals))
-    report.write({ type: 'test:diagnostic', data: { nesting: 0, message: `${title} ${sum(name)}`, level: 'info' } });
-  report.write({ type: 'test:diagnostic', data: { nesting: 0, message: `duration_ms ${durationMs}`, level: 'info' } });
-  report.write({ type: 'test:summary', data: { success: sum('failed') === 0, file: undefined } });
+  const [tests, pass, cancelled, skipped] = [sum('tests'), sum('passed'), sum('cancelled'), sum('skipped')];
+  const fail = tests - pass - cancelled - skipped - sum('todo');
+  for (const [title, total] of Object.entries({ tests, pass, fail, cancelled, skipped, duration_ms: durationMs }))
+    report.write({ type: 'test:diagnostic', data: { nesting: 0, message: `${title} ${total}`, level: 'info' } });
+  report.write({ type: 'test:summary', data: { success: fail === 0, file: undefined } });
 }
 
-/** Calls `use` for each item, for up to `limit()` at a time: always at least one. */
-export async function forEachLimited<T>(items: readonly T[], limit: () => number, use: (item: T) => Promise<void>): Promise<void> {
+/** Calls `use` for each item, for several at a time as the pace allows: always at least one. */
+export async function forEachPaced<T>(items: readonly T[], pace: Pace, use: (item: T) => Promise<void>): Promise<void> {
   const running = new Set<Promise<void>>();
   for (const item of items) {
-    while (running.size > 0 && running.size >= limit()) await Promise.race([...running, pause(askAgainMs)]);
+    while (running.size > 0 && running.size >= pace.limit()) await Promise.race([...running, pause(askAgainMs)]);
+    await pace.ready();
     const one: Promise<void> = use(item).finally(() => running.delete(one));
     running.add(one);
   }

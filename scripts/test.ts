@@ -8,7 +8,7 @@ import { missingTools, withoutTools } from './install-test-tools.ts';
 import { MachineWatch } from './machine-watch.ts';
 import { passAlone } from './repeat-tests.ts';
 import { groupTestFiles, writeEntry } from './test-groups.ts';
-import { runTestFiles } from './test-queue.ts';
+import { runTestFiles, type Pace } from './test-queue.ts';
 
 /**
  * `npm test`: all tests and checks. With test files as arguments, it runs only those files and no checks. `--install-browser` installs
@@ -31,16 +31,19 @@ const hasTools = await run(process.execPath, [
 
 /**
  * How many files run in parallel: a higher number only makes them wait for each other and exceed limits of time. The more of its
- * processor time the machine loses, the fewer.
+ * processor time the machine loses, the fewer. A file that starts while it loses more than half fails in vain.
  */
-const filesAtOnce = (): number => {
-  const lost = machine.lostLately();
-  return lost < 0.1 ? 4 : lost < calm ? 2 : 1;
+const pace: Pace = {
+  limit() {
+    const lost = machine.lostLately();
+    return lost < 0.1 ? 4 : lost < 0.3 ? 2 : 1;
+  },
+  async ready() {
+    if (machine.lostLately() > 0.5) await untilCalm();
+  },
 };
-/** A machine that loses less of its processor time can run tests. */
-const calm = 0.3;
-/** How long a file that runs again waits for a calm machine. Disturbances take some minutes. */
-const maxWaitForCalmMs = 180_000;
+/** How long all waits for a calm machine may take together. Disturbances take some minutes. */
+let maxWaitMs = 2_400_000;
 const allTests = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
 const lanes = files.length === 0 ? [codeChecks, [formatCheck]] : [];
 const checks = lanes.map(async (lane) => runChecks(lane, lowestPriority));
@@ -69,11 +72,11 @@ async function runTests(patterns: readonly string[]): Promise<string[]> {
   if (found.length < matching.length)
     console.error(`${matching.length - found.length} of ${matching.length} test files need tools that are missing.`);
   if (found.length === 0) throw new Error(`no test file matches ${patterns.join(', ')}`);
-  if (isNamed) return runTestFiles(found, filesAtOnce);
+  if (isNamed) return runTestFiles(found, pace);
   const folder = mkdtempSync(join(tmpdir(), 'usher-test-groups-'));
   try {
     const filesOf = new Map(groupTestFiles(found).map((group) => [writeEntry(folder, group), group.files]));
-    const failed = await runTestFiles([...filesOf.keys()], filesAtOnce);
+    const failed = await runTestFiles([...filesOf.keys()], pace);
     return [...new Set(failed.flatMap((file) => causesOf(file, filesOf.get(file) ?? [file], failed)))];
   } finally {
     rmSync(folder, { recursive: true });
@@ -95,11 +98,19 @@ async function repeatTests(failed: readonly string[]): Promise<boolean> {
   if (disturbance === null) return false;
   console.error(`${disturbance}.`);
   return passAlone(failed, {
-    run: async (file) => (await runTestFiles([file], () => 1)).length === 0,
+    run: async (file) => (await runTestFiles([file], pace)).length === 0,
     watch: () => new MachineWatch(),
-    untilCalm: async () => machine.untilCalm(calm, maxWaitForCalmMs),
+    untilCalm,
     print: (line) => console.error(line),
   });
+}
+
+async function untilCalm(): Promise<void> {
+  const began = performance.now();
+  await machine.untilCalm(maxWaitMs);
+  const waitedMs = performance.now() - began;
+  maxWaitMs = Math.max(0, maxWaitMs - waitedMs);
+  console.error(`Waited ${Math.round(waitedMs / 1000)} s for a calm machine.`);
 }
 
 function partition(args: readonly string[]): [options: string[], files: string[]] {

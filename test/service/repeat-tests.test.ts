@@ -12,7 +12,9 @@ const failsDisturbed: Attempt = { passes: false, isDisturbed: true };
 const failsCalm: Attempt = { passes: false, isDisturbed: false };
 
 /** Repeats files whose attempts are given. */
-async function repeat(attempts: Readonly<Record<string, readonly Attempt[]>>): Promise<{ passed: boolean; ran: string[] }> {
+async function repeat(
+  attempts: Readonly<Record<string, readonly Attempt[]>>,
+): Promise<{ passed: boolean; ran: string[] }> {
   const ran: string[] = [];
   let current: Attempt = passes;
   const repetition: Repetition = {
@@ -21,7 +23,10 @@ async function repeat(attempts: Readonly<Record<string, readonly Attempt[]>>): P
       ran.push(file);
       return current.passes;
     },
-    watch: () => ({ disturbance: () => (current.isDisturbed ? 'The machine stood still' : null), stop: () => undefined }),
+    watch: () => ({
+      disturbance: () => (current.isDisturbed ? 'The machine stood still' : null),
+      stop: () => undefined,
+    }),
     untilCalm: async () => undefined,
     print: () => undefined,
   };

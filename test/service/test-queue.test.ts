@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { forEachLimited } from '../../scripts/test-queue.ts';
+import { forEachPaced } from '../../scripts/test-queue.ts';
 
 test('no more than the limit of the moment runs at once, and always at least one', async () => {
   let limit = 3;
   let running = 0;
   const seen: number[] = [];
-  await forEachLimited([1, 2, 3, 4, 5, 6], () => limit, async (item) => {
+  const ready = async (): Promise<void> => undefined;
+  await forEachPaced([1, 2, 3, 4, 5, 6], { limit: () => limit, ready }, async (item) => {
     running += 1;
     seen.push(running);
     if (item === 3) limit = 0;
@@ -37,12 +38,13 @@ test('files that failed are returned, and all results are printed with one summa
   const main = write(
     'main.mjs',
     `import { runTestFiles } from ${JSON.stringify(resolve('scripts/test-queue.ts'))};
-console.log(JSON.stringify(await runTestFiles(${JSON.stringify([good, bad, dead])}, () => 2)));\n`,
+console.log(JSON.stringify(await runTestFiles(${JSON.stringify([good, bad, dead])}, { limit: () => 2, ready: async () => undefined })));\n`,
   );
   // Node's runner does nothing inside a test of its own.
   const { NODE_TEST_CONTEXT: _context, ...env } = process.env;
   const { stdout } = await promisify(execFile)(process.execPath, [main], { env });
   assert.deepEqual(new Set(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')), new Set([bad, dead]));
-  for (const line of ['✔ works', '✖ inner', 'ℹ tests 4', 'ℹ pass 1', 'ℹ fail 3']) assert.ok(stdout.includes(line), line);
+  for (const line of ['✔ works', '✖ inner', 'ℹ tests 4', 'ℹ pass 1', 'ℹ fail 3'])
+    assert.ok(stdout.includes(line), line);
   assert.equal(stdout.match(/ℹ tests/g)?.length, 1);
 });

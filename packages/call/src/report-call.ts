@@ -1,4 +1,4 @@
-import { ProblemError } from '@usher/client/problem';
+import { UsherError } from '@usher/sdk/errors';
 import type { Call } from './call.ts';
 
 /** What the server records of a call: that it was connected, and that it ended. */
@@ -39,7 +39,7 @@ async function sendWithRetry(send: () => Promise<unknown>): Promise<void> {
       await send();
       return;
     } catch (error) {
-      if (error instanceof ProblemError && error.status < 500) return;
+      if (error instanceof UsherError && error.status < 500) return;
       await new Promise((resolve) => setTimeout(resolve, retryMs));
     }
   }

@@ -1,7 +1,9 @@
-import type { Operations } from '@usher/sdk/api-types';
-import { problemOf, ProblemError, Unreachable } from './problem.ts';
+import type { Operations, UploadFileResponse } from '@usher/sdk/api-types';
+import { FeedReader, type ReaderOptions } from '@usher/sdk/feed';
+import { jsonRequest, placed, readJson, type Value } from '@usher/sdk/request';
+import { Transport, type TransportRequest } from '@usher/sdk/transport';
+import { uploadFile, type UploadArguments, type UploadOptions } from '@usher/sdk/upload';
 import { IdempotencyKeys } from './idempotency-keys.ts';
-import { upload } from './upload.ts';
 
 export type Operation = keyof Operations;
 export type Answer<O extends Operation> = Operations[O]['answer'];
@@ -42,13 +44,19 @@ interface ApiOptions {
   readonly creates?: (operation: Operation) => boolean;
 }
 
-/** A typed client of Usher's API. Refusals are thrown as `ProblemError`, an unreachable server as `Unreachable`. */
+/**
+ * The client of a page: the SDK's, without retries, because the person sees a failure and decides. Refusals are thrown as `UsherError`,
+ * an unreachable server as `UsherUnreachable`.
+ */
 export class Api {
-  readonly #options: ApiOptions;
+  readonly #transport: Transport;
+  readonly #creates: (operation: Operation) => boolean;
   readonly #keys = new IdempotencyKeys();
 
-  constructor(options: ApiOptions) {
-    this.#options = options;
+  constructor({ base, authorization, renew = async () => false, creates = () => false }: ApiOptions) {
+    const header = { header: authorization, renew: async (refused: string | null) => renew(refused ?? '') };
+    this.#transport = new Transport({ url: base, maxRetries: 0 }, header);
+    this.#creates = creates;
   }
 
   async call<O extends Operation>(operation: O, request: Request<O>): Promise<Answer<O>> {
@@ -56,8 +64,7 @@ export class Api {
   }
 
   async ask<O extends Operation>(operation: O, request: Request<O>): Promise<Answered<O>> {
-    if (request.idempotencyKey !== undefined || this.#options.creates?.(operation) !== true)
-      return this.#ask(operation, request);
+    if (request.idempotencyKey !== undefined || !this.#creates(operation)) return this.#ask(operation, request);
     const { path, body } = request as AnyRequest;
     return this.#keys.run(JSON.stringify([operation, path, body]), async (idempotencyKey) =>
       this.#ask(operation, { ...request, idempotencyKey }),
@@ -65,87 +72,36 @@ export class Api {
   }
 
   async #ask<O extends Operation>(operation: O, request: Request<O>): Promise<Answered<O>> {
-    const { path, query, body, ifMatch, idempotencyKey, signal, keepalive } = request as AnyRequest;
+    const { path: values, query, ...others } = request as AnyRequest;
     const [method = 'GET', template = '/'] = operation.split(' ');
-    const headers: Record<string, string> = {};
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    if (ifMatch !== undefined && ifMatch !== null) headers['if-match'] = ifMatch;
-    if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
-    const response = await this.send(`${fill(template, path)}${search(query)}`, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
-      ...(keepalive === undefined ? {} : { keepalive }),
+    const { path, search } = placed(template, { ...query, ...values });
+    const sent = jsonRequest({ ...others, method, path: `${path}${search}` });
+    return this.#transport.send(sent, async (response) => {
+      const data = (await readJson(response)) as Answer<O>;
+      return { data, etag: response.headers.get('etag'), status: response.status };
     });
-    const type = response.headers.get('content-type') ?? '';
-    const data = type.startsWith('application/json') ? await response.json() : null;
-    return { data: data as Answer<O>, etag: response.headers.get('etag'), status: response.status };
   }
 
-  /** Sends a request whose body or answer is not JSON, such as a file or the feed. Takes the options of `fetch`. */
-  async send(path: string, init: RequestInit = {}): Promise<Response> {
-    const authorization = await this.#options.authorization();
-    const response = await this.#fetch(path, init, authorization);
-    if (response.ok) return response;
-    if (response.status === 401 && (await this.#options.renew?.(authorization)) === true) {
-      const again = await this.#fetch(path, init, await this.#options.authorization());
-      if (again.ok) return again;
-      throw await problemOf(again);
-    }
-    throw await problemOf(response);
+  /** Sends a request whose answer is not JSON, such as a file. */
+  async send(request: TransportRequest): Promise<Response> {
+    return this.#transport.send({ ...request, isStream: true }, async (response) => response);
   }
 
-  /** Uploads a file and reports the progress from 0 to 1. */
-  async upload(path: string, form: FormData, onProgress: (share: number) => void): Promise<unknown> {
-    const url = `${this.#options.base}${path}`;
-    const authorization = await this.#options.authorization();
-    try {
-      return await upload({ url, form, authorization, onProgress });
-    } catch (error) {
-      const isUnauthorized = error instanceof ProblemError && error.status === 401;
-      if (!isUnauthorized || (await this.#options.renew?.(authorization)) !== true) throw error;
-      return upload({ url, form, authorization: await this.#options.authorization(), onProgress });
-    }
+  async upload(file: UploadArguments, options?: UploadOptions): Promise<UploadFileResponse> {
+    return uploadFile(this.#transport, file, options);
   }
 
-  async #fetch(path: string, init: RequestInit, authorization: string): Promise<Response> {
-    const headers = { ...(init.headers as Record<string, string> | undefined), authorization };
-    try {
-      // Cookies are omitted by default, because the Authorization header alone authorises a request.
-      return await fetch(`${this.#options.base}${path}`, { credentials: 'omit', cache: 'no-store', ...init, headers });
-    } catch (error) {
-      if (init.signal?.aborted === true) throw error;
-      throw new Unreachable(error);
-    }
+  feed(options: ReaderOptions): FeedReader {
+    return new FeedReader(this.#transport, options);
   }
 }
 
-type Scalar = string | number | boolean;
-type Query = Readonly<Record<string, Scalar | readonly Scalar[] | null | undefined>>;
-
 interface AnyRequest {
   readonly path?: Readonly<Record<string, string>>;
-  readonly query?: Query;
+  readonly query?: Readonly<Record<string, Value>>;
   readonly body?: unknown;
   readonly ifMatch?: string | null;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
   readonly keepalive?: boolean;
-}
-
-function fill(template: string, values: Readonly<Record<string, string>> = {}): string {
-  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
-}
-
-/** Writes lists as `a[]=1&a[]=2` and leaves out unset values. */
-function search(query: Query = {}): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || value === null) continue;
-    if (typeof value === 'object') for (const each of value) parameters.append(`${name}[]`, String(each));
-    else parameters.append(name, String(value));
-  }
-  const text = parameters.toString();
-  return text === '' ? '' : `?${text}`;
 }

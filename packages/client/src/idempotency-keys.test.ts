@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Unreachable } from './problem.ts';
+import { UsherUnreachable } from '@usher/sdk/errors';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 
 const never = Promise.withResolvers<never>();
@@ -38,14 +38,14 @@ test('an answered request gets a new key next time; after a lost answer the key 
     return used.join(' ');
   };
   const first = await keyOf();
-  const lost = await keyOf(new Unreachable(null));
+  const lost = await keyOf(new UsherUnreachable(null));
   const again = await keyOf(new Error('refused'));
   const fresh = await keyOf();
   assert.notEqual(first, lost);
   assert.equal(lost, again);
   assert.notEqual(again, fresh);
 
-  const lostLater = await keyOf(new Unreachable(null));
+  const lostLater = await keyOf(new UsherUnreachable(null));
   t.mock.timers.tick(60_000);
   assert.notEqual(await keyOf(), lostLater);
 });

@@ -1,5 +1,5 @@
 import { newId } from '@usher/sdk/new-id';
-import { Unreachable } from './problem.ts';
+import { UsherUnreachable } from '@usher/sdk/errors';
 
 /** How long the key of a request is kept after its answer was lost. */
 const keepMs = 60_000;
@@ -20,7 +20,7 @@ export class IdempotencyKeys {
       this.#forget(text, key);
       return answer;
     } catch (error) {
-      if (!(error instanceof Unreachable)) this.#forget(text, key);
+      if (!(error instanceof UsherUnreachable)) this.#forget(text, key);
       else setTimeout(() => this.#forget(text, key), keepMs);
       throw error;
     }

@@ -4,7 +4,7 @@ import './global.css';
 import './forced-colours.css';
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
-import { Unreachable } from '@usher/client/problem';
+import { UsherUnreachable } from '@usher/sdk/errors';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
@@ -30,7 +30,7 @@ const client = new QueryClient({
     queries: {
       staleTime: staleMs,
       refetchOnWindowFocus: false,
-      retry: (failures, error) => error instanceof Unreachable && failures < 3,
+      retry: (failures, error) => error instanceof UsherUnreachable && failures < 3,
     },
     mutations: { networkMode: 'always' },
   },

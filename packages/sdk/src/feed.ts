@@ -16,6 +16,8 @@ export interface SubscribeOptions {
   readonly holdPresence?: boolean;
   /** Called when the state of the connection changes. */
   readonly onState?: (state: FeedState) => void;
+  /** Called when an attempt ended because no byte arrived, without an error. A proxy may be buffering the answer. */
+  readonly onSilence?: () => void;
 }
 
 /** An item with its position in the feed. */
@@ -42,87 +44,128 @@ const silenceMs = 40_000;
 /** Refusals that another attempt does not change. */
 const permanent: ReadonlySet<number> = new Set([400, 401, 403, 404, 422]);
 
-/** Reconnects until the reader leaves the loop, the signal is aborted or the server refuses. */
-export async function* subscribe(
-  transport: Transport,
-  options: SubscribeOptions = {},
-): AsyncGenerator<SubscribedItem, void, undefined> {
-  const { signal, onState } = options;
-  const position: Position = { lastId: options.lastEventId ?? null };
-  let failures = 0;
-  for (;;) {
-    if (signal?.aborted === true) return;
-    onState?.(failures === 0 ? 'connecting' : 'lost');
-    let wasOpen = false;
-    let retryAfterMs = 0;
-    try {
-      for await (const item of itemsOf(transport, options, position)) {
-        if (!wasOpen) onState?.('open');
-        wasOpen = true;
-        yield item;
+export function subscribe(transport: Transport, options: SubscribeOptions = {}): AsyncGenerator<SubscribedItem, void> {
+  const { holdPresence = false, ...others } = options;
+  return new FeedReader(transport, { ...others, holdPresence: () => holdPresence }).items(options.signal);
+}
+
+export interface ReaderOptions extends Omit<SubscribeOptions, 'holdPresence' | 'signal'> {
+  /** Asked at each attempt. */
+  readonly holdPresence: () => boolean;
+  /** Called before the next attempt, with the number of attempts that failed in a row. What it throws ends the iteration. */
+  readonly onFailure?: (error: unknown, failures: number) => void;
+}
+
+/** Reads the feed, and remembers its position from one `items()` to the next. */
+export class FeedReader {
+  readonly #transport: Transport;
+  readonly #options: ReaderOptions;
+  #lastId: string | null;
+  #endPause = (): void => undefined;
+
+  constructor(transport: Transport, options: ReaderOptions) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#lastId = options.lastEventId ?? null;
+  }
+
+  /** Reconnects until the caller leaves the loop, the signal is aborted or the server refuses. */
+  async *items(signal?: AbortSignal): AsyncGenerator<SubscribedItem, void> {
+    const { onState, onFailure } = this.#options;
+    let failures = 0;
+    while (!isAborted(signal)) {
+      if (failures === 0) onState?.('connecting');
+      let wasOpen = false;
+      let failure: unknown = null;
+      try {
+        for await (const item of this.#itemsOfConnection(signal)) {
+          if (!wasOpen) onState?.('open');
+          wasOpen = true;
+          yield item;
+        }
+      } catch (error) {
+        if (error instanceof UsherError && permanent.has(error.status)) throw error;
+        failure = error;
       }
-    } catch (error) {
-      if (error instanceof UsherError && permanent.has(error.status)) throw error;
-      if (error instanceof UsherError) retryAfterMs = (error.retryAfterSec ?? 0) * 1000;
+      if (isAborted(signal)) return;
+      failures = wasOpen ? 1 : failures + 1;
+      onState?.('lost');
+      onFailure?.(failure, failures);
+      const retryAfterMs = failure instanceof UsherError ? (failure.retryAfterSec ?? 0) * 1000 : 0;
+      const delayMs = retryDelaysMs[Math.min(failures, retryDelaysMs.length) - 1] ?? 0;
+      await this.#pause(Math.max(delayMs * (1 + Math.random()), retryAfterMs), signal);
     }
-    failures = wasOpen ? 1 : failures + 1;
-    const delayMs = retryDelaysMs[Math.min(failures, retryDelaysMs.length) - 1] ?? 0;
-    await pause(Math.max(delayMs * (1 + Math.random()), retryAfterMs), signal).catch(() => undefined);
+  }
+
+  /** Reconnects now instead of waiting. For use when the network or the page is back. */
+  hurry(): void {
+    this.#endPause();
+  }
+
+  async *#itemsOfConnection(signal: AbortSignal | undefined): AsyncGenerator<SubscribedItem, void> {
+    const attempt = new AbortController();
+    const abort = (): void => attempt.abort();
+    signal?.addEventListener('abort', abort);
+    const silence = setTimeout(() => {
+      attempt.abort();
+      this.#options.onSilence?.();
+    }, openMs);
+    try {
+      const response = await this.#transport.send(
+        {
+          method: 'GET',
+          path: `/feed${this.#options.holdPresence() ? '?hold_presence=true' : ''}`,
+          headers: this.#lastId === null ? {} : { 'last-event-id': this.#lastId },
+          signal: attempt.signal,
+          maxRetries: 0,
+          isStream: true,
+        },
+        async (answer) => answer,
+      );
+      for await (const { id, type, data } of blocksOf(chunksOf(response, attempt, () => clearTimeout(silence)))) {
+        // The position moves before the item is handed over: a reader that leaves the loop has had the item.
+        this.#lastId = id ?? this.#lastId;
+        if (data !== null) yield { type, data: JSON.parse(data) as unknown, id } as SubscribedItem;
+        if (isAborted(signal)) return;
+      }
+    } finally {
+      clearTimeout(silence);
+      signal?.removeEventListener('abort', abort);
+      attempt.abort();
+    }
+  }
+
+  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    this.#endPause = end;
+    signal?.addEventListener('abort', end);
+    await pause(ms, ended.signal).catch(() => undefined);
+    signal?.removeEventListener('abort', end);
   }
 }
 
-interface Position {
-  lastId: string | null;
-}
-
-/** The items of one connection after the position, which follows them. */
-async function* itemsOf(
-  transport: Transport,
-  { signal, holdPresence = false }: SubscribeOptions,
-  position: Position,
-): AsyncGenerator<SubscribedItem, void, undefined> {
-  const attempt = new AbortController();
-  const abort = (): void => attempt.abort();
-  signal?.addEventListener('abort', abort);
-  try {
-    const response = await transport.send(
-      {
-        method: 'GET',
-        path: `/feed${holdPresence ? '?hold_presence=true' : ''}`,
-        headers: position.lastId === null ? {} : { 'last-event-id': position.lastId },
-        signal: attempt.signal,
-        timeoutMs: openMs,
-        maxRetries: 0,
-        isStream: true,
-      },
-      async (answer) => answer,
-    );
-    for await (const { id, type, data } of blocksOf(chunksOf(response, attempt))) {
-      // The position moves before the item is handed over: a reader that leaves the loop has had the item.
-      position.lastId = id ?? position.lastId;
-      if (data !== null) yield { type, data: JSON.parse(data) as unknown, id } as SubscribedItem;
-      if (signal?.aborted === true) return;
-    }
-  } finally {
-    signal?.removeEventListener('abort', abort);
-    attempt.abort();
-  }
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
 }
 
 /**
  * Reads the stream with a reader, because not all browsers can iterate a stream. The limit of silence counts only while bytes are
  * awaited: a reader that takes its time with an item loses no connection.
  */
-async function* chunksOf({ body }: Response, attempt: AbortController): AsyncGenerator<Uint8Array> {
+async function* chunksOf(
+  { body }: Response,
+  attempt: AbortController,
+  onFirst: () => void,
+): AsyncGenerator<Uint8Array> {
   const reader = body?.getReader();
   if (reader === undefined) return;
-  let limitMs = openMs;
   try {
     for (;;) {
-      const silence = setTimeout(() => attempt.abort(), limitMs);
+      const silence = setTimeout(() => attempt.abort(), silenceMs);
       const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+      onFirst();
       if (done) return;
-      limitMs = silenceMs;
       yield value;
     }
   } finally {

@@ -1,14 +1,9 @@
-import {
-  fixedHeader,
-  KeyAuthorization,
-  providedHeader,
-  type Authorization,
-  type IssuedToken,
-} from './authorization.ts';
+import { fixedHeader, providedHeader, type Authorization } from './authorization.ts';
 import { subscribe, type FeedResource } from './feed.ts';
-import { readJson, startCall, type Arguments, type CallOptions } from './operation.ts';
+import { startCall, type Arguments, type CallOptions } from './operation.ts';
 import { operations } from './operations.ts';
 import type { Resources } from './resources.ts';
+import { keyAuthorization, type KeyCredentials } from './sign-in.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 import { uploadFile, type UploadResource } from './upload.ts';
 
@@ -23,12 +18,7 @@ export type { UploadArguments, UploadOptions } from './upload.ts';
 
 /** Who the client is. None of them: only the operations that need no token. */
 type Credentials =
-  | {
-      /** An API key of an operator. The client signs in with it, and renews its token. */
-      readonly key: { readonly id: string; readonly secret: string };
-      /** Limits the token to these sites. */
-      readonly siteIds?: readonly string[];
-    }
+  | KeyCredentials
   /** A token of an operator or a visitor, or an access token. */
   | { readonly token: string }
   /** A token of an application, which creates visitors. */
@@ -71,17 +61,4 @@ function authorizationOf(options: UsherOptions): Authorization {
   if ('applicationToken' in options) return fixedHeader(`ApplicationToken ${options.applicationToken}`);
   if ('authorization' in options) return providedHeader(options.authorization);
   return fixedHeader(null);
-}
-
-function keyAuthorization(options: TransportOptions & Extract<Credentials, { key: object }>): Authorization {
-  const { key, siteIds } = options;
-  const content = { api_key_id: key.id, api_key_secret: key.secret, ...(siteIds && { site_ids: siteIds }) };
-  const request = {
-    method: 'POST',
-    path: '/operator_authentication/tokens',
-    headers: { 'content-type': 'application/json' },
-    body: () => JSON.stringify(content),
-  };
-  const anonymous = new Transport(options);
-  return new KeyAuthorization(async () => (await anonymous.send(request, readJson)) as IssuedToken);
 }

@@ -1,7 +1,7 @@
 import { PagedCall, type Answer } from './call.ts';
-import { unknownError } from './errors.ts';
 import { newId } from './new-id.ts';
 import { rawOperations } from './operations.ts';
+import { jsonRequest, placed, readJson, type Value } from './request.ts';
 import type { Transport } from './transport.ts';
 
 /** Options of every call. */
@@ -20,8 +20,6 @@ export interface CallOptions {
   readonly maxRetries?: number;
 }
 
-type Scalar = string | number | boolean | null | undefined;
-type Value = Scalar | readonly Scalar[];
 /** The body, if there is one, and the parameters of the path and the query by their names in camelCase. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
@@ -34,54 +32,18 @@ export function startCall(
 ): PagedCall<unknown, unknown> {
   const [method = 'GET', template = '/'] = operation.split(' ');
   const { body, ...values } = args;
-  const { path, query } = placed(template, values as Readonly<Record<string, Value>>);
-  const ask = async (search: string, content: unknown): Promise<Answer<unknown>> =>
-    send(transport, { operation, method, path: `${path}${search}`, body: content, options });
-  return new PagedCall(ask(searchOf(query), body), (first) => pagesOf(first, body, ask));
-}
-
-interface OperationRequest {
-  readonly operation: string;
-  readonly method: string;
-  readonly path: string;
-  readonly body: unknown;
-  readonly options: CallOptions;
-}
-
-async function send(transport: Transport, request: OperationRequest): Promise<Answer<unknown>> {
-  const { operation, method, path, body, options } = request;
-  const { ifMatch, idempotencyKey = method === 'POST' ? newId() : undefined, ...others } = options;
+  const { path, search } = placed(template, values as Readonly<Record<string, Value>>);
   const isRaw = rawOperations.has(operation);
-  const content = body === undefined ? undefined : JSON.stringify(body);
-  return transport.send(
-    {
-      ...others,
-      method,
-      path,
-      headers: {
-        ...(content === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
-        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-      },
-      ...(content === undefined ? {} : { body: () => content }),
-      isStream: isRaw,
-    },
-    async (response) => {
+  const ask = async (query: string, content: unknown): Promise<Answer<unknown>> => {
+    const { idempotencyKey = method === 'POST' ? newId() : undefined, ...others } = options;
+    const request = { ...others, method, path: `${path}${query}`, body: content, idempotencyKey, isStream: isRaw };
+    return transport.send(jsonRequest(request), async (response) => {
       const { status, headers } = response;
       const data = isRaw ? response : await readJson(response);
       return { data, etag: headers.get('etag'), status, headers };
-    },
-  );
-}
-
-/** The JSON of an answer; `null` if it has no body. */
-export async function readJson(response: Response): Promise<unknown> {
-  const text = await response.text();
-  if (text === '') return null;
-  const type = response.headers.get('content-type') ?? 'no content type';
-  if (!/^application\/json\b/.test(type))
-    throw unknownError(response, `The answer is ${type} instead of JSON. Check that the URL is that of Usher.`);
-  return JSON.parse(text) as unknown;
+    });
+  };
+  return new PagedCall(ask(search, body), (first) => pagesOf(first, body, ask));
 }
 
 /** Follows `next_page`, the URL of the next page, or `next_page_token`, a field of the next body. */
@@ -99,39 +61,4 @@ async function* pagesOf(
     else if (typeof token === 'string') page = (await ask('', { ...(body as object), page_token: token })).data;
     else return;
   }
-}
-
-/** Puts each argument into its place: `queueId` replaces `{queue_id}`, the others become the query. */
-function placed(
-  template: string,
-  values: Readonly<Record<string, Value>>,
-): { path: string; query: ReadonlyMap<string, Value> } {
-  const query = new Map(Object.entries(values).map(([name, value]) => [snakeCase(name), value]));
-  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = query.get(name);
-    query.delete(name);
-    if (typeof value !== 'string' || value === '')
-      throw new TypeError(`${camelCase(name)} is missing: it is part of the path ${template}.`);
-    return encodeURIComponent(value);
-  });
-  return { path, query };
-}
-
-/** Writes lists as `a[]=1&a[]=2` and leaves out unset values. */
-function searchOf(query: ReadonlyMap<string, Value>): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of query) {
-    if (Array.isArray(value)) for (const each of value) parameters.append(`${name}[]`, String(each));
-    else if (value !== undefined && value !== null) parameters.append(name, String(value));
-  }
-  const text = parameters.toString();
-  return text === '' ? '' : `?${text}`;
-}
-
-function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function camelCase(name: string): string {
-  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

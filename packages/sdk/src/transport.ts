@@ -23,6 +23,8 @@ export interface TransportRequest {
   readonly signal?: AbortSignal | undefined;
   /** The browser completes the request even if the page is closed. */
   readonly keepalive?: boolean;
+  /** Default: `omit`, because the Authorization header alone authorises a request. */
+  readonly credentials?: 'omit' | 'same-origin';
   /** The time limit ends with the first byte of the answer, and the signal also ends the body: for downloads and the feed. */
   readonly isStream?: boolean;
   readonly timeoutMs?: number;
@@ -102,7 +104,7 @@ export class Transport {
       signal?.throwIfAborted();
       if (error instanceof UsherError) throw error;
       throw isLate
-        ? new UsherUnreachable(error, `${this.#base} did not answer within ${timeoutMs} ms.`)
+        ? new UsherUnreachable(error, `${this.#base || 'The server'} did not answer within ${timeoutMs / 1000} s.`)
         : new UsherUnreachable(error);
     } finally {
       clearTimeout(timer);
@@ -112,14 +114,14 @@ export class Transport {
   }
 
   async #fetch(request: TransportRequest, authorization: string | null, signal: AbortSignal): Promise<Response> {
-    const { method, path, headers, body, keepalive } = request;
+    const { method, path, headers, body, keepalive, credentials = 'omit' } = request;
     const content = body?.();
     const init = {
       method,
       headers: { ...headers, ...(authorization === null ? {} : { authorization }) },
       signal,
-      // The Authorization header alone authorises a request, and every answer may have changed since the last one.
-      credentials: 'omit',
+      credentials,
+      // Every answer may have changed since the last one.
       cache: 'no-store',
       ...(content === undefined ? {} : { body: content }),
       ...(content instanceof ReadableStream ? { duplex: 'half' } : {}),

@@ -1,7 +1,8 @@
 import type { UploadFileResponse } from './api-types.ts';
 import { Call } from './call.ts';
 import { newId } from './new-id.ts';
-import { readJson, type CallOptions } from './operation.ts';
+import type { CallOptions } from './operation.ts';
+import { readJson } from './request.ts';
 import type { Transport } from './transport.ts';
 
 export interface UploadArguments {

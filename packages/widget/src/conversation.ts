@@ -1,7 +1,7 @@
 import type { Api } from '@usher/client/api';
 import { Feed, type FeedItem } from '@usher/client/feed';
 import { isOutdated } from '@usher/client/overtaken-reads';
-import { ProblemError } from '@usher/client/problem';
+import { UsherError } from '@usher/sdk/errors';
 import type { Engagement, File as SentFile, MediaUpgradeRequest, QueueTicket } from '@usher/sdk/api-types';
 import type { Medium } from './media.ts';
 import { Chat } from './chat.ts';
@@ -51,11 +51,8 @@ export class Conversation {
     this.chat = new Chat({ api, storage, store, engagementId });
     this.upgrades = new Upgrades({ api, store, engagementId });
     this.#feed = new Feed({
-      open: async (lastId, signal) =>
-        api.send('/feed?hold_presence=true', {
-          signal,
-          headers: lastId === null ? {} : { 'last-event-id': lastId },
-        }),
+      api,
+      holdPresence: () => true,
       onItem: (item) => this.#handleItem(item),
       onState: (connection) => {
         if (connection === 'open') this.#polling.stop();
@@ -100,7 +97,7 @@ export class Conversation {
     store.set({ ...initialState, stage: { name: 'starting' }, openMedia, staffedMedia, opensAt, isPanelOpen: true });
     try {
       const ticket = await this.#enqueue(medium, visitorName).catch(async (error: unknown) => {
-        if (!(error instanceof ProblemError && error.status === 401)) throw error;
+        if (!(error instanceof UsherError && error.status === 401)) throw error;
         // The server no longer knows the stored visitor: a new one is created.
         visitor.forget();
         return this.#enqueue(medium, visitorName);
@@ -195,7 +192,7 @@ export class Conversation {
   /** No ticket could be created: shows why. */
   #failStart(error: unknown): void {
     const { store } = this.#options;
-    const code = error instanceof ProblemError ? error.code : '';
+    const code = error instanceof UsherError ? error.code : '';
     const text = describeQueueRefusal(code) ?? describeError(error);
     store.set({ stage: { name: 'idle' }, notice: { kind: 'problem', text } });
   }
@@ -229,7 +226,7 @@ export class Conversation {
       }
       return true;
     } catch (error) {
-      if (error instanceof ProblemError && [401, 403, 404].includes(error.status)) this.#forgetVisitor();
+      if (error instanceof UsherError && [401, 403, 404].includes(error.status)) this.#forgetVisitor();
       // Any other failure is temporary: the feed reconnects and triggers another read.
       else if (this.#ref === ref) this.#showLoading(ref);
       return false;
@@ -329,6 +326,6 @@ export class Conversation {
 /** Ignores a refusal with this code, because the desired state is reached already. */
 function ignoreCode(code: string): (error: unknown) => void {
   return (error) => {
-    if (!(error instanceof ProblemError && error.code === code)) throw error;
+    if (!(error instanceof UsherError && error.code === code)) throw error;
   };
 }

@@ -1,5 +1,5 @@
 import type { Api } from '@usher/client/api';
-import { ProblemError } from '@usher/client/problem';
+import { UsherError } from '@usher/sdk/errors';
 import { TaskLimit } from '@usher/client/task-limit';
 import { maxConcurrentUploads } from '@usher/contract/limits';
 import { describeTooLarge, describeWrongType, refusalOf, type FileRules } from './file-rules.ts';
@@ -30,12 +30,9 @@ export class Files {
     const { id } = this.#outbox.add(engagementId, { content: '', file: { name, bytes, state: 'uploading' } });
     const refusal = refusalOf(file, rules);
     if (refusal !== null) return this.#outbox.changeFile(id, {}, refusal);
-    const form = new FormData();
-    form.append('content', file, name);
     try {
-      const init = { method: 'POST', body: form, headers: { 'idempotency-key': id } };
-      const response = await this.#limit.run(async () => this.#api.send(`/engagements/${engagementId}/files`, init));
-      const answer = (await response.json()) as { file_id: string; security_scanning_required: boolean };
+      const upload = async () => this.#api.upload({ engagementId, file }, { idempotencyKey: id });
+      const answer = await this.#limit.run(upload);
       const state = answer.security_scanning_required ? 'pending' : 'clean';
       this.#outbox.changeFile(id, { id: answer.file_id, state });
       // The scan result may have come on the feed before we knew the id of the file.
@@ -48,7 +45,7 @@ export class Files {
   /** Retries until the server answers. A request that fails without an answer, as while the page closes, says nothing about the file. */
   #refreshWithRetry(engagementId: string): void {
     this.refresh(engagementId).catch((error: unknown) => {
-      if (!(error instanceof ProblemError)) setTimeout(() => this.#refreshWithRetry(engagementId), retryMs);
+      if (!(error instanceof UsherError)) setTimeout(() => this.#refreshWithRetry(engagementId), retryMs);
     });
   }
 
@@ -62,7 +59,8 @@ export class Files {
 
   /** Downloads the file and makes the browser save it. */
   async save(engagementId: string, fileId: string, name: string): Promise<void> {
-    const bytes = await (await this.#api.send(`/engagements/${engagementId}/files/${fileId}`)).blob();
+    const path = `/engagements/${engagementId}/files/${fileId}`;
+    const bytes = await (await this.#api.send({ method: 'GET', path })).blob();
     const link = document.createElement('a');
     link.href = URL.createObjectURL(bytes);
     link.download = name;
@@ -73,7 +71,7 @@ export class Files {
 
 /** `invalid_request` means a wrong type: empty files are refused before the upload, and a wrong size has a code of its own. */
 function describeUploadError(error: unknown, rules: FileRules): string {
-  const code = error instanceof ProblemError ? error.code : '';
+  const code = error instanceof UsherError ? error.code : '';
   if (code === 'invalid_request') return describeWrongType(rules);
   return code === 'body_too_large' ? describeTooLarge(rules.maxBytes) : describeError(error);
 }

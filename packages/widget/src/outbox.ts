@@ -1,4 +1,4 @@
-import { ProblemError } from '@usher/client/problem';
+import { UsherError } from '@usher/sdk/errors';
 import { newId } from '@usher/sdk/new-id';
 import { describeError } from './describe-error.ts';
 import type { Storage } from './storage.ts';
@@ -170,6 +170,6 @@ function contentOf({ content, chosen, file }: UnsentMessage): Content | null {
 }
 
 /** Whether a retry would get the same answer. */
-function isFinal(error: unknown): error is ProblemError {
-  return error instanceof ProblemError && error.status < 500 && ![401, 408, 429].includes(error.status);
+function isFinal(error: unknown): error is UsherError {
+  return error instanceof UsherError && error.status < 500 && ![401, 408, 429].includes(error.status);
 }

@@ -36,9 +36,7 @@ export function watchPresence({ api, visitorId, onBack }: PresenceOptions): void
 }
 
 async function renewLease(api: Api, visitorId: string, seconds: number): Promise<void> {
-  const body = JSON.stringify({ expires_in_sec: seconds });
-  const headers = { 'content-type': 'application/json' };
+  const request = { path: { visitor_id: visitorId }, body: { expires_in_sec: seconds } };
   // The page may be suspended at any moment now.
-  const init = { method: 'PUT', headers, body, keepalive: true };
-  await api.send(`/visitors/${visitorId}/presence`, init).catch(() => undefined);
+  await api.call('PUT /visitors/{visitor_id}/presence', { ...request, keepalive: true }).catch(() => undefined);
 }

@@ -1,5 +1,8 @@
-import { ProblemError, problemOf, Unreachable } from '@usher/client/problem';
 import type { VisitorToken } from '@usher/sdk/api-types';
+import { fixedHeader } from '@usher/sdk/authorization';
+import { UsherError } from '@usher/sdk/errors';
+import { jsonRequest, readJson } from '@usher/sdk/request';
+import { Transport } from '@usher/sdk/transport';
 import type { Settings } from './settings.ts';
 import type { Storage } from './storage.ts';
 
@@ -44,7 +47,7 @@ export class Visitor {
 
   async authorization(): Promise<string> {
     const stored = this.#stored;
-    if (stored === null) throw new ProblemError({ status: 401, error: 'unauthenticated', detail: '', details: [] });
+    if (stored === null) throw new UsherError({ status: 401, error: 'unauthenticated', detail: '', details: [] });
     if (stored.expiresAt - Date.now() < renewBeforeMs) await this.renew(`Bearer ${stored.token}`);
     return `Bearer ${this.#stored?.token ?? stored.token}`;
   }
@@ -83,15 +86,7 @@ export class Visitor {
   }
 
   async #post(path: string, authorization: string, body?: object): Promise<VisitorToken> {
-    const response = await fetch(`${this.#settings.baseUrl}${path}`, {
-      method: 'POST',
-      headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      credentials: 'omit',
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }).catch((error: unknown) => {
-      throw new Unreachable(error);
-    });
-    if (!response.ok) throw await problemOf(response);
-    return (await response.json()) as VisitorToken;
+    const transport = new Transport({ url: this.#settings.baseUrl, maxRetries: 0 }, fixedHeader(authorization));
+    return (await transport.send(jsonRequest({ method: 'POST', path, body }), readJson)) as VisitorToken;
   }
 }

@@ -1,9 +1,9 @@
-import { ProblemError } from '@usher/client/problem';
+import { UsherError } from '@usher/sdk/errors';
 import { texts } from './texts.ts';
 
 /** The text of an error: the server's message, with each invalid field. */
 export function describeError(error: unknown): string {
-  if (error instanceof ProblemError && error.details.length > 0) {
+  if (error instanceof UsherError && error.details.length > 0) {
     return error.details
       .map(({ attribute, detail }) => `${attribute.slice(1).replaceAll('/', ' › ')} ${detail}`)
       .join('; ');

@@ -1,4 +1,4 @@
-import { ProblemError } from '@usher/client/problem';
+import { UsherError } from '@usher/sdk/errors';
 
 interface Violation {
   readonly attribute: string;
@@ -16,10 +16,10 @@ export function faultsOf(...sources: readonly unknown[]): Faults {
 
 /** Whether every error belongs to a field of the form. */
 export function hasOnlyFieldErrors(error: unknown): boolean {
-  return error instanceof ProblemError && error.status === 422 && error.details.length > 0;
+  return error instanceof UsherError && error.status === 422 && error.details.length > 0;
 }
 
 function violationsIn(source: unknown): readonly Violation[] {
-  if (source instanceof ProblemError) return source.details;
+  if (source instanceof UsherError) return source.details;
   return Array.isArray(source) ? (source as readonly Violation[]) : [];
 }

@@ -1,4 +1,4 @@
-import { ProblemError } from '@usher/client/problem';
+import { UsherError } from '@usher/sdk/errors';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useUnsavedChanges } from './unsaved-changes.ts';
@@ -102,7 +102,7 @@ async function attempt<Fields>(
   try {
     return { saved: await save(fields, etag) };
   } catch (error) {
-    if (error instanceof ProblemError && error.status === 412) return { theirs: await readAgain() };
+    if (error instanceof UsherError && error.status === 412) return { theirs: await readAgain() };
     throw error;
   }
 }

@@ -17,11 +17,8 @@ export class LiveFeed {
 
   constructor(api: Api) {
     this.#feed = new Feed({
-      open: async (lastId, signal) =>
-        api.send(`/feed${this.#holdsPresence ? '?hold_presence=true' : ''}`, {
-          signal,
-          headers: lastId === null ? {} : { 'last-event-id': lastId },
-        }),
+      api,
+      holdPresence: () => this.#holdsPresence,
       onItem: (item) => this.#emit(item),
       onState: (state) => {
         this.#state = state;

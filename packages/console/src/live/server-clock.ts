@@ -6,7 +6,7 @@ const halfOfHeaderMs = 500;
 /** How far the server's clock is ahead of ours, measured with one request. */
 export async function measureClockSkew(api: Api): Promise<number> {
   const sent = Date.now();
-  const response = await api.send('/operator_authentication/sessions/current');
+  const response = await api.send({ method: 'GET', path: '/operator_authentication/sessions/current' });
   const serverMs = Date.parse(response.headers.get('date') ?? '');
   await response.body?.cancel();
   const localMs = (sent + Date.now()) / 2;

@@ -1,5 +1,7 @@
 import { Api, type Answer, type Operation } from '@usher/client/api';
-import { problemOf, ProblemError, Unreachable } from '@usher/client/problem';
+import { UsherError, UsherUnreachable } from '@usher/sdk/errors';
+import { jsonRequest, readJson } from '@usher/sdk/request';
+import { Transport } from '@usher/sdk/transport';
 import { clearStorage } from '../data/browser-storage.ts';
 import { pathPrefix } from '../path-prefix.ts';
 
@@ -87,8 +89,9 @@ export class Session {
   }
 
   async signOut(where: 'here' | 'everywhere'): Promise<void> {
-    await this.api.send(where === 'here' ? `${sessions}/current` : sessions, {
+    await this.api.send({
       method: 'DELETE',
+      path: where === 'here' ? `${sessions}/current` : sessions,
       // Lets the browser apply the cookie of the response.
       credentials: 'same-origin',
     });
@@ -128,7 +131,7 @@ export class Session {
     try {
       this.applySignIn(await post<SignedIn>(`${sessions}/current/token`, undefined));
     } catch (error) {
-      if (!(error instanceof ProblemError) || error.status !== 401) throw error;
+      if (!(error instanceof UsherError) || error.status !== 401) throw error;
       this.#token = null;
       const operatorId = operatorOf(this.#state);
       this.#setState(operatorId === null ? { kind: 'out' } : { kind: 'expired', operatorId });
@@ -143,7 +146,7 @@ export class Session {
         if (kind !== 'in' && kind !== 'out') return;
         this.#listeners.delete(settle);
         if (kind === 'in') resolve();
-        else reject(new Unreachable('nobody is signed in'));
+        else reject(new UsherUnreachable('nobody is signed in'));
       };
       this.#listeners.add(settle);
       settle();
@@ -166,21 +169,12 @@ function reloadWithoutPrompt(): void {
   location.reload();
 }
 
+const withCookie = new Transport({ url: pathPrefix, maxRetries: 0 });
+
 /** The few requests that use the cookie instead of a token. */
 export async function post<Body>(path: string, body: unknown): Promise<Body> {
-  let response: Response;
-  try {
-    response = await fetch(`${pathPrefix}${path}`, {
-      method: 'POST',
-      credentials: 'same-origin',
-      cache: 'no-store',
-      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-    });
-  } catch (error) {
-    throw new Unreachable(error);
-  }
-  if (!response.ok) throw await problemOf(response);
-  return (await response.json()) as Body;
+  const request = jsonRequest({ method: 'POST', path, body, credentials: 'same-origin' });
+  return (await withCookie.send(request, readJson)) as Body;
 }
 
 /** Drafts on the desk are kept after expiry, but deleted after a deliberate sign-out. */

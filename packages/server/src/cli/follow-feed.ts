@@ -1,9 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { TemporaryError, type Api } from './api.ts';
-import { blocksOf, type Block } from '@usher/sdk/sse';
-
-/** Delays before each attempt to reconnect; the last one repeats. */
-const retryDelaysMs = [100, 250, 500, 1_000, 2_000, 5_000] as const;
+import type { SubscribedItem } from '@usher/sdk/feed';
+import type { Api } from './api.ts';
 
 export interface FeedItem {
   readonly type: string;
@@ -24,36 +20,27 @@ interface FollowOptions {
  * item. It throws if the server never responded, or if the key is no longer valid.
  */
 export async function* followFeed(api: Api, { signal, say, greeting }: FollowOptions): AsyncGenerator<FeedItem> {
-  let lastId: string | null = null;
   let lastItemAt = new Date();
   let wasOpen = false;
-  let failures = 0;
-  while (!signal.aborted) {
-    try {
-      for await (const block of blocksOf(await api.openFeed(lastId))) {
-        if (block.type === 'feed.open') {
-          say(wasOpen ? 'Reconnected.' : greeting);
-          wasOpen = true;
-        } else if (isGap(block)) say(gapSince(lastItemAt));
-        else if (block.data !== null) yield { type: block.type, data: block.data };
-        lastId = block.id ?? lastId;
-        lastItemAt = new Date();
-        failures = 0;
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!(error instanceof TemporaryError) || !wasOpen) throw error;
-      if (failures === 1) say(`${error.message} Retrying until it responds.`);
-      const delayMs = retryDelaysMs[Math.min(failures, retryDelaysMs.length - 1)] ?? 0;
-      failures += 1;
-      await pause(Math.max(delayMs, error.retryAfterMs), undefined, { signal }).catch(() => undefined);
-    }
+  const onFailure = (error: unknown, failures: number): void => {
+    if (!wasOpen) throw error;
+    // The first attempt follows at once.
+    if (failures === 2) say(`${error instanceof Error ? error.message : ''} Retrying until it responds.`);
+  };
+  for await (const item of api.feed(onFailure)) {
+    if (signal.aborted) return;
+    if (item.type === 'feed.open') {
+      say(wasOpen ? 'Reconnected.' : greeting);
+      wasOpen = true;
+    } else if (isGap(item)) say(gapSince(lastItemAt));
+    else yield { type: item.type, data: JSON.stringify(item.data) };
+    lastItemAt = new Date();
   }
 }
 
 /** Only `unknown_id` means that events may be missing. With `moves_unknown` only the states of resources are unknown. */
-function isGap({ type, data }: Block): boolean {
-  return type === 'feed.reset' && data !== null && (JSON.parse(data) as { reason?: string }).reason === 'unknown_id';
+function isGap({ type, data }: SubscribedItem): boolean {
+  return type === 'feed.reset' && (data as { reason?: string }).reason === 'unknown_id';
 }
 
 function gapSince(lastItemAt: Date): string {

@@ -106,7 +106,6 @@ async function listenUntilStopped(config: Config, flags: ListenFlags): Promise<v
     ended.abort();
     const unsent = (await forwarder?.close()) ?? 0;
     if (unsent > 0) say(`${unsent} events were not forwarded.`);
-    await api.close();
   }
 }
 

@@ -34,7 +34,6 @@ export const mcp = command({
     await end;
     ended.abort();
     await server.close();
-    await api.close();
   },
 });
 

@@ -1,4 +1,9 @@
 import type { Actor, Answer, ApiRequest, Host } from '@usher/sample/host';
+import { fixedHeader } from '@usher/sdk/authorization';
+import { UsherError } from '@usher/sdk/errors';
+import { jsonRequest, readJson } from '@usher/sdk/request';
+import { Transport } from '@usher/sdk/transport';
+import type { InjectOptions } from 'fastify';
 import { operatorTokenSeconds, type Tokens } from '../identity/tokens.ts';
 import { BoundedMap } from '../platform/bounded-map.ts';
 import type { Sql } from '../platform/database.ts';
@@ -26,6 +31,7 @@ const maxTokens = 200;
  */
 export function sampleHost(dependencies: HostDependencies, sample: SampleRow, reach: Reach = 'sample site'): Host {
   const { app, sql } = dependencies;
+  const fetch = fetchFrom(app);
   const tokens = new BoundedMap<string, { readonly token: string; readonly until: number }>(maxTokens);
 
   const tokenOf = async (as: Actor): Promise<string | null> => {
@@ -46,10 +52,28 @@ export function sampleHost(dependencies: HostDependencies, sample: SampleRow, re
     async send({ as, method, path, body }: ApiRequest): Promise<Answer | null> {
       const token = await tokenOf(as);
       if (token === null) return null;
-      const headers = { authorization: `Bearer ${token}` };
-      const answer = await app.inject({ method, url: path, headers, payload: body });
-      return { status: answer.statusCode, body: answer.payload === '' ? {} : answer.json() };
+      const transport = new Transport({ url: '', fetch, maxRetries: 0 }, fixedHeader(`Bearer ${token}`));
+      return transport.send(jsonRequest({ method, path, body }), readAnswer).catch((error: unknown) => {
+        if (error instanceof UsherError) return { status: error.status, body: {} };
+        throw error;
+      });
     },
+  };
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  return { status: response.status, body: ((await readJson(response)) ?? {}) as Answer['body'] };
+}
+
+/** A `fetch` for the SDK that passes requests to this process, without a connection. */
+function fetchFrom(app: App): typeof fetch {
+  return async (url, { method = 'GET', headers, body } = {}) => {
+    const request = { method, url, headers, payload: body } as InjectOptions;
+    const { statusCode: status, headers: answered, rawPayload } = await app.inject(request);
+    return new Response(rawPayload.length === 0 ? null : new Uint8Array(rawPayload), {
+      status,
+      headers: answered as Record<string, string>,
+    });
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Api } from '@usher/client/api';
-import { ProblemError, Unreachable } from '@usher/client/problem';
+import { UsherError, UsherUnreachable } from '@usher/sdk/errors';
 import type { LiveFeed } from '../../live/live-feed.ts';
 import { describeError } from '../../components/describe-error.ts';
 import { storageOf } from '../../data/browser-storage.ts';
@@ -261,10 +261,10 @@ export class Desk {
       setState('sent', null);
       return true;
     } catch (error) {
-      const isRefused = error instanceof ProblemError && error.status < 500 && error.status !== 429;
+      const isRefused = error instanceof UsherError && error.status < 500 && error.status !== 429;
       setState(
         isRefused ? 'refused' : 'waiting',
-        error instanceof Unreachable ? texts.cantReachServer : describeError(error),
+        error instanceof UsherUnreachable ? texts.cantReachServer : describeError(error),
       );
       if (!isRefused) this.#resendLater();
       return isRefused;
@@ -302,7 +302,7 @@ export class Desk {
         body: { status: 'delivered' },
       });
     } catch (error) {
-      if (!(error instanceof ProblemError)) return;
+      if (!(error instanceof UsherError)) return;
     }
     this.#unacknowledged.delete(messageId);
   }
@@ -339,6 +339,6 @@ function wasTransferred(before: Conversation, after: Conversation): boolean {
 }
 
 function nullIfRefused(error: unknown): null {
-  if (error instanceof ProblemError && [403, 404].includes(error.status)) return null;
+  if (error instanceof UsherError && [403, 404].includes(error.status)) return null;
   throw error;
 }

@@ -1,6 +1,6 @@
 import { Alert, Anchor } from '@mantine/core';
 import type { SchedulingPolicy } from '@usher/sdk/api-types';
-import { ProblemError } from '@usher/client/problem';
+import { UsherError } from '@usher/sdk/errors';
 import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { DeleteButton } from '../../components/delete-button.tsx';
@@ -16,7 +16,7 @@ export function DeleteHours({ policy }: { readonly policy: SchedulingPolicy }): 
     refresh: ['GET /queues/scheduling_policies'],
     onDone: () => navigate('/hours', { replace: true }),
   });
-  const inUse = removal.error instanceof ProblemError && removal.error.code === 'policy_in_use' ? removal.error : null;
+  const inUse = removal.error instanceof UsherError && removal.error.code === 'policy_in_use' ? removal.error : null;
   const queueIds = inUse?.details.map(({ detail }) => detail.split(' ').at(-1) ?? '') ?? [];
   return (
     <DeleteButton

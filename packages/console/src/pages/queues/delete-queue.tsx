@@ -1,5 +1,5 @@
 import { Alert } from '@mantine/core';
-import { ProblemError } from '@usher/client/problem';
+import { UsherError } from '@usher/sdk/errors';
 import type { ReactElement } from 'react';
 import { useLocation } from 'wouter';
 import { DeleteButton } from '../../components/delete-button.tsx';
@@ -15,7 +15,7 @@ export function DeleteQueue({ queue }: { readonly queue: Queue }): ReactElement 
     refresh: ['GET /queues'],
     onDone: () => navigate('/queues', { replace: true }),
   });
-  const inUse = removal.error instanceof ProblemError && removal.error.code === 'queue_in_use' ? removal.error : null;
+  const inUse = removal.error instanceof UsherError && removal.error.code === 'queue_in_use' ? removal.error : null;
   const withQueueNames = (text: string): string =>
     queues.reduce((replaced, { id, name }) => replaced.replaceAll(id, `“${name}”`), text);
   return (

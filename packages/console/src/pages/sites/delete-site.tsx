@@ -1,7 +1,7 @@
 import { Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { Site } from '@usher/sdk/api-types';
-import { ProblemError } from '@usher/client/problem';
+import { UsherError } from '@usher/sdk/errors';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { useLocation } from 'wouter';
 import { notifySaved } from '../../components/notify-saved.ts';
@@ -42,15 +42,15 @@ export function DeleteSite({ site }: { readonly site: Site }): ReactElement {
       { path: { site_id: site.id }, ...confirm },
       {
         onError: (error) => {
-          if (error instanceof ProblemError && error.code === 'site_not_empty')
+          if (error instanceof UsherError && error.code === 'site_not_empty')
             setContents(describeContents(error.details));
         },
       },
     );
   };
   const { error } = removal;
-  const needsConfirmation = error instanceof ProblemError && error.code === 'site_not_empty';
-  const inProgress = error instanceof ProblemError && error.code === 'site_busy' ? describeContents(error.details) : [];
+  const needsConfirmation = error instanceof UsherError && error.code === 'site_not_empty';
+  const inProgress = error instanceof UsherError && error.code === 'site_busy' ? describeContents(error.details) : [];
   return (
     <>
       <Button variant="default" onClick={open}>

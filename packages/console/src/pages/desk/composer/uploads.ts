@@ -53,11 +53,9 @@ export class Uploads {
         uploads.map((each) => (each.key === upload.key ? { ...each, ...change } : each)),
       );
     this.#change(engagementId, (uploads) => [...uploads, upload]);
-    const form = new FormData();
-    form.append('content', file, file.name);
     try {
       await this.#limit.run(async () =>
-        this.#api.upload(`/engagements/${engagementId}/files`, form, (share) => update({ share })),
+        this.#api.upload({ engagementId, file }, { onProgress: (share) => update({ share }) }),
       );
       await this.#onUploaded(engagementId);
       this.remove(engagementId, upload.key);

@@ -19,7 +19,7 @@ export function FileLinks({ engagementId, files }: Props): ReactElement {
   const download = async (id: string, name: string): Promise<void> => {
     setLoading(id);
     try {
-      const response = await api.send(`/engagements/${engagementId}/files/${id}`);
+      const response = await api.send({ method: 'GET', path: `/engagements/${engagementId}/files/${id}` });
       save(await response.blob(), name);
     } catch (error) {
       notifications.show({ color: 'red', title: texts.couldNotDownloadFile, message: describeError(error) });

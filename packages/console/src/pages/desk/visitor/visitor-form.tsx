@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { Cross2Icon } from '@radix-ui/react-icons';
 import type { Visitor } from '@usher/sdk/api-types';
-import { ProblemError } from '@usher/client/problem';
+import { UsherError } from '@usher/sdk/errors';
 import { maxAttributeNameLength, maxAttributeValueLength, maxVisitorNoteLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
@@ -42,10 +42,10 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
     // Keep what was typed while saving.
     onDone: () => change(edits.get(visitor.id) === edit ? null : (edits.get(visitor.id) ?? null)),
   });
-  const problemOf = (field: string): string | undefined =>
-    save.error instanceof ProblemError ? save.error.field(field) : undefined;
+  const errorOf = (field: string): string | undefined =>
+    save.error instanceof UsherError ? save.error.field(field) : undefined;
   const isShownAtField =
-    save.error instanceof ProblemError && contactFields.some(([field]) => problemOf(field) !== undefined);
+    save.error instanceof UsherError && contactFields.some(([field]) => errorOf(field) !== undefined);
   const submit = (event: Pick<Event, 'preventDefault'>): void => {
     event.preventDefault();
     if (changes !== null) save.mutate({ path: { site_id: visitor.site_id, visitor_id: visitor.id }, body: changes });
@@ -59,7 +59,7 @@ export function VisitorForm({ visitor }: { readonly visitor: Visitor }): ReactEl
             label={label}
             size="xs"
             value={fields[field]}
-            error={problemOf(field)}
+            error={errorOf(field)}
             onChange={({ currentTarget }) => setTyped({ ...fields, [field]: currentTarget.value })}
           />
         ))}

@@ -1,5 +1,5 @@
 import { Loader, Stack, Text, Title } from '@mantine/core';
-import { ProblemError } from '@usher/client/problem';
+import { UsherError } from '@usher/sdk/errors';
 import type { ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useRead } from '../../../data/use-api.ts';
@@ -12,7 +12,7 @@ import { VisitorForm } from './visitor-form.tsx';
 export function VisitorPanel({ chat }: { readonly chat: Conversation }): ReactElement {
   const { site_id, visitor_id } = chat.engagement;
   const visitor = useRead('GET /sites/{site_id}/visitors/{visitor_id}', { path: { site_id, visitor_id } });
-  const isElsewhere = visitor.error instanceof ProblemError && visitor.error.status === 404;
+  const isElsewhere = visitor.error instanceof UsherError && visitor.error.status === 404;
   return (
     <Stack gap="lg">
       {visitor.data === undefined ? (

@@ -5,7 +5,7 @@ import { RichText } from '../../../components/rich-text.tsx';
 import { Timestamp } from '../../../components/timestamp.tsx';
 import { hasOnlyFieldErrors } from '../../../components/faults.ts';
 import { ProblemNote } from '../../../components/problem.tsx';
-import { ProblemError } from '@usher/client/problem';
+import { UsherError } from '@usher/sdk/errors';
 import { useChange, useRead } from '../../../data/use-api.ts';
 import { texts } from '../texts.ts';
 import { instantOf, localOf } from './filter.ts';
@@ -34,7 +34,7 @@ export function Recover({ webhook }: { readonly webhook: Webhook }): ReactElemen
     recover.mutate({ path: { webhook_id: webhook.id }, body });
   };
   const fault = (name: string): string | undefined =>
-    recover.error instanceof ProblemError ? recover.error.field(name) : undefined;
+    recover.error instanceof UsherError ? recover.error.field(name) : undefined;
   return (
     <Stack maw={820} gap="lg">
       <form onSubmit={submit} aria-label={texts.recover}>
