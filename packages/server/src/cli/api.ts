@@ -94,12 +94,12 @@ export class Api {
     return this.#translated(reader.items(this.#signal));
   }
 
-  /** The answer as it is, also a refusal. */
+  /** The answer as it is, also a refusal, unless it refuses the key. */
   async answer(request: ApiRequest): Promise<ApiAnswer> {
     try {
       return await this.#ask(request);
     } catch (error) {
-      if (!(error instanceof UsherError) || error.code === 'unknown') throw this.#failure(error);
+      if (!(error instanceof UsherError) || error.code === 'unknown' || error.status === 401) throw this.#failure(error);
       const { status, code, message: detail, etag, retryAfterSec } = error;
       return { status, body: { error: code, detail }, etag, retryAfterSec };
     }
