@@ -99,7 +99,8 @@ export class Api {
     try {
       return await this.#ask(request);
     } catch (error) {
-      if (!(error instanceof UsherError) || error.code === 'unknown' || error.status === 401) throw this.#failure(error);
+      if (!(error instanceof UsherError) || error.code === 'unknown' || error.status === 401)
+        throw this.#failure(error);
       const { status, code, message: detail, etag, retryAfterSec } = error;
       return { status, body: { error: code, detail }, etag, retryAfterSec };
     }
