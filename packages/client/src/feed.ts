@@ -52,7 +52,10 @@ export class Feed {
 
   async #run(stopped: AbortSignal): Promise<void> {
     try {
-      for await (const item of this.#reader.items(stopped)) if (!stopped.aborted) this.#deliver(item);
+      for await (const item of this.#reader.items(stopped)) {
+        // If the feed was restarted meanwhile, its position is already after this item.
+        if (!stopped.aborted || this.#running !== null) this.#deliver(item);
+      }
     } catch {
       if (stopped.aborted) return;
       this.#running = null;

@@ -123,10 +123,10 @@ export class FeedReader {
         async (answer) => answer,
       );
       for await (const { id, type, data } of blocksOf(chunksOf(response, attempt, () => clearTimeout(silence)))) {
+        if (isAborted(signal)) return;
         // The position moves before the item is handed over: a reader that leaves the loop has had the item.
         this.#lastId = id ?? this.#lastId;
         if (data !== null) yield { type, data: JSON.parse(data) as unknown, id } as SubscribedItem;
-        if (isAborted(signal)) return;
       }
     } finally {
       clearTimeout(silence);
