@@ -4,10 +4,10 @@ import type { DatabaseAddress } from '../../packages/server/src/platform/databas
 
 /**
  * A fault in a turn. `act` is called when the process sends message number `step` on a connection for turns, counted from
- * `injectFault`. With `before`, the message never reaches the database; with `after`, its response never comes back.
+ * `injectFault`, or the message that commits the turn. With `before`, the message never reaches the database; with `after`, its response never comes back.
  */
 export interface Fault {
-  readonly step: number;
+  readonly step: number | 'commit';
   readonly when: 'before' | 'after';
   readonly act: () => void;
 }
@@ -33,9 +33,14 @@ export async function startFaultProxy(address: DatabaseAddress): Promise<FaultPr
     sockets.add(client).add(backend);
     let isTurns = false;
     let isSilent = false;
+    const commits = commitFinder();
     client.on('data', (bytes: Buffer) => {
       isTurns ||= bytes.includes(turnSetting);
-      if (!isTurns || armed === null || (armed.count += 1) !== armed.fault.step) return void backend.write(bytes);
+      const isCommit = commits(bytes.toString('latin1'));
+      if (!isTurns || armed === null) return void backend.write(bytes);
+      armed.count += 1;
+      const { step } = armed.fault;
+      if (step === 'commit' ? !isCommit : armed.count !== step) return void backend.write(bytes);
       const { fault, done } = armed;
       armed = null;
       isSilent = true;
@@ -75,5 +80,14 @@ export async function startFaultProxy(address: DatabaseAddress): Promise<FaultPr
       server.close();
       for (const socket of sockets) socket.destroy();
     },
+  };
+}
+
+/** Says for each message of a connection whether it executes COMMIT, which the driver prepares: Parse names it, and Bind repeats the name. */
+function commitFinder(): (message: string) => boolean {
+  let name: string | null = null;
+  return (message) => {
+    name = /P[^]{4}([^\0]+)\0commit\0/.exec(message)?.[1] ?? name;
+    return name !== null && message.includes(`\0${name}\0`);
   };
 }
