@@ -17,7 +17,7 @@ function answering(answers: readonly ((signal: AbortSignal) => Response)[]): {
     const answer = left.shift() ?? assert.fail('no answer is left');
     return answer(init.signal ?? assert.fail('no signal'));
   };
-  const transport = new Transport({ url: '', fetch: fetch as typeof globalThis.fetch });
+  const transport = new Transport({ url: '', fetch });
   return { api: { feed: (options) => new FeedReader(transport, options) } as Api, askedAfter };
 }
 
