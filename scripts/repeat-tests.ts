@@ -25,12 +25,13 @@ const longestMs = 3_600_000;
 export async function passAlone(files: readonly string[], repetition: Repetition): Promise<boolean> {
   const end = performance.now() + longestMs;
   const failed: string[] = [];
+  const isOver = (): boolean => failed.length >= mostFailed || performance.now() > end;
   let left = [...files];
-  for (let attempt = 2; attempt <= maxAttempts && left.length > 0; attempt += 1) {
+  for (let attempt = 2; attempt <= maxAttempts && left.length > 0 && !isOver(); attempt += 1) {
     repetition.print(`These files failed and run again, alone: ${left.join(', ')}.`);
     const again: string[] = [];
     for (const file of left) {
-      if (failed.length >= mostFailed || performance.now() > end) {
+      if (isOver()) {
         again.push(file);
         continue;
       }
@@ -45,7 +46,6 @@ export async function passAlone(files: readonly string[], repetition: Repetition
       );
     }
     left = again;
-    if (failed.length >= mostFailed || performance.now() > end) break;
   }
   failed.push(...left);
   if (failed.length > 0) repetition.print(`Failed again: ${failed.join(', ')}.`);

@@ -42,7 +42,7 @@ function by({ key }: Pick<TestAccount, 'key'>, url = server.url): string[] {
 /** Starts `usher listen` and resolves when it receives events. */
 async function startListening(own: TestAccount, args: string[] = [], url = server.url): Promise<UsherProcess> {
   const process = await usher('listen', ...by(own, url), ...args);
-  await until(() => process.errors.includes('Press Ctrl-C to stop') || process.child.exitCode !== null);
+  await until(() => process.errors.includes('Press Ctrl-C to stop') || process.child.exitCode !== null, 20_000);
   assert.equal(process.child.exitCode, null, process.errors);
   return process;
 }
@@ -190,7 +190,7 @@ test('after every lost connection all events arrive, once and in order', async (
       proxy.shut(false);
     }
   }
-  await until(() => receiver.received.length >= expected.length);
+  await until(() => receiver.received.length >= expected.length, 20_000);
   await end(chat);
   await until(() => bodies(receiver.received).at(-1).event_type === 'engagement.end');
   assert.deepEqual(contents(bodies(receiver.received)), expected);
@@ -237,7 +237,7 @@ test('listen continues when the server is back, and warns when events may be mis
   await until(() => process.errors.includes('No server responds'));
   await sendText(chat, chat.visitor, 'second');
   proxy.shut(false);
-  await until(() => process.output.includes('second'));
+  await until(() => process.output.includes('second'), 15_000);
   assert.doesNotMatch(process.errors, /may be missing/);
 
   proxy.shut(true);
@@ -246,7 +246,7 @@ test('listen continues when the server is back, and warns when events may be mis
   await enqueue(server, chat.own, chat.queue);
   await server.database.sql`DELETE FROM board_moves`;
   proxy.shut(false);
-  await until(() => process.errors.includes('may be missing'));
+  await until(() => process.errors.includes('may be missing'), 15_000);
   assert.match(process.errors, /List them with usher events --since \d{4}-\S+Z\.\n/);
   await sendText(chat, chat.visitor, 'third');
   await until(() => process.output.includes('third'));

@@ -54,7 +54,7 @@ const starts = async (page: Page): Promise<string[]> => page.evaluate('window.st
 
 /** Waits for the button. Fails immediately if a device starts before. */
 async function waitForButton(page: Page, button: Locator): Promise<void> {
-  await until(async () => (await button.isVisible()) || (await starts(page)).length > 0);
+  await until(async () => (await button.isVisible()) || (await starts(page)).length > 0, 20_000);
   assert.deepEqual(await starts(page), [], 'started without a click');
   await button.waitFor();
 }
@@ -145,7 +145,7 @@ test('accepting a call starts it with that click, and the side that requested it
 
   // The other direction, during the call: it is upgraded to video.
   const panel = desk.getByRole('region', { name: 'Call' });
-  await panel.getByText('In a call').waitFor();
+  await panel.getByText('In a call').waitFor({ timeout: 30_000 });
   await desk.getByRole('button', { name: 'Call', exact: true }).click();
   await desk.getByRole('menuitem', { name: 'Video call' }).click();
   await visitor.getByRole('button', { name: 'Accept' }).click();

@@ -23,7 +23,7 @@ async function leave(): Promise<void> {
   await page.getByText('Waiting for visitors. Keep this page open.').waitFor();
   const { presence_expires_at: first } = await read();
   assert.notEqual(first, null);
-  await until(async () => (await read()).presence_expires_at > first);
+  await until(async () => (await read()).presence_expires_at > first, 20_000);
   assert.equal((await read()).available, true);
   await context.close();
   const closed = Date.now();
@@ -48,7 +48,7 @@ async function goToLunch(): Promise<void> {
   await page.getByText('Away: Lunch').waitFor();
   const { presence_expires_at: first } = await read();
   assert.notEqual(first, null);
-  await until(async () => (await read()).presence_expires_at > first);
+  await until(async () => (await read()).presence_expires_at > first, 20_000);
   assert.equal(await lastEnd(), null);
   await context.close();
   await until(async () => (await lastEnd()) !== null, 45_000);
@@ -170,7 +170,7 @@ test('an operator removed from a site loses the conversations of the site withou
   const body = { assignments: [{ site_id: other, role: 'operator' }] };
   expectStatus(await call(server, `PATCH /operators/${operator.id}`, { token: own.admin, body }), 200);
   for (const text of ['For your eyes only', 'Otto'])
-    await until(async () => (await page.getByText(text).count()) === 0);
+    await until(async () => (await page.getByText(text).count()) === 0, 10_000);
   assert.equal(await page.getByRole('alert').count(), 0);
 });
 
@@ -209,9 +209,9 @@ test('a call is requested, accepted, muted and hung up, and another call works a
   await caller.open();
   await caller.join();
   const panel = page.getByRole('region', { name: 'Call' });
-  await panel.getByText('The visitor is calling.').waitFor();
+  await panel.getByText('The visitor is calling.').waitFor({ timeout: 30_000 });
   await panel.getByRole('button', { name: 'Join with camera and microphone' }).click();
-  await panel.getByText('In a call').waitFor();
+  await panel.getByText('In a call').waitFor({ timeout: 30_000 });
   await caller.untilState('connected');
   await caller.untilMore('frames');
   await comesTrue(page, `document.querySelector('video[aria-label="Visitor"]')?.videoWidth > 0`);
@@ -219,8 +219,8 @@ test('a call is requested, accepted, muted and hung up, and another call works a
   await caller.untilView((view) => view.other.microphone === false, 'the operator to be muted');
   assert.deepEqual(await barriersOf(page), []);
   await page.reload();
-  await panel.getByRole('button', { name: 'Join with camera and microphone' }).click();
-  await panel.getByText('In a call').waitFor();
+  await panel.getByRole('button', { name: 'Join with camera and microphone' }).click({ timeout: 30_000 });
+  await panel.getByText('In a call').waitFor({ timeout: 30_000 });
   await panel.getByRole('button', { name: 'Hang up' }).click();
   await caller.untilState('ended');
   await messageList(page)

@@ -197,7 +197,7 @@ test('a failed scan is retried', async () => {
     },
   };
   const id = await uploadFile(server, talk, fileForm('again'));
-  await until(async () => (await stateOf(server, talk, id)) === 'clean');
+  await until(async () => (await stateOf(server, talk, id)) === 'clean', 10_000);
   assert.equal(scans, 2);
   clamd.behaviour = detectEicar;
 });
@@ -217,7 +217,7 @@ test('several processes scan in parallel, and each file is scanned once', async 
     );
     ids.push(...(await Promise.all(batch)));
   }
-  await until(async () => (await listFiles(two, talk)).every(({ state }) => state === 'clean'));
+  await until(async () => (await listFiles(two, talk)).every(({ state }) => state === 'clean'), 10_000);
   const scannedIds: string[] = (await resultsIn(two, talk)).map(({ file_id }) => file_id);
   assert.deepEqual(scannedIds.toSorted(), ids.toSorted());
   const expected = Array.from({ length: 40 }, (_, each) => `file ${each}`);
@@ -309,7 +309,7 @@ test(
         [await uploadFile(own, talk, fileForm(new Uint8Array(25 * 1024 * 1024), 'zeros'))]: 'clean',
         [await uploadFile(own, talk, fileForm(large, 'large'))]: 'infected',
       };
-      await until(async () => (await listFiles(own, talk)).every(({ state }) => state !== 'pending'));
+      await until(async () => (await listFiles(own, talk)).every(({ state }) => state !== 'pending'), 60_000);
       const found = Object.fromEntries((await listFiles(own, talk)).map(({ id, state }) => [id, state]));
       assert.deepEqual(found, expected);
       assert.ok(own.logged.some((line) => line.includes('Test.Eicar')));

@@ -37,7 +37,7 @@ function signals({ items }: OpenFeed): Json[] {
 }
 
 async function untilSignals(feed: OpenFeed, count: number): Promise<Json[]> {
-  await until(() => signals(feed).length >= count);
+  await until(() => signals(feed).length >= count, 10_000);
   return signals(feed);
 }
 

@@ -215,7 +215,7 @@ test('metadata is cached, new keys are found, and unknown keys do not cause endl
   assert.ok(fetches <= 2 + (performance.now() - began) / 5_000, String(fetches));
 
   await openid.rotate();
-  await until(async () => (await attempt(await openid.idToken())) === 'succeeded');
+  await until(async () => (await attempt(await openid.idToken())) === 'succeeded', 15_000);
   assert.equal(openid.requestedPaths.filter((path) => path === discovery).length, 1);
 });
 

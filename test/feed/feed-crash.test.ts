@@ -22,7 +22,7 @@ function firstNode(cluster: DurableCluster): ServerHandle {
 }
 
 async function untilReady({ url }: ServerHandle): Promise<void> {
-  await until(async () => (await fetch(`${url}/readyz`)).status === 200);
+  await until(async () => (await fetch(`${url}/readyz`)).status === 200, 30_000);
 }
 
 test('an open feed shows messages whose transactions reuse ids from before a crash of the database', async () => {
@@ -130,7 +130,7 @@ test(
     }
     const acknowledged = await writing;
     const all = [...ledgers, delivered];
-    await until(() => all.every((ledger) => ledger.arrived >= acknowledged.size)).catch(() => undefined);
+    await until(() => all.every((ledger) => ledger.arrived >= acknowledged.size), 60_000).catch(() => undefined);
     over.abort();
     await receiver.close();
     const resets = await Promise.all(reading);

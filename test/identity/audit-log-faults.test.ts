@@ -98,7 +98,7 @@ test('a process that is killed between a change and its audit entry leaves neith
     const lost = call(first, `PATCH /teams/${team}`, { token: own.admin, body: { name: 'Lost' } });
     await Promise.all([
       assert.rejects(lost),
-      until(async () => (await waiting()) === 1).then(async () => first.stop('SIGKILL')),
+      until(async () => (await waiting()) === 1, 20_000).then(async () => first.stop('SIGKILL')),
     ]);
   });
   // The next request waits until the lost transaction is rolled back, and finds the team unchanged.

@@ -79,7 +79,7 @@ test(
       t.diagnostic(`${where}: ${took.join(', ')}; ${Math.round(performance.now() - steppedAt)} ms in all`);
     }
     const acknowledged = await writing;
-    await until(() => ledger.missing(acknowledged).length === 0);
+    await until(() => ledger.missing(acknowledged).length === 0, 30_000);
     t.diagnostic(`${acknowledged.size} messages, ${ledger.repeated} delivered again`);
     assert.equal(ledger.displaced, 0);
     // A process that starts while the clocks are wrong continues with the stored state.
@@ -137,7 +137,7 @@ async function probeOffer(server: ServerHandle): Promise<Probe> {
     const [offer = assert.fail('nothing was offered')] = await offersOf(server, operator);
     return async () => {
       const offers = async () => retryOn503(async () => offersOf(server, operator));
-      await until(async () => (await offers()).every(({ id }: Json) => id !== offer.id));
+      await until(async () => (await offers()).every(({ id }: Json) => id !== offer.id), 60_000);
       return between('offer timed out', performance.now() - offeredAt, [offerSec - 1, offerSec + lateSec]);
     };
   };
@@ -162,7 +162,7 @@ async function probeWaiting(server: ServerHandle): Promise<Probe> {
       await until(async () => Math.abs((await waitedSec()) - (performance.now() - enqueuedAt) / 1_000) < 2, 5_000);
       const cameAt = performance.now();
       await retryOn503(async () => setPresence(server, operator));
-      await until(async () => (await retryOn503(async () => offersOf(server, operator))).length === 1);
+      await until(async () => (await retryOn503(async () => offersOf(server, operator))).length === 1, 60_000);
       return between('waiting visitor offered', performance.now() - cameAt, [0, lateSec]);
     };
   };
@@ -181,7 +181,7 @@ async function probeLease(server: ServerHandle): Promise<Probe> {
         retryOn503(async () => expectStatus(await read(), 200).body.available);
       // Until the step is detected, reads use the new clock.
       await until(isThere, 2_000);
-      await until(async () => !(await isThere()));
+      await until(async () => !(await isThere()), 60_000);
       return between('lease ended', performance.now() - saidAt, [leaseSec - 1, leaseSec + lateSec]);
     };
   };
@@ -200,7 +200,7 @@ async function probeRetry(server: ServerHandle, t: TestContext): Promise<Probe> 
       SELECT 1 FROM deliveries WHERE webhook_id = ${hook.id} AND state = 'retrying'`).length === 1); // prettier-ignore
     const failedAt = performance.now();
     return async () => {
-      await until(() => receiver.arrived.length === 2);
+      await until(() => receiver.arrived.length === 2, 60_000);
       return between('delivery retried', performance.now() - failedAt, [0, 6 + lateSec]);
     };
   };
@@ -300,9 +300,9 @@ test(
       const [offer = assert.fail('the offer is gone')] = await offersOf(server, operator);
       assert.equal(offer.queue_ticket_id ?? id, id);
       await sendText({ ...chat, server }, chat.visitor, 'leased again');
-      await until(() => receiver.arrived.length === 2);
+      await until(() => receiver.arrived.length === 2, 10_000);
       t.diagnostic(`after ${days} days: delivered ${Math.round(performance.now() - began)} ms after the start`);
-      await until(async () => (await offersOf(server, operator)).length === 0);
+      await until(async () => (await offersOf(server, operator)).length === 0, 40_000);
       expectStatus(await call(server, 'GET /sites', { token: kept.revoked }), 401);
       for (const [what, count] of Object.entries(await countAll(server)))
         assert.ok(count >= (kept.counts[what] ?? 0), `${what}: ${kept.counts[what]} were there, ${count} are left`);

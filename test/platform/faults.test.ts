@@ -44,8 +44,8 @@ test(
       assert.match((await call(server, 'GET /metrics')).body, /usher_database_up 0/);
 
       postgres = await startEmbeddedPostgres(dataDir, { fsync: 'off' });
-      await until(async () => (await read()).status === 200);
-      await until(() => server.changes.live);
+      await until(async () => (await read()).status === 200, 20_000);
+      await until(() => server.changes.live, 20_000);
       expectStatus(await create(), 201);
       expectStatus(await call(server, 'GET /sites', { token: await signIn(server, account.key) }), 200);
     } finally {
@@ -77,15 +77,15 @@ test('a resource answered with 201 exists after the database was killed', { time
         else assert.equal(answer.status, 503, JSON.stringify(answer.body));
       }
     });
-    await until(() => acknowledged.length > 200);
+    await until(() => acknowledged.length > 200, 20_000);
     await server.database
       .sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`;
-    await until(() => acknowledged.length > 400);
+    await until(() => acknowledged.length > 400, 20_000);
     await postgres.stop();
     stopped.abort();
     await Promise.all(writers);
     postgres = await startEmbeddedPostgres(dataDir);
-    await until(async () => (await call(server, 'GET /readyz')).status === 200);
+    await until(async () => (await call(server, 'GET /readyz')).status === 200, 20_000);
     const rows = await server.database.sql<{ id: string }[]>`SELECT id FROM teams`;
     const there = new Set(rows.map((row) => row.id));
     assert.deepEqual(
@@ -121,7 +121,7 @@ test(
     });
     try {
       for (let kill = 1; kill <= stormKills; kill++) {
-        await Promise.race([until(() => storm.answers >= kill * answersBetweenKills), Promise.all(writers)]);
+        await Promise.race([until(() => storm.answers >= kill * answersBetweenKills, 20_000), Promise.all(writers)]);
         await killer`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${address.database}`;
       }
     } finally {

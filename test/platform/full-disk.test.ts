@@ -167,7 +167,7 @@ test('a disk that fills up under load loses no data, and Usher recovers by itsel
       assert.ok(freeMb() > 60, `${freeMb().toFixed(0)} MiB are left`);
       assert.ok((await transcript(chat, chat.visitor)).length > 0);
       rmSync(filler);
-      await until(() => acknowledged.length > taken + 20);
+      await until(() => acknowledged.length > taken + 20, 30_000);
       await until(async () => (await ready()) === 200);
     }
     t.diagnostic(`answers: ${JSON.stringify(Object.fromEntries(seen))}`);
@@ -183,7 +183,7 @@ test('a disk that fills up under load loses no data, and Usher recovers by itsel
     await until(async () => (await ready()) === 507);
     const taken = acknowledged.length;
     rmSync(filler);
-    await until(() => acknowledged.length > taken + 20);
+    await until(() => acknowledged.length > taken + 20, 60_000);
     assert.notEqual(databaseProcess(dataDir), died);
   } finally {
     stopped.abort();

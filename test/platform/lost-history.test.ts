@@ -45,7 +45,7 @@ async function startMigrated(dataDir: string, name: string): Promise<OldestPostg
 }
 
 async function untilReady(...servers: TestServer[]): Promise<void> {
-  for (const { url } of servers) await until(async () => (await fetch(`${url}/readyz`)).status === 200);
+  for (const { url } of servers) await until(async () => (await fetch(`${url}/readyz`)).status === 200, 30_000);
 }
 
 /** Repeats the request until it is acknowledged, because the database may be down. */

@@ -85,7 +85,7 @@ test(
     await until(() => ledger.arrived > atEnd + 20);
     stop.abort();
     const acknowledged = await writing;
-    await until(() => ledger.arrived >= acknowledged.size);
+    await until(() => ledger.arrived >= acknowledged.size, 30_000);
 
     assert.deepEqual(balancer.failures, []);
     assert.deepEqual(ledger.missing(acknowledged), []);

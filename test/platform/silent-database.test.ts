@@ -227,7 +227,7 @@ test(
     const lost = acknowledged.filter((id) => !stored.has(id));
     assert.deepEqual(lost, []);
     const isDelivered = (id: string): boolean => receiver.arrived.some(({ body }) => body.includes(id));
-    await until(() => acknowledged.every(isDelivered));
+    await until(() => acknowledged.every(isDelivered), 60_000);
     for (const [name, ms] of slowest) t.diagnostic(`${name}: answered within ${ms.toFixed(0)} ms`);
     t.diagnostic(`${acknowledged.length} messages were acknowledged, ${lost.length} lost, all delivered`);
   },

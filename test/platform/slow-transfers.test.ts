@@ -106,5 +106,5 @@ test('an upload or download with almost no traffic is aborted after half a minut
 
   const { path, talk } = unread;
   const again = async () => call(server, `HEAD ${path}`, { token: talk.visitor.token });
-  await until(async () => (await again()).status === 200);
+  await until(async () => (await again()).status === 200, 60_000);
 });

@@ -65,7 +65,7 @@ test('an operator who missed an offer at an open console stays online: the feed 
   await enqueue(server, own, await makeQueue(server, own));
   await until(async () => (await read()).presence_reason === 'missed_call');
   const { presence_expires_at: lease } = await read();
-  await until(async () => (await read()).presence_expires_at > lease);
+  await until(async () => (await read()).presence_expires_at > lease, 20_000);
   const { available, presence_reason: reason } = await read();
   assert.deepEqual([available, reason], [false, 'missed_call']);
   assert.equal((await intervalSummaries(server, operator.id)).at(-1), 'missed_call…');

@@ -193,7 +193,7 @@ test(
     UPDATE engagement_requests SET created_at = created_at - interval '1 minute' WHERE ticket_id = ${ticket.id}`;
     const three = cluster.reach(await cluster.start());
     const read = async () => call(three, `GET /queue_tickets/${ticket.id}`, { token: visitor.token });
-    await until(async () => (await read()).body.state === 'waiting');
+    await until(async () => (await read()).body.state === 'waiting', 10_000);
     const failed = await call(three, 'GET /engagement_requests?state=failed', { token: operator.token });
     assert.equal(failed.body.engagement_requests[0].fail_reason, 'timed_out');
   },

@@ -243,7 +243,7 @@ test('npm start stops cleanly when npm gets a signal', async () => {
   await usher.ready();
   npm.kill('SIGTERM');
   await usher.ended();
-  await until(() => databaseProcess(dataDir) === null);
+  await until(() => databaseProcess(dataDir) === null, 10_000);
   await assert.rejects(call(usher, 'GET /healthz'), TypeError);
 });
 
@@ -280,7 +280,7 @@ test('a second Usher on the same data directory is refused, and the first keeps 
 
 test('a start that is killed while it creates the database leaves no partial database', async () => {
   const usher = start();
-  await until(() => existsSync(dataDir) && readdirSync(dataDir).some((name) => name.endsWith('.new')));
+  await until(() => existsSync(dataDir) && readdirSync(dataDir).some((name) => name.endsWith('.new')), 20_000);
   await usher.stop('SIGKILL');
   await start().ready();
 });

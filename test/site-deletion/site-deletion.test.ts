@@ -135,7 +135,7 @@ test('a site with waiting visitors or conversations is kept; afterwards it is de
     // Pending deliveries are still sent.
     receiver.answer = () => 200;
     for (const answer of answers) answer();
-    await until(() => receiver.ofType('engagement.end').length > 0);
+    await until(() => receiver.ofType('engagement.end').length > 0, 20_000);
   } finally {
     await receiver.close();
     await other[Symbol.asyncDispose]();

@@ -6,7 +6,7 @@ import { comesTrue } from './browser.ts';
 import { until, type Json } from './server.ts';
 
 /** How long to wait for a step of a call. */
-export const callTimeoutMs = 120_000;
+export const callTimeoutMs = 30_000;
 
 /** Resolves imports of other packages, as the bundlers do. */
 const imports = JSON.stringify({ imports: { '@usher/client/': '/call/client/', '@usher/sdk/': '/call/sdk/' } });

@@ -58,7 +58,7 @@ test('a webhook that moves to a destination in use keeps its order behind a fail
   await sendText(chat, chat.visitor, '4');
   await until(() => contentsAt(there, '/other').length === 4);
   await makeDue(hook);
-  await until(() => contentsAt(there).length >= 4);
+  await until(() => contentsAt(there).length >= 4, 10_000);
   assert.deepEqual(contentsAt(there), ['1', '2', '3', '4']);
 });
 
@@ -83,7 +83,7 @@ test('after a change of the webhook during a retry, the next deliveries follow a
   await sendText(chat, chat.visitor, '4');
   await until(() => contentsAt(receiver, '/other').length === 1);
   open[0]?.end();
-  await until(async () => (await countWaiting(hook)).all === 0);
+  await until(async () => (await countWaiting(hook)).all === 0, 10_000);
   assert.deepEqual(contentsAt(receiver), ['1', '1', '2', '3', '4']);
   assert.equal((await countWaiting(another)).all, 0);
 });
@@ -110,7 +110,7 @@ test('recovered and later deliveries keep their order when the first of them fai
   await until(async () => (await countWaiting(another)).failed === 1);
   receiver.answer = () => 200;
   await makeDue(hook);
-  await until(async () => (await countWaiting(hook)).all === 0);
+  await until(async () => (await countWaiting(hook)).all === 0, 10_000);
   assert.deepEqual(contentsAt(receiver), ['1', '1', '2', '3', '4', '5']);
 });
 
@@ -125,7 +125,7 @@ test('the lease of an idle destination is released', { timeout: 40_000 }, async 
     return row?.owner ?? null;
   };
   await until(async () => (await owner()) !== null && contentsAt(receiver).length === 1);
-  await until(async () => (await owner()) === null);
+  await until(async () => (await owner()) === null, 20_000);
 });
 
 /** Inserts deliveries as a recovery does: `count` for each engagement, numbered from 1. */
@@ -151,7 +151,7 @@ test('2,500 recovered deliveries wait for the first one, which failed, and do no
   await until(async () => (await countWaiting(hook)).failed === 1);
   receiver.answer = () => 200;
   await makeDue(hook);
-  await until(async () => (await countWaiting(hook)).all === 0);
+  await until(async () => (await countWaiting(hook)).all === 0, 20_000);
   const numbers = Array.from({ length: 2_500 }, (_, index) => String(index + 1));
   assert.deepEqual(contentsAt(receiver), ['1', ...numbers]);
 });

@@ -166,7 +166,7 @@ test('a delivery without a response in time has failed; one with a slow body aft
   dripping.receiver.answer = () => (_, response) => drip(response);
   await sendText(silent.chat, silent.chat.visitor, 'one');
   await sendText(dripping.chat, dripping.chat.visitor, 'one');
-  await until(async () => (await attemptsOf(silent)).length + (await attemptsOf(dripping)).length === 2);
+  await until(async () => (await attemptsOf(silent)).length + (await attemptsOf(dripping)).length === 2, 20_000);
   const [failed] = await attemptsOf(silent);
   assert.deepEqual([failed?.state, failed?.error], ['retrying', 'no complete answer within 15 seconds']);
   assert.ok((failed?.duration_ms ?? 0) >= 15_000 && (failed?.duration_ms ?? 0) < 17_000);

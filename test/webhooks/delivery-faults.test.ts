@@ -173,7 +173,7 @@ test('a process that was frozen past its lease writes no outcomes when it resume
   receiver.answer = () => 200;
   const elsewhere = { ...chat, server: cluster.reach(other) };
   await sendText(elsewhere, chat.visitor, 'third');
-  await until(() => receiver.arrived.length === 4);
+  await until(() => receiver.arrived.length === 4, 25_000);
   await until(async () => (await statesInLog(cluster, hook)).length === 3);
   // The frozen process gets a failure and would schedule a retry.
   for (const answer of answers) answer();

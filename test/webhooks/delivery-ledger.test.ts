@@ -63,7 +63,7 @@ test(
       const makingDue = keepMakingDue(world, isOver.signal);
       const [acknowledged] = await Promise.all([writeMessages(world, chats), injectFaults(world)]);
       await untilAllAccepted(receivers, acknowledged);
-      await until(async () => (await waiting(world)) === 0);
+      await until(async () => (await waiting(world)) === 0, 120_000);
       isOver.abort();
       await makingDue;
       await audit(world, receivers, acknowledged);

@@ -38,7 +38,7 @@ for (const { name, startPostgres } of versions)
     const acknowledged = await writeInOrder(engagements, isLong ? { seconds: 60, perSecond: 1_000 } : { seconds: 4 });
     const perSecond = Math.round(acknowledged.size / ((performance.now() - began) / 1_000));
     const haveAll = () => receivers.every(({ ledger }) => ledger.arrived >= acknowledged.size);
-    await until(haveAll).catch(() => undefined);
+    await until(haveAll, 60_000).catch(() => undefined);
     for (const { receiver } of receivers) await receiver.close();
     for (const { ledger, delayMs } of receivers) {
       const { displaced, repeated, overtaken } = ledger;

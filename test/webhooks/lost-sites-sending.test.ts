@@ -67,7 +67,7 @@ test('waiting deliveries of a site are not sent to a new URL if the webhook no l
       await until(async () => (await deliveriesOf(admin, id)).every(({ state }) => state === 'retrying'));
       const former = await loseSecond(setup);
       expectStatus(await ask(former, `PUT /webhooks/${id}`, { ...messages, url: next }), 200);
-      await until(async () => (await deliveriesOf(admin, id)).every(({ finished_at: at }) => at !== null));
+      await until(async () => (await deliveriesOf(admin, id)).every(({ finished_at: at }) => at !== null), 20_000);
       const ends = (await deliveriesOf(admin, id)).map(({ state, last_error: error }) => [state, error]);
       assert.deepEqual(ends, [
         ['discarded', 'the webhook was changed and no longer covers the site'],
@@ -93,7 +93,7 @@ test('deliveries that waited when the registrar lost the role are still sent to 
   await until(async () => (await deliveriesOf(admin, id)).some(({ state }) => state === 'retrying'));
   await loseSecond(setup);
   receiver.answer = () => 200;
-  await until(async () => (await deliveriesOf(admin, id)).every(({ state }) => state === 'delivered'));
+  await until(async () => (await deliveriesOf(admin, id)).every(({ state }) => state === 'delivered'), 20_000);
 });
 
 test('neither a recovery nor a replay sends events of a site that the webhook no longer covers', async () => {

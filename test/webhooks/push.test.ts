@@ -42,7 +42,7 @@ test(
       });
       assert.equal(hook.secret ?? null, null);
       for (const content of ['one', 'two']) await sendText(chat, chat.visitor, content);
-      await until(() => apple.pushes.length === 2);
+      await until(() => apple.pushes.length === 2, 10_000);
       assert.deepEqual(
         apple.pushes.map(({ headers, json }) => [headers[':path'], headers['apns-topic'], json.data.message.content]),
         [
@@ -53,7 +53,7 @@ test(
       assert.equal(apple.pushes[0]?.json.message, 'engagement.chat.message');
       // An event that is too long for Apple keeps the common fields, in the usual order.
       const long = await sendText(chat, chat.visitor, 'x'.repeat(5_000));
-      await until(() => apple.pushes.length === 3);
+      await until(() => apple.pushes.length === 3, 10_000);
       const { data } = apple.pushes[2]?.json ?? assert.fail();
       assert.deepEqual(Object.keys(data), ['event_type', 'event_id', 'dispatched_at', 'message', 'truncated']);
       assert.deepEqual([data.message.id, data.truncated], [long, true]);
@@ -61,7 +61,7 @@ test(
       apple.onPush = (push) => push.answer(410, { reason: 'Unregistered', timestamp: Date.now() + 60_000 });
       await end(chat);
       const show = async () => (await call(node, `GET /webhooks/${hook.id}`, { token: chat.own.admin })).body;
-      await until(async () => (await show()).enabled === false);
+      await until(async () => (await show()).enabled === false, 10_000);
       assert.equal((await show()).disabled_because, 'token_ended');
       const { body } = await call(node, `GET /webhooks/${hook.id}/deliveries?state=held`, { token: chat.own.admin });
       assert.deepEqual(

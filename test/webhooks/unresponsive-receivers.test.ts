@@ -68,7 +68,7 @@ test('after the first timeout of 15 s the next request times out after 5 s', { t
   const { chat, receiver } = setup;
   receiver.answer = () => () => undefined;
   await sendText(chat, chat.visitor, 'one');
-  await until(async () => (await attemptsOf(setup)).length === 2);
+  await until(async () => (await attemptsOf(setup)).length === 2, 60_000);
   const errors = (await attemptsOf(setup)).map(({ error }) => error);
   assert.deepEqual(errors, ['no complete answer within 15 seconds', 'no complete answer within 5 seconds']);
 });
@@ -86,7 +86,7 @@ test('an incomplete response is a timeout, unless its status is a success', asyn
     receiver.answer = begin(status);
     await server.database.sql`UPDATE destinations SET is_unresponsive = true WHERE id = ${setup.destinationId}`;
     await sendText(chat, chat.visitor, 'one');
-    await until(async () => (await attemptsOf(setup)).length === 1);
+    await until(async () => (await attemptsOf(setup)).length === 1, 15_000);
     const [first] = await attemptsOf(setup);
     assert.deepEqual([first?.state, first?.error], [state, 'no complete answer within 5 seconds']);
     assert.equal(await isUnresponsive(setup), isStillUnresponsive);
@@ -105,7 +105,7 @@ async function measureDelay(): Promise<void> {
   };
   await sendText(chat, chat.visitor, 'one');
   await sendText(chat, chat.visitor, 'two');
-  await until(() => delayMs > 0);
+  await until(() => delayMs > 0, 120_000);
   const attempts = (await attemptsOf(setup)).map(({ ms }) => ms);
   console.log(JSON.stringify({ delayMs, attempts }));
   assert.ok(delayMs > 50_000 && delayMs < 69_000, `${delayMs} ms`);

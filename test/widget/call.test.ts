@@ -122,7 +122,7 @@ test('a chat is upgraded to one-way video, then to two-way video, and can be joi
   await page.getByRole('button', { name: 'Accept' }).click();
   const desk = await joinAsOperator(shop, engagement, oneWay);
   await connected(page);
-  await until(async () => isPlaying(page, 'The other person'));
+  await until(async () => isPlaying(page, 'The other person'), 30_000);
   assert.equal(await page.getByLabel('You', { exact: true }).count(), 0, 'no camera was started');
   assert.equal((await desk.view()).remote.includes('video'), false);
   assert.deepEqual(await barriersOf(page), []);
@@ -151,7 +151,7 @@ test('a chat is upgraded to one-way video, then to two-way video, and can be joi
   assert.equal((await desk.view()).other.isGone, true);
   await page.getByRole('button', { name: 'Join with camera and microphone' }).click();
   await connected(page);
-  await until(async () => isPlaying(page, 'The other person'));
+  await until(async () => isPlaying(page, 'The other person'), 30_000);
   await desk.untilMore('frames');
   assert.deepEqual(complaints, []);
 });

@@ -11,7 +11,7 @@ import { makeApplicationToken } from '../support/world.ts';
 const server = await forThisFile(startTestServer());
 const browser = await forThisFile(openBrowser());
 
-const callMs = 120_000;
+const callMs = 40_000;
 
 /** Whether the video element plays: it has a size, and its time advances. */
 async function isPlaying(page: Page, label: string): Promise<boolean> {
