@@ -395,3 +395,16 @@ async function backendOfCopy(sql: Pool): Promise<number> {
   assert.ok(row);
   return row.pid;
 }
+
+test('a result is an array of its rows, and what else it knows is not enumerable', async (t) => {
+  const sql = pool(t, await emptyDatabase());
+  const rows = await sql`SELECT n FROM generate_series(1, 2) AS n`;
+  assert.deepEqual([...rows], [{ n: 1 }, { n: 2 }]);
+  assert.deepEqual([rows.count, rows.command, rows.columns.map(({ name }) => name)], [2, 'SELECT', ['n']]);
+  assert.deepEqual(Object.keys(rows), ['0', '1']);
+  assert.deepEqual(
+    Object.getOwnPropertyNames(rows),
+    ['0', '1', 'length'],
+    'own properties are what made a result slow',
+  );
+});
