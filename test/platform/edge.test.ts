@@ -337,7 +337,21 @@ test('every response has security headers', async () => {
     assert.equal(headers.get('x-content-type-options'), 'nosniff', path);
     assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/, path);
     assert.match(headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/, path);
+    for (const name of ['referrer-policy', 'x-frame-options', 'x-request-id', 'content-security-policy'])
+      assert.match(
+        headers.get(name) ?? '',
+        /^[^,]+$/,
+        `${path}: a ${name} that is sent twice would be joined by a comma`,
+      );
   }
+});
+
+test('a request that the process sends to itself has the same headers', async () => {
+  const sent = await call(server, 'GET /nowhere');
+  const injected = await server.app.inject({ method: 'GET', url: '/nowhere' });
+  const own = (names: Iterable<string>): string[] =>
+    [...names].filter((name) => /^(?:content-s|x-|referrer)/.test(name)).toSorted();
+  assert.deepEqual(own(Object.keys(injected.headers)), own(sent.headers.keys()));
 });
 
 test('half-open sockets get a response and are closed', { timeout: hangMs }, async () => {

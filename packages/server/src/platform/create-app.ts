@@ -16,6 +16,7 @@ import { isReceiving } from './multipart.ts';
 import { installPathPrefix } from './path-prefix.ts';
 import { diskFull, problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
 import { startDeadline } from './request-deadline.ts';
+import { callsStoreHeader, Response } from './response-head.ts';
 import { dataHeaders } from './security-headers.ts';
 import { serializerCompiler } from './serialization.ts';
 import { dropPorts, trustOf } from './trusted-proxies.ts';
@@ -56,6 +57,7 @@ export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = 
       connectionsCheckingInterval: 5_000,
       // The stream of a request without a body has ended before it is read, which is cheaper: see `dropContentType`.
       optimizeEmptyRequests: true,
+      ...(callsStoreHeader() ? { ServerResponse: Response } : {}),
     },
     genReqId: requestId,
     requestIdHeader: false,
@@ -82,6 +84,7 @@ export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = 
   });
   app.decorateRequest('sql');
   app.decorateRequest('refusedWith', null);
+  app.decorateReply('arrival', null);
   const headers = dataHeaders();
   const checkProxy = trustProxy === false ? warnOfProxy(log) : dropPorts;
   app.addHook('onRequest', (request, reply, done) => {
@@ -89,7 +92,9 @@ export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = 
     checkProxy(request.raw.headers);
     if (request.method !== 'GET') dropContentType(request.raw.headers);
     request.sql = sql;
-    reply.headers(headers).header('x-request-id', request.id);
+    if (reply.raw instanceof Response) reply.raw.requestId = request.id;
+    // A request of this process to itself (`app.inject`) has another kind of response.
+    else reply.headers(headers).header('x-request-id', request.id);
     if (request.url.includes('%00')) return done(new Refusal('malformed_request', 'The URL must not contain NUL.'));
     return done();
   });

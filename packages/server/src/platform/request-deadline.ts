@@ -11,38 +11,85 @@ const requestDeadlineMs = 22_000;
 /** One timer checks all requests: a timer for each would cost a request more than its authentication. */
 const checkEveryMs = 250;
 
-/** When each request in progress arrived, by the monotonic clock, in the order of arrival. */
-const arrivals = new Map<FastifyReply, number>();
+declare module 'fastify' {
+  interface FastifyReply {
+    /** `null` after the response has been sent. */
+    arrival: Arrival | null;
+  }
+}
+
+/**
+ * A request in progress. Arrivals are a list in the order of arrival, linked by themselves: entries of a Map, and of a WeakSet for the
+ * flag, cost a request more than its authentication.
+ */
+interface Arrival {
+  readonly reply: FastifyReply;
+  /** By the monotonic clock. */
+  at: number;
+  /** The answer is there, while hooks still work on it. The deadline does not replace it. */
+  isBeingSent: boolean;
+  previous: Arrival | null;
+  next: Arrival | null;
+}
+
+let oldest: Arrival | null = null;
+let newest: Arrival | null = null;
 let timer: NodeJS.Timeout | null = null;
-/** Replies whose answer is there, while hooks still work on it. The deadline does not replace it. */
-const isBeingSent = new WeakSet<FastifyReply>();
+
+function append(arrival: Arrival): void {
+  arrival.previous = newest;
+  if (newest === null) oldest = arrival;
+  else newest.next = arrival;
+  newest = arrival;
+}
+
+function remove(arrival: Arrival): void {
+  const { previous, next } = arrival;
+  if (previous === null) oldest = next;
+  else previous.next = next;
+  if (next === null) newest = previous;
+  else next.previous = previous;
+  arrival.previous = null;
+  arrival.next = null;
+}
 
 /** Must be called first for every request. */
 export function startDeadline(reply: FastifyReply): void {
-  arrivals.set(reply, performance.now());
+  reply.arrival = { reply, at: performance.now(), isBeingSent: false, previous: null, next: null };
+  append(reply.arrival);
   timer ??= setTimeout(checkDeadlines, checkEveryMs).unref();
+}
+
+function endDeadline(reply: FastifyReply): void {
+  if (reply.arrival !== null) remove(reply.arrival);
+  reply.arrival = null;
 }
 
 function checkDeadlines(): void {
   const now = performance.now();
-  for (const [reply, arrivedAt] of arrivals) {
-    // The next check would be too late.
-    if (now - arrivedAt < requestDeadlineMs - checkEveryMs) break;
-    arrivals.delete(reply);
-    if (reply.sent) continue;
+  // The next check would be too late for these.
+  const isDue = ({ at }: Arrival): boolean => now - at >= requestDeadlineMs - checkEveryMs;
+  for (let arrival = oldest; arrival !== null && isDue(arrival); arrival = oldest) {
+    const { reply } = arrival;
+    remove(arrival);
     // A slowly arriving body has its own limits, and no handler runs yet.
-    if (reply.request.raw.complete) refuse(reply);
-    else arrivals.set(reply, now);
+    if (reply.sent || reply.request.raw.complete) {
+      reply.arrival = null;
+      refuse(arrival);
+    } else {
+      arrival.at = now;
+      append(arrival);
+    }
   }
-  timer = arrivals.size === 0 ? null : setTimeout(checkDeadlines, checkEveryMs).unref();
+  timer = oldest === null ? null : setTimeout(checkDeadlines, checkEveryMs).unref();
 }
 
 /**
  * `reply.sent` is true only when the hooks that work on the answer are done. What the handler sends until then is dropped: Fastify would
  * send a second answer in its own format, with status 500.
  */
-function refuse(reply: FastifyReply): void {
-  if (isBeingSent.has(reply)) return;
+function refuse({ reply, isBeingSent }: Arrival): void {
+  if (reply.sent || isBeingSent) return;
   void reply.send(databaseUnavailable());
   reply.send = () => reply;
 }
@@ -70,11 +117,11 @@ export function installDeadline(app: App, log: Log): void {
     };
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
-    isBeingSent.add(reply);
+    if (reply.arrival !== null) reply.arrival.isBeingSent = true;
     done(null, payload);
   });
   app.addHook('onResponse', (_request, reply, done) => {
-    arrivals.delete(reply);
+    endDeadline(reply);
     done();
   });
 }
