@@ -9,7 +9,12 @@ import { watchTests } from './hanging-tests.ts';
  * Settings of V8 for test processes. Such a process lives for seconds and makes much garbage: with a young generation that starts
  * large, and without threads that collect garbage in parallel, the same tests use about an eighth less processor time.
  */
-const testProcessFlags = ['--min-semi-space-size=32', '--max-semi-space-size=64', '--single-threaded-gc'];
+const testProcessFlags = [
+  '--min-semi-space-size=32',
+  '--max-semi-space-size=64',
+  '--single-threaded-gc',
+  `--import=${new URL('running-test.ts', import.meta.url).href}`,
+];
 /** How often the limit is asked for again while it keeps files from starting. */
 const askAgainMs = 2_000;
 
