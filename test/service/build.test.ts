@@ -12,7 +12,9 @@ import type * as Built from '../../scripts/built.mjs';
 import { serverBuild } from '../../scripts/built.mjs';
 import { lineMappings } from '../../scripts/source-map.ts';
 import * as parts from '../../scripts/undici-parts.mjs';
-import { temporaryDirectory } from '../support/process.ts';
+import { urlOf } from '../support/cluster.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { launch, temporaryDirectory } from '../support/process.ts';
 
 /** The build of the server. That it runs is shown by every test that starts processes. */
 
@@ -97,6 +99,26 @@ test(
     }
   },
 );
+
+/** Node loads its own copy of undici with `fetch`, and with any import of node:http. */
+const reportClient = `process.once('exit', () => {
+  const client = process.moduleLoadList.some((name) => name.includes('/undici/'));
+  process.stderr.write(client ? 'a second client' : 'no second client');
+});`;
+
+test('a start loads no second HTTP client', async () => {
+  const directory = temporaryDirectory();
+  try {
+    const report = `--import "data:text/javascript,${encodeURIComponent(reportClient)}"`;
+    const DATABASE_URL = urlOf(await cloneDatabase());
+    const usher = launch({ dataDir: directory.path, environment: { DATABASE_URL, NODE_OPTIONS: report } });
+    await usher.ready();
+    assert.equal(await usher.stop(), 0);
+    assert.match(usher.errors, /no second client$/);
+  } finally {
+    directory.remove();
+  }
+});
 
 test('the parts of undici in the build send the same requests as the whole', async () => {
   const server = createServer((request, response) => {

@@ -6,7 +6,7 @@ import { linkPath, makeLink } from './identity/sign-in/links.ts';
 import { ensureSigningKey } from './identity/signing-keys.ts';
 import { openRowChanges } from './platform/row-changes.ts';
 import { ClockWatch } from './platform/clock-watch.ts';
-import { databaseErrorCode, isDatabaseUnavailable, isDiskFull, type Sql } from './platform/database.ts';
+import { databaseErrorCode, isDatabaseUnavailable, isDiskFull, type Database, type Sql } from './platform/database.ts';
 import { DatabaseSession } from './platform/database-session.ts';
 import { StartError } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
@@ -48,7 +48,17 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
   try {
     const onRetry = ({ file }: Migration): void =>
       log.warn({ migration: file }, 'a migration waits for a lock; trying again');
-    await migrate(storage.database, ensureSigningKey, { mode: config.migrate, onRetry });
+    let hasAccount = false;
+    const after = async (sql: Sql): Promise<void> => {
+      await ensureSigningKey(sql);
+      hasAccount = (await findFirstSuperManager(sql, 'any')) !== null;
+    };
+    await migrate(storage.database, after, { mode: config.migrate, onRetry });
+    // The first account is created last, so that a failed start shows no key. One that is there is opened while the app is built.
+    const opening = hasAccount ? openFirstAccount(storage.database, config) : null;
+    // It may fail before it is awaited.
+    opening?.catch(() => undefined);
+    closers.push(async () => void (await Promise.allSettled([opening])));
     const changes = await openRowChanges(storage.database.address);
     closers.push(async () => changes.close());
     const session = await DatabaseSession.open(storage.database.address);
@@ -65,16 +75,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     });
     const stopHousekeeping = startHousekeeping({ sweeps, clock, log, work: metrics.work });
     closers.push(async () => stopHousekeeping());
-    // The account is created last, so that a failed start shows no key, and under the lock of the migrations, so that only one
-    // process creates it.
-    let firstKey: NewKey | null = null;
-    let linkToken: string | null = null;
-    await migrate(storage.database, async (sql) => {
-      const { made, key } = await ensureFirstAccount(sql, config.adminKey);
-      firstKey = key;
-      // Whoever starts the embedded database controls this machine. With an external database, others may read the output.
-      if (made || config.databaseUrl === null) linkToken = await firstLink(sql);
-    });
+    const { firstKey, linkToken } = await (opening ?? openFirstAccount(storage.database, config));
     await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
       throw new StartError(`${cannotListen('PORT', config, error.code)}${describeNewKey(firstKey)}`, {
         cause: error,
@@ -106,6 +107,23 @@ function lostDatabase(error: unknown): StartError | null {
     ? 'The disk of the database is full. Free some space, and start Usher again.'
     : `The database stopped responding during the start (${code ?? 'unknown reason'}). Check that it runs and is not overloaded, and start Usher again.`;
   return new StartError(text, { cause: error });
+}
+
+interface OpenedAccount {
+  readonly firstKey: NewKey | null;
+  readonly linkToken: string | null;
+}
+
+/** Creates the first account if there is none, under the lock of the migrations, so that only one process creates it. */
+async function openFirstAccount(database: Database, config: Config): Promise<OpenedAccount> {
+  let opened: OpenedAccount = { firstKey: null, linkToken: null };
+  await migrate(database, async (sql) => {
+    const { made, key } = await ensureFirstAccount(sql, config.adminKey);
+    // Whoever starts the embedded database controls this machine. With an external database, others may read the output.
+    const linkToken = made || config.databaseUrl === null ? await firstLink(sql) : null;
+    opened = { firstKey: key, linkToken };
+  });
+  return opened;
 }
 
 async function firstLink(sql: Sql): Promise<string | null> {

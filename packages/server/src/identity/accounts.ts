@@ -83,8 +83,10 @@ export async function ensureFirstAccount(sql: Sql, chosen: NewKey | null): Promi
 /** Stores the key from the settings. A changed secret ends the sessions that were opened with the old one. */
 async function setChosenKey(sql: Sql, { accountId, operatorId }: FirstSuperManager, chosen: NewKey): Promise<void> {
   const current = await findKeyOwner(sql, chosen.id);
-  if (current !== null && !(await verifySecret(chosen.secret, current.secretHash)))
+  if (current !== null) {
+    if (await verifySecret(chosen.secret, current.secretHash)) return;
     await endSessionsOfKey(sql, chosen.id);
+  }
   const secretHash = await hashSecret(chosen.secret);
   await sql`
     INSERT INTO api_keys (id, account_id, operator_id, secret_hash)

@@ -1,6 +1,8 @@
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { renderMetrics, type Metrics } from './metrics.ts';
+
+// See security-headers.ts: an import of node:http would load a second HTTP client.
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface MetricsServer {
   readonly port: number;
