@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serverProgram } from '../scripts/built.mjs';
+import { allocatorSettings, serverProgram } from '../scripts/built.mjs';
 import { runningEmbeddedPostgres } from '../packages/server/src/platform/embedded-postgres.ts';
 import { urlOf } from '../test/support/cluster.ts';
 import { end, freePort, hasEnded, start } from './processes.ts';
@@ -46,6 +46,7 @@ export async function startUsher(
   const child = start(scope, {
     args: [serverProgram(), 'serve'],
     env: {
+      ...allocatorSettings,
       PORT: String(port),
       USHER_DATA_DIR: dataDir,
       ...(databaseUrl === null ? {} : { DATABASE_URL: databaseUrl }),

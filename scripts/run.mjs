@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isBuilt, serverBuild, serverProgram } from './built.mjs';
+import { allocatorSettings, isBuilt, serverBuild, serverProgram } from './built.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const oldestNode = 26;
@@ -107,8 +107,12 @@ checkRuntime();
 if (withPeers.includes(name)) install(join(root, 'bench'), 'what the benchmarks compare with');
 if (withBuild.includes(name)) build();
 if (name === 'build') process.exit(0);
-const own = ofServer.includes(name) ? [serverProgram()] : [];
-const child = spawn(runtime, [...own, ...program, ...withPaths(rest)], { cwd: root, stdio: 'inherit' });
+const isOfServer = ofServer.includes(name);
+const child = spawn(runtime, [...(isOfServer ? [serverProgram()] : []), ...program, ...withPaths(rest)], {
+  cwd: root,
+  env: isOfServer ? { ...allocatorSettings, ...process.env } : process.env,
+  stdio: 'inherit',
+});
 // Forwards signals to the server. A terminal also signals the child itself; receiving a signal twice is harmless.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)));

@@ -58,6 +58,8 @@ async function completion([shell = '']: readonly string[]): Promise<string> {
   return completionScript(known, options);
 }
 
+// The allocator has read it. PostgreSQL, which frees and allocates large blocks with every query, must not inherit it.
+delete process.env['MALLOC_MMAP_THRESHOLD_'];
 try {
   await run(process.argv.slice(2));
 } catch (error) {
