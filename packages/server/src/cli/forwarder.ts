@@ -1,5 +1,5 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
 import { Agent, request } from 'undici';
+import { HmacKey } from '../webhooks/channels/hmac-key.ts';
 import { signatureHeaders } from '../webhooks/channels/signature.ts';
 import { describeError } from './api.ts';
 
@@ -30,7 +30,7 @@ interface ForwarderOptions {
 /** Sends events to one URL as a webhook would, but without retries. */
 export class Forwarder {
   readonly #options: ForwarderOptions;
-  readonly #key: KeyObject;
+  readonly #key: HmacKey;
   readonly #agent = new Agent({ connect: { timeout: connectMs }, connections, pipelining: 1 });
   readonly #lanes = new Map<string, Promise<void>>();
   readonly #waiting = new Set<Promise<void>>();
@@ -38,7 +38,7 @@ export class Forwarder {
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
-    this.#key = createSecretKey(options.secret);
+    this.#key = new HmacKey(options.secret);
   }
 
   /** Resolves when the next event may be forwarded. */

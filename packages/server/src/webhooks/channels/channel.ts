@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
 import type Type from 'typebox';
 import type { Config } from '../../config.ts';
@@ -8,6 +7,7 @@ import type { Sql } from '../../platform/database.ts';
 import type { Violation } from '../../platform/errors.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Attempt } from './attempt.ts';
+import type { HmacKey } from './hmac-key.ts';
 
 /** Where a webhook comes from: `attached` to a ticket or request, or `registered` by a super_manager. */
 export type WebhookSource = 'registered' | 'attached';
@@ -81,8 +81,8 @@ export interface StoredWebhook {
 
 /** Until the given time, requests are signed with the former key too. */
 export interface SigningKeys {
-  readonly current: KeyObject | null;
-  readonly former: { readonly key: KeyObject; readonly until: Date } | null;
+  readonly current: HmacKey | null;
+  readonly former: { readonly key: HmacKey; readonly until: Date } | null;
 }
 
 /** A destination during one lease. A new lease is a new object with its own connections. */

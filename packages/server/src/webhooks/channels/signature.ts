@@ -1,5 +1,5 @@
-import { createHmac, type KeyObject } from 'node:crypto';
 import type { OutgoingEvent, SigningKeys } from './channel.ts';
+import { HmacKey } from './hmac-key.ts';
 
 /** The input of a signature by Standard Webhooks, which uses a shared secret. */
 interface SignatureInput {
@@ -10,16 +10,16 @@ interface SignatureInput {
   /** The body, byte for byte as it is sent. */
   readonly body: string | Buffer;
   /** The request is signed with each of them: the current secret and, after a rotation, the former one. None: it is not signed. */
-  readonly secrets: readonly (Buffer | KeyObject)[];
+  readonly secrets: readonly (Buffer | HmacKey)[];
 }
 
-/** Takes about 4.5 µs with one secret; a reused `KeyObject` saves a tenth of it. */
+/** A reused `HmacKey` is cheaper than the bytes of a secret. */
 export function signatureHeaders({ id, timestampSec, body, secrets }: SignatureInput): Record<string, string> {
   const head = { 'webhook-id': id, 'webhook-timestamp': String(timestampSec) };
   if (secrets.length === 0) return head;
   const signatures = secrets.map((secret) => {
-    const hmac = createHmac('sha256', secret).update(`${id}.${timestampSec}.`).update(body);
-    return `v1,${hmac.digest('base64')}`;
+    const key = secret instanceof HmacKey ? secret : new HmacKey(secret);
+    return `v1,${key.sign(`${id}.${timestampSec}.`, body)}`;
   });
   return { ...head, 'webhook-signature': signatures.join(' ') };
 }
@@ -30,7 +30,7 @@ export function signedHeaders({ id, json }: OutgoingEvent, keys: SigningKeys): R
   return signatureHeaders({ id, timestampSec: Math.floor(now / 1_000), body: json, secrets: keysAt(keys, now) });
 }
 
-function keysAt({ current, former }: SigningKeys, now: number): readonly KeyObject[] {
+function keysAt({ current, former }: SigningKeys, now: number): readonly HmacKey[] {
   if (current === null) return [];
   return former === null || former.until.getTime() <= now ? [current] : [current, former.key];
 }

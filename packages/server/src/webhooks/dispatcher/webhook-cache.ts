@@ -1,4 +1,3 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import type { DestinationId } from '../../events/destination.ts';
 import { purposeOfCredentials, purposeOfSecret, secretBytes } from '../channels/webhook-secret.ts';
@@ -7,6 +6,7 @@ import type { RowChanges } from '../../platform/row-changes.ts';
 import type { Sql } from '../../platform/database.ts';
 import { RowCache } from '../../platform/row-cache.ts';
 import type { Channel, Send, SigningKeys, WebhookSource } from '../channels/channel.ts';
+import { HmacKey } from '../channels/hmac-key.ts';
 import type { OpenChannels } from '../channels/open-channels.ts';
 
 /** What the dispatcher needs to know about a webhook. */
@@ -122,9 +122,9 @@ async function credentialsOf(
   return JSON.parse(await sealer.open(credentials, purposeOfCredentials(id))) as Record<string, string>;
 }
 
-async function keyOf(sealed: Buffer | null, id: string, sealer: Sealer): Promise<KeyObject | null> {
+async function keyOf(sealed: Buffer | null, id: string, sealer: Sealer): Promise<HmacKey | null> {
   if (sealed === null) return null;
   const bytes = secretBytes(await sealer.open(sealed, purposeOfSecret(id)));
   if (bytes === null) throw new Error(`the secret of the webhook ${id} is invalid`);
-  return createSecretKey(bytes);
+  return new HmacKey(bytes);
 }
