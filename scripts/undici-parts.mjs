@@ -3,12 +3,11 @@
 import api from 'undici/lib/api/index.js';
 import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
-import Client from 'undici/lib/dispatcher/client.js';
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
 
 Object.assign(Dispatcher.prototype, api);
 
-export { Agent, buildConnector, Client };
+export { Agent, buildConnector };
 
 /** As undici has it, except that the dispatcher must be given. */
 export async function request(url, { dispatcher, ...options }) {

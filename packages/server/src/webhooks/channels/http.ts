@@ -4,9 +4,8 @@ import Type from 'typebox';
 import { oneOf } from '../../platform/schema.ts';
 import type { Channel, ChannelContext, DestinationOrigin, OpenChannel, Send, StoredWebhook } from './channel.ts';
 import { WebhookConnectors } from './http/connectors.ts';
+import { requestsFor } from './http/request.ts';
 import { HttpSender } from './http/sender.ts';
-import { signedHeaders } from './signature.ts';
-import { traceHeaders } from './trace-headers.ts';
 
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type WebhookMethod = (typeof methods)[number];
@@ -65,15 +64,8 @@ class HttpSenders implements OpenChannel {
 
   senderFor({ url, method, headers, keys, source }: StoredWebhook): Send {
     if (method === null) throw new Error('the stored webhook has no method');
-    const { pathname, search } = new URL(url);
-    const request = { method, path: `${pathname}${search}` };
-    const constant = headersOf(headers);
-    // A registration may have a header of this name, which is sent instead.
-    const hasOwnTrace = Object.keys(headers).some((name) => name.toLowerCase() === 'traceparent');
-    return async (event, destination, answerMs) => {
-      const signed = { ...(hasOwnTrace ? {} : traceHeaders(event)), ...constant, ...signedHeaders(event, keys) };
-      return this.#senderTo(destination, source).send({ ...request, headers: signed, body: event.json }, answerMs);
-    };
+    const requestOf = requestsFor({ method, url: new URL(url), headers, keys });
+    return async (event, destination, answerMs) => this.#senderTo(destination, source).send(requestOf(event), answerMs);
   }
 
   closeDestination(destination: DestinationOrigin): void {
@@ -94,16 +86,4 @@ class HttpSenders implements OpenChannel {
     this.#senders[source].set(destination, sender);
     return sender;
   }
-}
-
-const agent = 'Usher-Webhooks/1';
-
-/** The headers of every request. A registration may replace User-Agent and Content-Type. */
-function headersOf(given: Readonly<Record<string, string>>): Record<string, string> {
-  const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
-  return {
-    ...given,
-    ...(names.has('user-agent') ? {} : { 'user-agent': agent }),
-    ...(names.has('content-type') ? {} : { 'content-type': 'application/json' }),
-  };
 }
