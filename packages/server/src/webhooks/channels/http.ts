@@ -65,7 +65,7 @@ class HttpSenders implements OpenChannel {
   senderFor({ url, method, headers, keys, source }: StoredWebhook): Send {
     if (method === null) throw new Error('the stored webhook has no method');
     const requestOf = requestsFor({ method, url: new URL(url), headers, keys });
-    return async (event, destination, answerMs) => this.#senderTo(destination, source).send(requestOf(event), answerMs);
+    return (event, destination, answerMs) => this.#senderTo(destination, source).send(requestOf(event), answerMs);
   }
 
   closeDestination(destination: DestinationOrigin): void {

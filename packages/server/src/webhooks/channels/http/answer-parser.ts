@@ -82,6 +82,8 @@ export class AnswerParser {
   /** The beginning of a line whose end has not been received. */
   #partial = '';
   #headBytes = 0;
+  /** The status line that was parsed last, with its version and status. */
+  #statusLine = '';
   #isHttp11 = false;
   #headStatus = 0;
   #length: number | null = null;
@@ -89,6 +91,8 @@ export class AnswerParser {
   #connection = '';
   #keepAlive = '';
   #hasUpgrade = false;
+  readonly #connectionOptions = new LastResult(optionsOf);
+  readonly #idleTime = new LastResult(idleTime);
   /** Bytes of the body or chunk that have not been received. */
   #left = 0;
   #bodyBytes = 0;
@@ -234,13 +238,15 @@ export class AnswerParser {
   }
 
   #takeStatus(line: string): void {
+    this.#state = 'headers';
+    if (line === this.#statusLine) return;
     const [, version, status] = statusLine.exec(line) ?? [];
     if (version === undefined || status === undefined || status < '100') {
       throw new ProtocolError(line.startsWith('HTTP/') ? 'Invalid status line' : 'Expected HTTP/, RTSP/ or ICE/');
     }
     this.#isHttp11 = version === '1.1';
     this.#headStatus = Number(status);
-    this.#state = 'headers';
+    this.#statusLine = line;
   }
 
   #takeHeader(line: string): void {
@@ -286,7 +292,7 @@ export class AnswerParser {
   }
 
   #endHead(): void {
-    const options = optionsOf(this.#connection);
+    const options = this.#connectionOptions.of(this.#connection);
     const isPersistent = !options.includes('close') && (this.#isHttp11 || options.includes('keep-alive'));
     if (this.#length !== null && this.#transferEncoding !== '')
       throw new ProtocolError("Content-Length can't be present with Transfer-Encoding");
@@ -295,7 +301,7 @@ export class AnswerParser {
     this.#state = this.#stateOfBody();
     const hasUnwantedBody = hasNoBody(this.#headStatus) && (this.#transferEncoding !== '' || (this.#length ?? 0) > 0);
     if (isPersistent && !hasUnwantedBody && this.#state !== 'body_until_close')
-      this.#idleMs = idleTime(this.#keepAlive);
+      this.#idleMs = this.#idleTime.of(this.#keepAlive);
   }
 
   #stateOfBody(): State {
@@ -338,6 +344,25 @@ export class AnswerParser {
     const name = line.slice(0, this.#checkHeader(line)).toLowerCase();
     if (name === 'content-length' || name === 'transfer-encoding')
       throw new ProtocolError(`${name} can't be present in trailers`);
+  }
+}
+
+/** Remembers the last result, because a receiver says the same in every answer. */
+class LastResult<T> {
+  readonly #compute: (text: string) => T;
+  #text = '';
+  #result: T;
+
+  constructor(compute: (text: string) => T) {
+    this.#compute = compute;
+    this.#result = compute('');
+  }
+
+  of(text: string): T {
+    if (text === this.#text) return this.#result;
+    this.#text = text;
+    this.#result = this.#compute(text);
+    return this.#result;
   }
 }
 

@@ -17,6 +17,7 @@ export class HttpSender {
   readonly #connections = new Set<HttpConnection>();
   #idle: HttpConnection[] = [];
   readonly #exchanges = new Set<Exchange>();
+  readonly #soon: { readonly connection: HttpConnection; readonly exchange: Exchange }[] = [];
   #watch: NodeJS.Timeout | null = null;
   #isClosed = false;
 
@@ -38,7 +39,7 @@ export class HttpSender {
       this.#watch ??= setInterval(() => this.#check(), checkEveryMs).unref();
       const connection = this.#takeIdle();
       if (connection === null) this.#open(exchange);
-      else setImmediate(() => this.#sendOver(connection, exchange));
+      else this.#sendSoon(connection, exchange);
     });
   }
 
@@ -62,9 +63,17 @@ export class HttpSender {
   }
 
   /**
-   * Sends over a connection that was idle, after the events that its socket already had: the receiver may have closed it, or sent
+   * Sends over a connection that was idle, after the events that its socket already has: the receiver may have closed it, or sent
    * something that belongs to no request. Nothing of the request was sent before, so another connection can be opened for it.
    */
+  #sendSoon(connection: HttpConnection, exchange: Exchange): void {
+    this.#soon.push({ connection, exchange });
+    if (this.#soon.length > 1) return;
+    setImmediate(() => {
+      for (const each of this.#soon.splice(0)) this.#sendOver(each.connection, each.exchange);
+    });
+  }
+
   #sendOver(connection: HttpConnection, exchange: Exchange): void {
     if (exchange.isSettled) {
       if (!connection.isClosed) this.#idle.push(connection);
