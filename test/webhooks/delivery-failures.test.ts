@@ -123,6 +123,16 @@ const refusals: readonly (readonly [string, ReceiverAnswer, Partial<LoggedAttemp
     (_, response) => response.writeHead(500).end('a\0b'),
     { status: 500, answer: 'a\uFFFDb', error: 'answered with status 500' },
   ],
+  [
+    'a response with quotes, backslashes, braces and line breaks',
+    (_, response) => response.writeHead(500).end('{"a": "\\"b\\\\", NULL}\r\n\t\'õ👋,'),
+    { status: 500, answer: '{"a": "\\"b\\\\", NULL}\r\n\t\'õ👋,', error: 'answered with status 500' },
+  ],
+  [
+    'a response with the text NULL',
+    (_, response) => response.writeHead(500).end('NULL'),
+    { status: 500, answer: 'NULL', error: 'answered with status 500' },
+  ],
 ];
 for (const [name, answer, expected] of refusals)
   test(`${name} is a failure and is retried after about 5 s`, async () => {

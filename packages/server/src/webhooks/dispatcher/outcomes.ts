@@ -45,7 +45,8 @@ export async function writeOutcomes(
 ): Promise<Set<DestinationId>> {
   const epochs = new Map(outcomes.map(({ delivery, epoch }) => [delivery.destinationId, epoch]));
   const places = new Map([...epochs.keys()].map((id, index) => [id, index + 1]));
-  const rows = JSON.stringify(outcomes.toSorted(byId).map((outcome) => rowOf(outcome, places)));
+  const sorted = outcomes.toSorted(byId);
+  const column = (valueOf: (outcome: Outcome) => ArrayElement): string => arrayLiteral(sorted, valueOf);
   const ours = await sql<{ id: DestinationId }[]>`
     WITH ours AS (
            SELECT d.id, h.place
@@ -58,9 +59,19 @@ export async function writeOutcomes(
               FOR SHARE OF d),
          outcomes AS (
            SELECT o.*, ours.id AS destination_id, to_timestamp(o.at_ms / 1000) AS at
-             FROM json_to_recordset(${rows}::text::json) AS o (
-                    id uuid, place integer, at_ms float8, state text, is_final boolean, delay_ms float8, parked boolean,
-                    duration_ms integer, status integer, answer text, error text)
+             FROM unnest(${column(({ delivery }) => delivery.id)}::text::uuid[],
+                         -- The index of the destination, which is shorter than its id.
+                         ${column(({ delivery }) => places.get(delivery.destinationId) ?? null)}::text::integer[],
+                         ${column(({ at }) => at.getTime())}::text::float8[],
+                         ${column(({ state }) => state)}::text::text[],
+                         ${column(({ state }) => isFinal(state))}::text::boolean[],
+                         ${column(({ delayMs }) => delayMs)}::text::float8[],
+                         ${column(({ parked }) => parked)}::text::boolean[],
+                         ${column(({ attempt }) => attempt?.durationMs ?? null)}::text::integer[],
+                         ${column(({ attempt }) => attempt?.status ?? null)}::text::integer[],
+                         ${column(({ attempt }) => quoted(attempt?.answer ?? null))}::text::text[],
+                         ${column(({ attempt, note }) => quoted(storableError(attempt?.error ?? note)))}::text::text[])
+                    AS o (id, place, at_ms, state, is_final, delay_ms, parked, duration_ms, status, answer, error)
              JOIN ours ON ours.place = o.place),
          done AS (
            DELETE FROM deliveries d
@@ -105,23 +116,23 @@ function isFinal(state: Outcome['state']): boolean {
 const maxErrorLength = 1_000;
 
 /** Errors may contain foreign text, such as names in a certificate. PostgreSQL does not accept every string. */
-function storableError(error: string | null): string | undefined {
-  return error?.slice(0, maxErrorLength).toWellFormed().replaceAll('\0', '\uFFFD');
+function storableError(error: string | null): string | null {
+  return error?.slice(0, maxErrorLength).toWellFormed().replaceAll('\0', '\uFFFD') ?? null;
 }
 
-/** `place` is the index of the destination, which is shorter than its id. Nulls are left out. */
-function rowOf({ delivery, at, state, delayMs, parked, attempt, note }: Outcome, places: ReadonlyMap<string, number>) {
-  return {
-    id: delivery.id,
-    place: places.get(delivery.destinationId),
-    at_ms: at.getTime(),
-    state,
-    is_final: isFinal(state),
-    delay_ms: delayMs ?? undefined,
-    parked,
-    duration_ms: attempt?.durationMs,
-    status: attempt?.status ?? undefined,
-    answer: attempt?.answer ?? undefined,
-    error: storableError(attempt?.error ?? note),
-  };
+type ArrayElement = string | number | boolean | null;
+
+/**
+ * A column of the outcomes as an array of PostgreSQL, which it reads faster than JSON. The driver would escape every element;
+ * here only `quoted` ones are.
+ */
+function arrayLiteral(outcomes: readonly Outcome[], valueOf: (outcome: Outcome) => ArrayElement): string {
+  let elements = '';
+  for (const outcome of outcomes) elements += `,${valueOf(outcome) ?? 'NULL'}`;
+  return `{${elements.slice(1)}}`;
+}
+
+/** An element that may contain any character. */
+function quoted(text: string | null): string | null {
+  return text === null ? null : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }
