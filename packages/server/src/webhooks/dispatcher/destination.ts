@@ -12,8 +12,8 @@ import type { DeliveryQuery } from './store.ts';
 /** Deliveries read for a destination at once, and the limit in memory. */
 const batch = 500;
 const maxInMemory = 1_000;
-/** More deliveries are read when fewer than this are ready. */
-const lowWaterMark = 128;
+/** More deliveries are read when fewer than this are ready: enough to send while outcomes are written and the next ones read. */
+const lowWaterMark = 256;
 /** With this many blocked lanes, no fresh deliveries are read, only delayed ones. */
 export const maxBlockedLanes = 10_000;
 /** Fresh deliveries are read from the beginning this often, whatever the watermark is. */
