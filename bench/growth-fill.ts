@@ -55,7 +55,7 @@ async function fillPeople(sql: Sql, { accountId, siteId }: HistoryOwner, size: H
 
 const notes = JSON.stringify({ source: null, platform: 'web', mediaOptions: null, message: null, webhooks: [] });
 
-/** Oldest first. One of ten was transferred by an operator to the next. */
+/** Oldest first. One of ten was transferred by an operator to the next. Operators have two teams. */
 async function fillEngagements(
   sql: Sql,
   { accountId, siteId, selfId }: HistoryOwner,
@@ -65,6 +65,7 @@ async function fillEngagements(
     CREATE TEMP TABLE life AS
     SELECT n, md5('engagement ' || n)::uuid AS id, md5('visitor ' || n / 5)::uuid AS visitor_id,
            CASE WHEN n % 100 = 0 THEN ${selfId}::uuid ELSE md5('operator ' || 1 + n % ${size.operators}::integer)::uuid END AS operator_id,
+           ARRAY[md5('team ' || n % 20)::uuid, md5('team ' || 20 + n % 25)::uuid] AS team_ids,
            date_trunc('milliseconds', now() - (${size.engagements}::integer - n) * interval '1 day' * ${historyDays}::integer / ${size.engagements}::integer) AS at
       FROM generate_series(0, ${size.engagements}::integer - 1) n`;
   await sql`
@@ -78,13 +79,13 @@ async function fillEngagements(
                              media, request_id, ticket_id, queue_id, end_reason, started_at, ended_at, updated_at, operator_team_ids)
     SELECT id, ${accountId}, ${siteId}, ${siteId}, visitor_id, operator_id, md5('sub ' || n)::uuid,
            at + CASE WHEN n % 10 = 0 THEN interval '2 minutes' ELSE interval '0' END, 'text', md5('request ' || n)::uuid,
-           md5('ticket ' || n)::uuid, md5('queue ' || n % 10)::uuid, 'operator_hung_up', at, at + interval '5 minutes', at, '{}'
+           md5('ticket ' || n)::uuid, md5('queue ' || n % 10)::uuid, 'operator_hung_up', at, at + interval '5 minutes', at, team_ids
       FROM life`;
   await sql`
     INSERT INTO sub_engagements (id, account_id, engagement_id, operator_id, site_id, media, started_at, ended_at, operator_team_ids,
                                  engagement_started_at)
     SELECT md5('former ' || n)::uuid, ${accountId}, id, md5('operator ' || 1 + (n / 10) % ${size.operators}::integer)::uuid, ${siteId}, 'text',
-           at, at + interval '2 minutes', '{}', at
+           at, at + interval '2 minutes', team_ids, at
       FROM life WHERE n % 10 = 0`;
   await sql`
     INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target, type, content, status,
@@ -113,8 +114,8 @@ async function fillVisits(sql: Sql, { accountId, siteId }: HistoryOwner): Promis
 async function fillPresence(sql: Sql, { accountId, siteId }: HistoryOwner, size: HistorySize): Promise<void> {
   await sql`
     INSERT INTO presence_intervals (account_id, operator_id, engaged, available, media, site_ids, team_ids, started_at, ended_at)
-    SELECT ${accountId}, md5('operator ' || 1 + n % ${size.operators}::integer)::uuid, n % 2 = 0, true, '{text}', ARRAY[${siteId}::uuid],
-           ARRAY[NULL::uuid], at, at + interval '10 minutes'
+    SELECT ${accountId}, md5('operator ' || 1 + n % ${size.operators}::integer)::uuid, n % 2 = 0, true, '{text}',
+           ARRAY[${siteId}::uuid, ${siteId}::uuid], team_ids, at, at + interval '10 minutes'
       FROM life`;
 }
 

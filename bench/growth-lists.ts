@@ -174,7 +174,13 @@ function reports(siteId: string): ListRequest[] {
     ].flatMap((path) => [
       report(`GET ${path} of a month by day`, `${path}?${dates(30)}&granularity=day`),
       report(`GET ${path} of the whole history`, `${path}?${dates(historyDays)}`),
-      report(`GET ${path} of the whole history by operator`, `${path}?${dates(historyDays)}&dimensions[]=operator_id`),
+      report(`GET ${path} of the whole history by day`, `${path}?${dates(historyDays)}&granularity=day`),
+      ...['operator_id', 'site_id', 'team_id'].map((dimension) =>
+        report(
+          `GET ${path} of the whole history by ${dimension.replace('_id', '')}`,
+          `${path}?${dates(historyDays)}&dimensions[]=${dimension}`,
+        ),
+      ),
     ]),
   ];
 }

@@ -1,7 +1,7 @@
 import type { Medium } from '@usher/contract/media';
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
-import { intervalEnd, intervalsInRange, presenceType } from '../statistics/facts.ts';
+import { intervalsInRange, presenceType } from '../statistics/facts.ts';
 
 export interface IntervalRow {
   /** The sequence number of the interval: it grows with each interval of an operator. */
@@ -31,15 +31,14 @@ interface IntervalFilter {
  * ended; then it ends with the lease, even if no turn has recorded that yet.
  */
 export async function listIntervals(sql: Sql, filter: IntervalFilter): Promise<IntervalRow[]> {
-  const { operatorIds, from, after, limit } = filter;
+  const { operatorIds, after, limit } = filter;
   return sql<IntervalRow[]>`
     SELECT kept.id::float8 AS number, kept.operator_id, ${presenceType(sql)} AS type, kept.media, kept.reason,
-           kept.started_at, CASE WHEN kept.ended_at IS NOT NULL OR ends.at < now() THEN ends.at END AS ended_at
+           kept.started_at, CASE WHEN kept.ended_at IS NOT NULL OR kept.until < now() THEN kept.until END AS ended_at
       FROM (${intervalsInRange(sql, filter)}) AS kept
-     CROSS JOIN LATERAL (SELECT ${intervalEnd(sql)} AS at) AS ends
      WHERE (${operatorIds === null} OR kept.operator_id = ANY(${[...(operatorIds ?? [])]}::uuid[]))
        AND kept.id > ${after}
-       AND ends.at > ${from} AND ends.at > kept.started_at
+       AND kept.until > kept.started_at
      ORDER BY kept.id
      LIMIT ${limit}`;
 }

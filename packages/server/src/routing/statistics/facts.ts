@@ -3,19 +3,28 @@ import { isUuid, type AccountId, type SiteId } from '../../platform/ids.ts';
 import { isId, type Dimension, type Filter } from './filter.ts';
 import type { StatisticsQuery } from './query.ts';
 
-/**
- * What a statistic counts, as SQL. One row is one fact: a sub-engagement, a visit of a queue, or a presence interval. An operator
- * may have several sites and teams; if `isRepeated`, a fact may have one row for each.
- */
+/** What a statistic counts, as SQL. One row is one fact: a sub-engagement, a visit of a queue, or a presence interval. */
 export interface Facts {
   /** The FROM clause, limited to the sites and the range by an index. */
   readonly source: Piece;
-  /** Identifies a fact. */
-  readonly id: Piece;
   readonly startedAt: Piece;
   readonly endedAt: Piece;
   readonly columns: Readonly<Record<Dimension, Piece>>;
-  readonly isRepeated: boolean;
+  /** `null`: a fact has one value of each dimension. */
+  readonly memberships: Memberships | null;
+}
+
+/**
+ * An operator may have several sites and teams, so a fact may belong to several groups. Thousands of facts have the same sites and
+ * teams; they are added up first, and their sums are repeated for each site and team.
+ */
+export interface Memberships {
+  /** The columns of a fact with all its sites or teams. */
+  readonly lists: readonly string[];
+  /** Joins one row for each site and team to `sums`, which has the lists as columns. */
+  readonly join: Piece;
+  /** The dimensions that differ between these rows. */
+  readonly columns: Partial<Readonly<Record<Dimension, Piece>>>;
 }
 
 /** Whether the query groups or filters by any of the dimensions. */
@@ -45,33 +54,29 @@ const missing = (sql: Sql): Readonly<Record<Dimension, Piece>> => ({
  */
 export function subEngagements(sql: Sql, { siteIds, from, to }: StatisticsQuery, uses: Uses): Facts {
   const sites = [...siteIds];
-  const team = uses('team_id');
   return {
     source: sql`
-      (SELECT e.sub_engagement_id AS id, e.site_id, e.operator_id, e.operator_team_ids, e.media,
+      (SELECT e.site_id, e.operator_id, e.operator_team_ids, e.media,
               coalesce(e.highest_media, e.media) AS highest_media, e.end_reason, e.queue_id, e.request_id,
               e.sub_started_at AS started_at, e.ended_at
          FROM engagements e
         WHERE e.site_id = ANY(${sites}::uuid[]) AND e.sub_started_at >= ${from} AND e.sub_started_at < ${to}
           AND e.ended_at IS NOT NULL
        UNION ALL
-       SELECT s.id, s.site_id, s.operator_id, s.operator_team_ids, s.media, coalesce(s.highest_media, s.media), 'transferred',
+       SELECT s.site_id, s.operator_id, s.operator_team_ids, s.media, coalesce(s.highest_media, s.media), 'transferred',
               e.queue_id, e.request_id, s.started_at, s.ended_at
          FROM sub_engagements s
          JOIN engagements e ON e.id = s.engagement_id
         WHERE s.site_id = ANY(${sites}::uuid[]) AND s.started_at >= ${from} AND s.started_at < ${to}) AS fact
-      ${uses('type') ? sql`LEFT JOIN engagement_requests request ON request.id = fact.request_id` : sql``}
-      ${team ? sql`LEFT JOIN LATERAL unnest(fact.operator_team_ids) AS team (id) ON true` : sql``}`,
-    id: sql`fact.id`,
+      ${uses('type') ? sql`LEFT JOIN engagement_requests request ON request.id = fact.request_id` : sql``}`,
     startedAt: sql`fact.started_at`,
     endedAt: sql`fact.ended_at`,
-    isRepeated: team,
+    memberships: uses('team_id') ? teamsOfOperator(sql) : null,
     columns: {
       ...missing(sql),
       site_id: sql`fact.site_id`,
       queue_id: sql`fact.queue_id`,
       operator_id: sql`fact.operator_id`,
-      ...(team ? { team_id: sql`team.id` } : {}),
       ...(uses('type')
         ? { type: sql`CASE request.origin WHEN 'visitor' THEN 'reactive' WHEN 'operator' THEN 'proactive' END` }
         : {}),
@@ -82,6 +87,12 @@ export function subEngagements(sql: Sql, { siteIds, from, to }: StatisticsQuery,
     },
   };
 }
+
+const teamsOfOperator = (sql: Sql): Memberships => ({
+  lists: ['operator_team_ids'],
+  join: sql`LEFT JOIN LATERAL unnest(sums.operator_team_ids) AS team (id) ON true`,
+  columns: { team_id: sql`team.id` },
+});
 
 /** Completed visits of queues, including deleted queues. Served by queue_visits_by_queue. */
 export function queueVisits(sql: Sql, { siteIds, from, to }: StatisticsQuery, uses: Uses): Facts {
@@ -95,10 +106,9 @@ export function queueVisits(sql: Sql, { siteIds, from, to }: StatisticsQuery, us
       JOIN queue_visits fact
         ON fact.queue_id = queue.id AND fact.entered_at >= ${from} AND fact.entered_at < ${to}
       ${ticket ? sql`LEFT JOIN queue_tickets ticket ON ticket.id = fact.ticket_id` : sql``}`,
-    id: sql`fact.ctid`,
     startedAt: sql`fact.entered_at`,
     endedAt: sql`fact.left_at`,
-    isRepeated: false,
+    memberships: null,
     columns: {
       ...missing(sql),
       site_id: sql`queue.site_id`,
@@ -120,33 +130,51 @@ const ticketColumns = (sql: Sql) => ({
          ELSE fact.outcome END`,
 });
 
-/** Presence intervals that overlap the range, clipped to it. */
-export function presence(sql: Sql, query: StatisticsQuery, uses: Uses): Facts {
-  const { siteIds, from, to } = query;
-  const sites = sql`${[...siteIds]}::uuid[]`;
-  // An interval is split by site and team only if the query uses one of them.
-  const isRepeated = uses('site_id', 'team_id');
-  const memberships = sql`
-      JOIN LATERAL unnest(kept.site_ids, kept.team_ids) AS member (site_id, team_id) ON member.site_id = ANY(${sites})`;
-  return {
-    source: sql`
-      (${intervalsInRange(sql, query)}) AS kept
-      CROSS JOIN LATERAL (
-        SELECT greatest(kept.started_at, ${from}) AS started_at, least(${to}, ${intervalEnd(sql)}) AS ended_at) AS fact
-      ${isRepeated ? memberships : sql``}`,
-    id: sql`kept.id`,
-    startedAt: sql`fact.started_at`,
-    endedAt: sql`fact.ended_at`,
-    isRepeated,
-    columns: {
-      ...missing(sql),
-      ...(isRepeated ? { site_id: sql`member.site_id`, team_id: sql`member.team_id` } : {}),
-      operator_id: sql`kept.operator_id`,
-      type: presenceType(sql),
-      user_type: sql`'operator'`,
-    },
+/**
+ * Presence intervals that overlap the range, clipped to it: those that start in the range, and the others, which are few. They are
+ * apart, because only the first are read by parallel workers.
+ */
+export function presence(sql: Sql, query: StatisticsQuery, uses: Uses): readonly [Facts, Facts] {
+  const { from, to } = query;
+  const memberships = uses('team_id') ? sitesAndTeams(sql, query) : uses('site_id') ? sitesOnly(sql, query) : null;
+  const columns = {
+    ...missing(sql),
+    operator_id: sql`kept.operator_id`,
+    type: presenceType(sql),
+    user_type: sql`'operator'`,
   };
+  const endedAt = sql`least(kept.until, ${to})`;
+  return [
+    {
+      source: sql`(${intervalsFrom(sql, query)}) AS kept`,
+      startedAt: sql`kept.started_at`,
+      endedAt,
+      memberships,
+      columns,
+    },
+    {
+      source: sql`(${otherIntervals(sql, query)}) AS kept`,
+      startedAt: sql`greatest(kept.started_at, ${from})`,
+      endedAt,
+      memberships,
+      columns,
+    },
+  ];
 }
+
+const sitesAndTeams = (sql: Sql, { siteIds }: StatisticsQuery): Memberships => ({
+  lists: ['site_ids', 'team_ids'],
+  join: sql`
+      JOIN LATERAL unnest(sums.site_ids, sums.team_ids) AS member (site_id, team_id)
+        ON member.site_id = ANY(${[...siteIds]}::uuid[])`,
+  columns: { site_id: sql`member.site_id`, team_id: sql`member.team_id` },
+});
+
+const sitesOnly = (sql: Sql, { siteIds }: StatisticsQuery): Memberships => ({
+  lists: ['site_ids'],
+  join: sql`JOIN LATERAL unnest(sums.site_ids) AS member (site_id) ON member.site_id = ANY(${[...siteIds]}::uuid[])`,
+  columns: { site_id: sql`member.site_id` },
+});
 
 interface IntervalsQuery {
   readonly accountId: AccountId;
@@ -155,44 +183,61 @@ interface IntervalsQuery {
   readonly to: Date;
 }
 
-/**
- * Intervals of the account's operators on the sites that may overlap the range: those that start in it, and of each operator the
- * last ended one before it (they follow each other), the current one, and ended ones that overlap others. Those that start in the
- * range are joined and not looked up, so that the planner reads a long range of a large account in one scan, and any other by the
- * primary key. The others are served by the primary key, presence_intervals_open and presence_intervals_overlapping.
- */
-export function intervalsInRange(sql: Sql, { accountId, siteIds, from, to }: IntervalsQuery): Piece {
-  const sites = sql`${[...siteIds]}::uuid[]`;
-  const columns = sql`i.id, i.engaged, i.available, i.media, i.reason, i.site_ids, i.team_ids, i.started_at, i.ended_at`;
-  return sql`
-        SELECT o.id AS operator_id, o.presence_expires_at, ${columns}
-          FROM operators o
-          JOIN presence_intervals i ON i.operator_id = o.id
-         WHERE o.account_id = ${accountId} AND i.account_id = ${accountId} AND i.started_at >= ${from} AND i.started_at < ${to}
-           AND i.site_ids && ${sites}
-        UNION ALL
-        SELECT o.id, o.presence_expires_at, earlier.*
-          FROM operators o
-         CROSS JOIN LATERAL (
-               (SELECT ${columns}
-                  FROM presence_intervals i
-                 WHERE i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NOT NULL AND NOT i.overlapping
-                 ORDER BY i.started_at DESC, i.id DESC
-                 LIMIT 1)
-               UNION ALL
-               SELECT ${columns}
-                 FROM presence_intervals i
-                WHERE i.account_id = o.account_id AND i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NULL
-               UNION ALL
-               SELECT ${columns}
-                 FROM presence_intervals i
-                WHERE i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NOT NULL AND i.overlapping) AS earlier
-         WHERE o.account_id = ${accountId} AND earlier.site_ids && ${sites}`;
+/** Intervals of the account's operators on the sites that overlap the range. */
+export function intervalsInRange(sql: Sql, query: IntervalsQuery): Piece {
+  return sql`${intervalsFrom(sql, query)} UNION ALL ${otherIntervals(sql, query)}`;
 }
 
-/** The end of the interval `kept`, or now if it has not ended. */
-export const intervalEnd = (sql: Sql): Piece => sql`
-  coalesce(kept.ended_at, CASE WHEN kept.engaged THEN now() ELSE least(now(), kept.presence_expires_at) END)`;
+/** `until` is the end of an interval. One that goes on ends with the lease of its operator, or now. */
+const intervalColumns = (sql: Sql, until: Piece): Piece => sql`
+  i.id, i.operator_id, i.engaged, i.available, i.media, i.reason, i.site_ids, i.team_ids, i.started_at, i.ended_at, ${until} AS until`;
+
+/** Most operators have one site. The comparison of lists takes longer than that of their first elements. */
+function isOnSites(sql: Sql, { siteIds }: IntervalsQuery): Piece {
+  const sites = sql`${[...siteIds]}::uuid[]`;
+  return sql`(i.site_ids[1] = ANY(${sites}) OR i.site_ids && ${sites})`;
+}
+
+/** The ended intervals that start in the range. They may have no duration. Served by presence_intervals_ended. */
+function intervalsFrom(sql: Sql, query: IntervalsQuery): Piece {
+  const { accountId, from, to } = query;
+  return sql`
+        SELECT ${intervalColumns(sql, sql`i.ended_at`)}
+          FROM presence_intervals i
+         WHERE i.account_id = ${accountId} AND i.started_at >= ${from} AND i.started_at < ${to} AND i.ended_at IS NOT NULL
+           AND ${isOnSites(sql, query)}`;
+}
+
+/**
+ * The intervals that go on, and of each operator the last ended one before the range (they follow each other) and the ended ones that
+ * overlap others. Served by presence_intervals_open, the primary key and presence_intervals_overlapping.
+ */
+function otherIntervals(sql: Sql, query: IntervalsQuery): Piece {
+  const { accountId, from, to } = query;
+  const leaseEnd = sql`CASE WHEN i.engaged THEN now() ELSE least(now(), o.presence_expires_at) END`;
+  return sql`
+        SELECT ${intervalColumns(sql, leaseEnd)}
+          FROM presence_intervals i
+          JOIN operators o ON o.id = i.operator_id
+         WHERE i.account_id = ${accountId} AND i.started_at < ${to} AND i.ended_at IS NULL
+           AND ${leaseEnd} > greatest(i.started_at, ${from}) AND ${isOnSites(sql, query)}
+        UNION ALL
+        SELECT ${intervalColumns(sql, sql`i.ended_at`)}
+          FROM operators o
+         CROSS JOIN LATERAL (
+               SELECT i.*
+                 FROM presence_intervals i
+                WHERE i.operator_id = o.id AND i.started_at < ${from} AND i.ended_at IS NOT NULL AND NOT i.overlapping
+                ORDER BY i.started_at DESC, i.id DESC
+                LIMIT 1) AS i
+         WHERE o.account_id = ${accountId} AND i.ended_at > ${from} AND ${isOnSites(sql, query)}
+        UNION ALL
+        SELECT ${intervalColumns(sql, sql`i.ended_at`)}
+          FROM operators o
+          JOIN presence_intervals i ON i.operator_id = o.id
+         WHERE o.account_id = ${accountId} AND i.started_at < ${from} AND i.ended_at > ${from} AND i.overlapping
+           AND ${isOnSites(sql, query)}`;
+}
 
 /**
  * The state of the operator in the interval `kept`. Of several media the highest is shown; text is shown as `chat`. Reasons are free

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { granularities, stepsOf, type Granularity } from './steps.ts';
+import { granularities, runsOf, stepsOf, type Granularity } from './steps.ts';
 
 const hourMs = 3_600_000;
 const at = (text: string): number => Date.parse(text);
@@ -77,3 +77,19 @@ function isFull(start: number, granularity: Granularity, timeZone: string): bool
   const before = local.subtract({ milliseconds: 1 });
   return local.offset !== before.offset || (local.minute % minutes === 0 && local.second === 0);
 }
+
+test('the steps of a year are few runs of the same length, also where the clocks change', () => {
+  const range = { from: at('2026-01-01T00:00Z'), to: at('2027-01-01T00:00Z') };
+  for (const timeZone of ['UTC', 'Europe/Tallinn', 'Africa/Casablanca', 'Australia/Lord_Howe'])
+    for (const granularity of granularities) {
+      const steps = stepsOf({ ...range, granularity, timeZone }).map((start) => new Date(start));
+      const runs = runsOf(steps);
+      const starts = runs.flatMap(({ start, seconds }, index) => {
+        const end = runs[index + 1]?.start.getTime() ?? start.getTime() + 1;
+        const count = Math.ceil((end - start.getTime()) / (seconds * 1_000));
+        return Array.from({ length: count }, (_, step) => start.getTime() + step * seconds * 1_000);
+      });
+      assert.deepEqual(starts, steps.map((start) => start.getTime())); // prettier-ignore
+      assert.ok(runs.length <= 10, `${timeZone}, ${granularity}: ${runs.length} runs`);
+    }
+});

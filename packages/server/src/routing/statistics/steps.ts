@@ -65,3 +65,27 @@ function clockSteps(
   }
   return starts;
 }
+
+/** Consecutive steps of the same length. */
+export interface StepRun {
+  /** Where the first of them begins. */
+  readonly start: Date;
+  readonly seconds: number;
+}
+
+/** Longer than any range. */
+const endlessSec = 400 * 86_400;
+
+/**
+ * The steps as runs, oldest first. There are few, as only a change of the clocks makes a step shorter or longer. It is unknown where
+ * the last step ends, so it is a run without an end.
+ */
+export function runsOf(steps: readonly Date[]): readonly StepRun[] {
+  const runs: StepRun[] = [];
+  for (const [index, start] of steps.entries()) {
+    const next = steps[index + 1];
+    const seconds = next === undefined ? endlessSec : (next.getTime() - start.getTime()) / 1_000;
+    if (runs.at(-1)?.seconds !== seconds) runs.push({ start, seconds });
+  }
+  return runs;
+}

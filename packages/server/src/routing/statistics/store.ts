@@ -1,8 +1,9 @@
 import type { Piece, Sql } from '../../platform/database.ts';
 import type { QueueId, SiteId } from '../../platform/ids.ts';
-import { conditionOf, presence, queueVisits, subEngagements, type Facts } from './facts.ts';
+import { conditionOf, presence, queueVisits, subEngagements, type Facts, type Memberships } from './facts.ts';
 import { dimensionsOf, type Dimension } from './filter.ts';
 import type { StatisticsQuery } from './query.ts';
+import { runsOf } from './steps.ts';
 
 /** A query with more rows is refused, not truncated. */
 export const maxRows = 100_000;
@@ -31,97 +32,165 @@ const secondOf = (sql: Sql, at: Piece): Piece => sql`date_bin('1 second', ${at},
 /** The seconds of an interval. Durations remain intervals until they are added up, because this function is slow. */
 const secondsOf = (sql: Sql, interval: Piece): Piece => sql`date_part('epoch', ${interval})`;
 
-const totalSeconds = (sql: Sql): Piece => secondsOf(sql, sql`sum(duration)`);
+const totalSeconds = (sql: Sql): Piece => secondsOf(sql, sql`duration`);
 
 const figures = (sql: Sql): Piece => sql`
-  count(*)::integer AS count, round((${totalSeconds(sql)} / count(*))::numeric, 3)::float8 AS average_duration_in_seconds,
+  count::integer AS count, round((${totalSeconds(sql)} / count)::numeric, 3)::float8 AS average_duration_in_seconds,
   ${totalSeconds(sql)} AS total_duration_in_seconds`;
 
 export async function engagementDurations(sql: Sql, query: StatisticsQuery): Promise<DurationRow[]> {
-  return sql<
-    DurationRow[]
-  >`${byStart(sql, query, subEngagements(sql, query, usesOf(query)), { counts: figures(sql) })}`;
+  const facts = subEngagements(sql, query, usesOf(query));
+  return sql<DurationRow[]>`
+    WITH ${sumsByStart(sql, query, facts)}
+    ${groupsOf(sql, query, facts, { sums: ['count', 'duration'], figures: figures(sql) })}`;
 }
 
 export async function queueWaits(sql: Sql, query: StatisticsQuery): Promise<WaitRow[]> {
   const facts = queueVisits(sql, query, usesOf(query));
-  const counts = sql`${figures(sql)}, ${secondsOf(sql, sql`max(duration)`)} AS maximum_duration_in_seconds,
-    (count(*) FILTER (WHERE exact_duration < make_interval(secs => ${query.shortSec})))::integer AS short_duration_count,
-    (count(*) FILTER (WHERE is_served AND exact_duration <= make_interval(secs => ${query.serviceLevelSec})))::integer
-      AS within_service_level_count`;
+  const sums = sql`, max(duration) AS maximum,
+    count(*) FILTER (WHERE exact_duration < make_interval(secs => ${query.shortSec})) AS short,
+    count(*) FILTER (WHERE is_served AND exact_duration <= make_interval(secs => ${query.serviceLevelSec})) AS within`;
   const extra = sql`, fact.left_at - fact.entered_at AS exact_duration, fact.outcome = 'engaged' AS is_served`;
-  return sql<WaitRow[]>`${byStart(sql, query, facts, { counts, extra })}`;
-}
-
-/** Groups facts by the step in which they started. */
-function byStart(
-  sql: Sql,
-  query: StatisticsQuery,
-  facts: Facts,
-  { counts, extra = sql`` }: { readonly counts: Piece; readonly extra?: Piece },
-): Piece {
-  return sql`
-    WITH facts AS (
-           SELECT ${facts.isRepeated ? sql`DISTINCT` : sql``} ${facts.id} AS fact_id, ${stepOf(sql, query, facts.startedAt)} AS step,
-                  ${secondOf(sql, facts.endedAt)} - ${secondOf(sql, facts.startedAt)} AS duration${extra}${dimensionColumns(sql, query, facts)}
-             FROM ${facts.source}
-            WHERE ${conditionOf(sql, query.filter, facts.columns)})
-    SELECT ${stepStart(sql, query)} AS timestamp, ${totalSeconds(sql)} AS seconds${dimensionNames(sql, query)}, ${counts}
-      FROM facts
-     GROUP BY step${dimensionNames(sql, query)}
-     ORDER BY step${dimensionNames(sql, query)}
-     LIMIT ${maxRows + 1}`;
+  const waitFigures = sql`${figures(sql)}, ${secondsOf(sql, sql`maximum`)} AS maximum_duration_in_seconds,
+    short::integer AS short_duration_count, within::integer AS within_service_level_count`;
+  return sql<WaitRow[]>`
+    WITH ${sumsByStart(sql, query, facts, { extra, sums })}
+    ${groupsOf(sql, query, facts, { sums: ['count', 'duration'], figures: waitFigures })}`;
 }
 
 /** The time of operators, divided among the steps to the second. */
 export async function onlineDurations(sql: Sql, query: StatisticsQuery): Promise<Group[]> {
-  const facts = presence(sql, query, usesOf(query));
+  const [facts, others] = presence(sql, query, usesOf(query));
+  const sumsOf = query.steps.length === 1 ? wholeSums : dividedSums;
   return sql<Group[]>`
-    WITH ${query.steps.length === 1 ? wholeParts(sql, query, facts) : dividedParts(sql, query, facts)}
-    SELECT ${stepStart(sql, query)} AS timestamp, ${totalSeconds(sql)} AS seconds${dimensionNames(sql, query)}
-      FROM parts
-     GROUP BY step${dimensionNames(sql, query)}
-    HAVING sum(duration) > '0'
-     ORDER BY step${dimensionNames(sql, query)}
-     LIMIT ${maxRows + 1}`;
+    WITH ${sumsOf(sql, query, [facts, others])}
+    ${groupsOf(sql, query, facts, { sums: ['duration'], where: sql`WHERE duration > '0'` })}`;
 }
 
-/** Facts are within the range already, and with one step nothing is left to divide. */
-function wholeParts(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
+interface FactColumns {
+  /** Columns of each fact, and sums of them, besides its duration. */
+  readonly extra?: Piece;
+  readonly sums?: Piece;
+}
+
+/** Adds up facts by the step in which they started. */
+function sumsByStart(
+  sql: Sql,
+  query: StatisticsQuery,
+  facts: Facts,
+  { extra = sql``, sums = sql`` }: FactColumns = {},
+): Piece {
+  const names = summedBy(sql, query, facts);
+  const isWhole = query.steps.length === 1;
   return sql`
-         parts AS (
-           SELECT ${facts.isRepeated ? sql`DISTINCT` : sql``} ${facts.id} AS fact_id, 1 AS step,
-                  ${secondOf(sql, facts.endedAt)} - ${secondOf(sql, facts.startedAt)} AS duration${dimensionColumns(sql, query, facts)}
+         facts AS (
+           SELECT ${isWhole ? sql`1` : startOfStep(sql, query, facts.startedAt)} AS step_start,
+                  ${secondOf(sql, facts.endedAt)} - ${secondOf(sql, facts.startedAt)} AS duration${extra}${summedColumns(sql, query, facts)}
              FROM ${facts.source}
-            WHERE ${facts.endedAt} > ${facts.startedAt} AND ${conditionOf(sql, query.filter, facts.columns)})`;
+            WHERE ${conditionOnFacts(sql, query, facts)}),
+         sums AS (
+           SELECT ${isWhole ? sql`1` : sql`width_bucket(step_start, ${steps(sql, query)})`} AS step,
+                  count(*) AS count, sum(duration) AS duration${sums}${names}
+             FROM facts
+            GROUP BY step_start${names})`;
+}
+
+/** The facts of both sources together. They are within the range already, and with one step nothing is left to divide. */
+function wholeSums(sql: Sql, query: StatisticsQuery, [facts, others]: readonly [Facts, Facts]): Piece {
+  const names = summedBy(sql, query, facts);
+  const sumsOf = (each: Facts): Piece => sql`
+           SELECT 1 AS step, sum(duration) AS duration${names}
+             FROM (SELECT ${secondOf(sql, each.endedAt)} - ${secondOf(sql, each.startedAt)} AS duration${summedColumns(sql, query, each)}
+                     FROM ${each.source}
+                    WHERE ${conditionOnFacts(sql, query, each)}) AS facts
+            GROUP BY 1${names}`;
+  return sql`
+         sums AS (
+           SELECT step, sum(duration) AS duration${names}
+             FROM (${sumsOf(facts)} UNION ALL ${sumsOf(others)}) AS parts
+            GROUP BY step${names})`;
 }
 
 /**
- * Most facts are within one step. Only the others are divided, because a `generate_series` for each fact is slow. `OFFSET 0` keeps
- * the planner from copying the expressions of `facts` to each place that uses them.
+ * Facts are added up by their first and last step, and only these sums are divided among the steps: of the facts in several steps,
+ * `tail` is the part in the last one.
  */
-function dividedParts(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
+function dividedSums(sql: Sql, query: StatisticsQuery, [facts, others]: readonly [Facts, Facts]): Piece {
   const starts = steps(sql, query);
+  const names = summedBy(sql, query, facts);
   return sql`
-         facts AS (
-           SELECT ${facts.isRepeated ? sql`DISTINCT` : sql``} ${facts.id} AS fact_id, ${secondOf(sql, facts.startedAt)} AS started_at,
-                  ${secondOf(sql, facts.endedAt)} AS ended_at${dimensionColumns(sql, query, facts)}
-             FROM ${facts.source}
-            WHERE ${conditionOf(sql, query.filter, facts.columns)}
-           OFFSET 0),
-         placed AS MATERIALIZED (
-           SELECT started_at, ended_at, greatest(1, width_bucket(started_at, ${starts})) AS first_step,
-                  width_bucket(ended_at - interval '1 microsecond', ${starts}) AS last_step${dimensionNames(sql, query)}
-             FROM facts
-            WHERE ended_at > started_at),
-         parts AS (
-           SELECT first_step AS step, ended_at - started_at AS duration${dimensionNames(sql, query)}
-             FROM placed
-            WHERE first_step = last_step
-           UNION ALL
-           SELECT step, least(ended_at, (${starts})[step + 1]) - greatest(started_at, (${starts})[step])${dimensionNames(sql, query)}
-             FROM placed, generate_series(first_step, last_step) AS step
-            WHERE first_step < last_step)`;
+         spans AS (${spansOf(sql, query, facts)} UNION ALL ${spansOf(sql, query, others)}),
+         sums AS (
+           SELECT step,
+                  sum(CASE WHEN first_step = last_step THEN duration
+                           WHEN step = last_step THEN tail
+                           WHEN step > first_step THEN count * ((${starts})[step + 1] - (${starts})[step])
+                           ELSE duration - tail - count * ((${starts})[last_step] - (${starts})[first_step + 1]) END) AS duration${names}
+             FROM spans, generate_series(first_step, last_step) AS step
+            GROUP BY step${names})`;
+}
+
+/** `OFFSET 0` keeps the planner from copying expressions to each place that uses them. */
+function spansOf(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
+  const starts = steps(sql, query);
+  const names = summedBy(sql, query, facts);
+  return sql`
+           SELECT width_bucket(first_start, ${starts}) AS first_step, width_bucket(last_start, ${starts}) AS last_step,
+                  count(*) AS count, sum(ended_at - started_at) AS duration,
+                  sum(ended_at - last_start) FILTER (WHERE first_start < last_start) AS tail${names}
+             FROM (SELECT ${secondOf(sql, facts.startedAt)} AS started_at, ${secondOf(sql, facts.endedAt)} AS ended_at,
+                          ${startOfStep(sql, query, facts.startedAt)} AS first_start,
+                          ${startOfStep(sql, query, sql`(${facts.endedAt} - interval '1 microsecond')`)} AS last_start${summedColumns(sql, query, facts)}
+                     FROM ${facts.source}
+                    WHERE ${conditionOnFacts(sql, query, facts)}
+                   OFFSET 0) AS facts
+            WHERE ended_at > started_at
+            GROUP BY first_start, last_start${names}`;
+}
+
+interface GroupFigures {
+  /** The columns of `sums` to add up if facts belong to several groups. */
+  readonly sums: readonly string[];
+  readonly figures?: Piece;
+  readonly where?: Piece;
+}
+
+/** The rows of a statistic, made of `sums`. */
+function groupsOf(
+  sql: Sql,
+  query: StatisticsQuery,
+  { memberships, columns }: Facts,
+  { sums, figures: shown, where = sql`` }: GroupFigures,
+): Piece {
+  const names = dimensionNames(sql, query);
+  return sql`
+    SELECT ${stepStart(sql, query)} AS timestamp, ${totalSeconds(sql)} AS seconds${names}${shown === undefined ? sql`` : sql`, ${shown}`}
+      FROM ${memberships === null ? sql`sums` : sumsOfMembers(sql, query, { memberships, columns, sums })}
+     ${where}
+     ORDER BY step${names}
+     LIMIT ${maxRows + 1}`;
+}
+
+interface MemberSums extends Pick<Facts, 'columns'>, Pick<GroupFigures, 'sums'> {
+  readonly memberships: Memberships;
+}
+
+/** Counts each of `sums` once in every group to which one of its members belongs. */
+function sumsOfMembers(sql: Sql, query: StatisticsQuery, { memberships, columns, sums }: MemberSums): Piece {
+  const names = dimensionNames(sql, query);
+  const ofSums = (name: Dimension): Piece => memberships.columns[name] ?? sql`sums.${sql(name)}`;
+  const all = Object.fromEntries(
+    Object.keys(columns).map((name) => [name, ofSums(name as Dimension)]),
+  ) as Facts['columns'];
+  const list = (each: (name: string) => Piece): Piece =>
+    sums.reduce((before, name) => sql`${before}, ${each(name)}`, sql``);
+  return sql`
+           (SELECT step${list((name) => sql`sum(${sql(name)}) AS ${sql(name)}`)}${names}
+              FROM (SELECT DISTINCT number, step${list((name) => sql`${sql(name)}`)}${columnsOf(sql, query.dimensions, all)}
+                      FROM (SELECT row_number() OVER () AS number, * FROM sums) AS sums
+                      ${memberships.join}
+                     WHERE ${conditionOf(sql, query.filter, all)}) AS members
+             GROUP BY step${names}) AS groups`;
 }
 
 function usesOf({ dimensions, filter }: StatisticsQuery): (...any: readonly Dimension[]) => boolean {
@@ -133,17 +202,49 @@ function usesOf({ dimensions, filter }: StatisticsQuery): (...any: readonly Dime
 const steps = (sql: Sql, { steps: starts }: StatisticsQuery): Piece =>
   sql`${starts.map((at) => at.toISOString())}::timestamptz[]`;
 
-/** The number of the step, starting with 1. */
-function stepOf(sql: Sql, query: StatisticsQuery, at: Piece): Piece {
-  return query.steps.length === 1 ? sql`1` : sql`width_bucket(${at}, ${steps(sql, query)})`;
+/**
+ * The start of the step of an instant in the range. Steps have few lengths, and `date_bin` takes a tenth of the time of
+ * `width_bucket`, so only sums have the number of their step.
+ */
+function startOfStep(sql: Sql, query: StatisticsQuery, at: Piece): Piece {
+  const [first, ...later] = runsOf(query.steps).map(({ start, seconds }) => ({
+    start,
+    bin: sql`date_bin(${`${seconds} seconds`}::interval, ${at}, ${start}::timestamptz)`,
+  }));
+  if (first === undefined) throw new Error('a range has at least one step');
+  if (later.length === 0) return first.bin;
+  const cases = later.reduceRight((all, { start, bin }) => sql`${all} WHEN ${at} >= ${start} THEN ${bin}`, sql``);
+  return sql`CASE ${cases} ELSE ${first.bin} END`;
 }
 
 function stepStart(sql: Sql, query: StatisticsQuery): Piece {
   return sql`(${steps(sql, query)})[step]`;
 }
 
-function dimensionColumns(sql: Sql, { dimensions }: StatisticsQuery, { columns }: Facts): Piece {
-  return dimensions.reduce((all, name) => sql`${all}, ${columns[name]} AS ${sql(name)}`, sql``);
+function columnsOf(sql: Sql, names: readonly Dimension[], columns: Facts['columns']): Piece {
+  return names.reduce((all, name) => sql`${all}, ${columns[name]} AS ${sql(name)}`, sql``);
+}
+
+/** The dimensions by which facts are added up: those of a row, and before members are filtered also those of the filter. */
+function summedDimensions({ dimensions, filter }: StatisticsQuery, { memberships }: Facts): readonly Dimension[] {
+  if (memberships === null) return dimensions;
+  const used = new Set([...dimensions, ...(filter === null ? [] : dimensionsOf(filter))]);
+  return [...used].filter((name) => memberships.columns[name] === undefined);
+}
+
+function summedColumns(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
+  const columns = columnsOf(sql, summedDimensions(query, facts), facts.columns);
+  return (facts.memberships?.lists ?? []).reduce((all, name) => sql`${all}, ${sql(name)}`, columns);
+}
+
+function summedBy(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
+  const names = [...summedDimensions(query, facts), ...(facts.memberships?.lists ?? [])];
+  return names.reduce((all, name) => sql`${all}, ${sql(name)}`, sql``);
+}
+
+/** The filter is applied to members if a fact has several, and to facts otherwise. */
+function conditionOnFacts(sql: Sql, { filter }: StatisticsQuery, { memberships, columns }: Facts): Piece {
+  return memberships === null ? conditionOf(sql, filter, columns) : sql`true`;
 }
 
 function dimensionNames(sql: Sql, { dimensions }: StatisticsQuery): Piece {
