@@ -119,9 +119,9 @@ export function getOrAddVisitor(board: Board, id: VisitorId, leaseUntil: number 
     leaseUntil,
     leaseDeadline: null,
     graceDeadline: null,
-    tickets: none,
-    requests: none,
-    engagements: none,
+    tickets: null,
+    requests: null,
+    engagements: null,
   };
   board.visitors.add(visitor);
   return visitor;
@@ -129,7 +129,7 @@ export function getOrAddVisitor(board: Board, id: VisitorId, leaseUntil: number 
 
 /** Removes a visitor who has no ticket, request or engagement left. */
 export function releaseVisitor(board: Board, visitor: Visitor): void {
-  if (visitor.tickets.length + visitor.requests.length + visitor.engagements.length > 0) return;
+  if (visitor.tickets !== null || visitor.requests !== null || visitor.engagements !== null) return;
   board.deadlines.clear(visitor.leaseDeadline);
   board.deadlines.clear(visitor.graceDeadline);
   board.visitors.delete(visitor);
@@ -137,10 +137,10 @@ export function releaseVisitor(board: Board, visitor: Visitor): void {
 
 /** Sorts by start, then by id: the order is the same in every process, whatever order the rows were loaded in. */
 export function byAge<Item extends { readonly id: string }>(
-  items: Iterable<Item>,
+  items: readonly Item[],
   beganAt: (item: Item) => number,
 ): Item[] {
-  return [...items].toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1));
+  return items.toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1));
 }
 
 // A function that contains a closure allocates what the closure captures whenever it is called. The functions that every command
@@ -161,8 +161,15 @@ export function appended<Item>(list: Item[], item: Item): Item[] {
 }
 
 export function without<Item>(list: readonly Item[], item: Item): readonly Item[] {
-  if (list.length === 1) return list[0] === item ? none : list;
-  return withoutItem(list, item);
+  if (!list.includes(item)) return list;
+  return list.length === 1 ? none : withoutItem(list, item);
+}
+
+/** Removes an item from a list, most often its only one. */
+export function remove<Item>(list: Item[], item: Item): void {
+  const index = list.lastIndexOf(item);
+  if (index === list.length - 1) list.pop();
+  else if (index !== -1) list.splice(index, 1);
 }
 
 function withoutItem<Item>(list: readonly Item[], item: Item): readonly Item[] {

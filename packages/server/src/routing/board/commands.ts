@@ -28,6 +28,7 @@ import {
   type VisitorPresence,
 } from './rules/presence.ts';
 import { advance, settle } from './rules/advance.ts';
+import { listOf } from './structures/few.ts';
 import { acceptUpgrade, endCall, type AcceptUpgrade, type EndCall } from './rules/upgrading.ts';
 import {
   viewEngagement,
@@ -144,11 +145,7 @@ function pending(
   board: Board,
   { operatorId, visitorId }: { operatorId?: OperatorId; visitorId?: VisitorId },
 ): RequestView[] {
-  const requests =
-    operatorId === undefined
-      ? visitorId === undefined
-        ? undefined
-        : board.visitors.get(visitorId)?.requests
-      : board.operators.get(operatorId)?.requests;
-  return requests?.map(viewRequest) ?? [];
+  if (operatorId !== undefined) return board.operators.get(operatorId)?.requests.map(viewRequest) ?? [];
+  if (visitorId === undefined) return [];
+  return listOf(board.visitors.get(visitorId)?.requests ?? null).map(viewRequest);
 }

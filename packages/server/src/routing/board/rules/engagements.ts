@@ -2,10 +2,11 @@ import { isObject, parseCard } from '@usher/contract/response-card';
 import { type EndReason, type FailReason } from '@usher/contract/states';
 import type { EventFields, EventType } from '../../../events/catalogue.ts';
 import type { EngagementId, RequestId, SiteId, SubEngagementId, TeamId } from '../../../platform/ids.ts';
-import { byAge, including, releaseVisitor, without, type Board } from '../board.ts';
+import { byAge, releaseVisitor, remove, type Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';
 import type { BoardEvent } from '../structures/changes.ts';
 import { EngagementEvent, type FieldsOf } from '../structures/engagement-event.ts';
+import { listOf, minus, plus } from '../structures/few.ts';
 import { noCode } from '../structures/id-map.ts';
 import { failRequest, occupy, removeRequest } from './requests.ts';
 import { sourceOf } from './source.ts';
@@ -90,15 +91,15 @@ function teamsOn(operator: Operator, siteId: SiteId): readonly TeamId[] {
 /** Adds an engagement to the board. `free`: its operator is not occupied by it yet. */
 export function addEngagement(board: Board, engagement: Engagement, was: 'free' | 'occupied'): void {
   board.engagements.add(engagement);
-  engagement.visitor.engagements = including(engagement.visitor.engagements, engagement);
-  engagement.operator.engagements = including(engagement.operator.engagements, engagement);
+  engagement.visitor.engagements = plus(engagement.visitor.engagements, engagement);
+  engagement.operator.engagements.push(engagement);
   if (was === 'free') occupy(board, engagement.operator, engagement.medium, 1);
 }
 
 export function removeEngagement(board: Board, engagement: Engagement): void {
   board.engagements.delete(engagement);
-  engagement.visitor.engagements = without(engagement.visitor.engagements, engagement);
-  engagement.operator.engagements = without(engagement.operator.engagements, engagement);
+  engagement.visitor.engagements = minus(engagement.visitor.engagements, engagement);
+  remove(engagement.operator.engagements, engagement);
   occupy(board, engagement.operator, engagement.medium, -1);
 }
 
@@ -130,15 +131,15 @@ export function isOn({ siteId, askedOn }: Engagement, site: SiteId): boolean {
 /** Ends the other tickets and direct requests of an engaged visitor on the site. */
 function cancelOtherRequests(board: Board, engagement: Engagement): void {
   const { id, visitor } = engagement;
-  if (visitor.tickets.length + visitor.requests.length === 0) return;
-  for (const ticket of byAge(visitor.tickets, ({ seq }) => seq)) {
+  if (visitor.tickets === null && visitor.requests === null) return;
+  for (const ticket of byAge(listOf(visitor.tickets), ({ seq }) => seq)) {
     if (ticket.kind !== 'visitor' || !isOn(engagement, ticket.siteId)) continue;
     if (ticket.request !== null) failRequest(board, ticket.request, 'visitor_cancel');
     ticket.engagementId = id;
     addSubscribers(engagement, ticket.notes.webhooks);
     endTicket(board, ticket, 'engaged');
   }
-  for (const request of byAge(visitor.requests, ({ createdAt }) => createdAt))
+  for (const request of byAge(listOf(visitor.requests), ({ createdAt }) => createdAt))
     if (request.kind === 'direct' && isOn(engagement, request.siteId)) failRequest(board, request, 'visitor_cancel');
 }
 

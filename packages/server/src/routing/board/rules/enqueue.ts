@@ -5,6 +5,7 @@ import { refuseFullAddress } from './addresses.ts';
 import { resolve } from './admission.ts';
 import { appended, none, siteOf, getOrAddVisitor, type Board } from '../board.ts';
 import { isOn } from './engagements.ts';
+import { listOf } from '../structures/few.ts';
 import { enterQueue } from '../structures/lines.ts';
 import { scheduleLeaseDeadlines, startInitialLease } from './presence.ts';
 import type { Queue, RequestNotes, Ticket, Visitor } from '../structures/state.ts';
@@ -99,11 +100,11 @@ function sorted(ids: readonly string[]): string {
 }
 
 function activeTicket(visitor: Visitor, siteId: SiteId): Ticket | undefined {
-  return visitor.tickets.find((ticket) => ticket.kind === 'visitor' && ticket.siteId === siteId);
+  return listOf(visitor.tickets).find((ticket) => ticket.kind === 'visitor' && ticket.siteId === siteId);
 }
 
 export function refuseEngaged(visitor: Visitor, siteId: SiteId): void {
-  const engagement = visitor.engagements.find((each) => isOn(each, siteId));
+  const engagement = listOf(visitor.engagements).find((each) => isOn(each, siteId));
   if (engagement === undefined) return;
   throw new Refusal(
     'already_engaged',

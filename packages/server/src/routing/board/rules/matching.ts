@@ -80,7 +80,7 @@ function offerToBest(board: Board, ticket: Ticket): void {
 /** D4.1: the oldest waiting ticket that the operator could be offered now. */
 function oldestFor(board: Board, operator: Operator): Ticket | undefined {
   if (!operator.free) return undefined;
-  let oldest = operator.held.size > 0 ? oldestHeldFor(board, operator) : undefined;
+  let oldest = operator.held === null ? undefined : oldestHeldFor(board, operator, operator.held);
   for (const medium of media) {
     if (!canTake(operator, medium)) continue;
     for (const { waiting } of operator.pools) {
@@ -91,8 +91,8 @@ function oldestFor(board: Board, operator: Operator): Ticket | undefined {
   return oldest;
 }
 
-function oldestHeldFor(board: Board, operator: Operator): Ticket | undefined {
-  return operator.held.firstWhere((ticket) => canTake(operator, ticket.medium) && !isExcluded(board, ticket, operator));
+function oldestHeldFor(board: Board, operator: Operator, held: TicketLine<Ticket>): Ticket | undefined {
+  return held.firstWhere((ticket) => canTake(operator, ticket.medium) && !isExcluded(board, ticket, operator));
 }
 
 function headFor(board: Board, line: TicketLine<Ticket>, operator: Operator): Ticket | undefined {

@@ -14,6 +14,7 @@ import { resolve } from './admission.ts';
 import { refuseFullAddress } from './addresses.ts';
 import { siteOf, getOrAddVisitor, type Board } from '../board.ts';
 import { enterQueues, refuseEngaged, type VisitorFacts } from './enqueue.ts';
+import { listOf } from '../structures/few.ts';
 import { canTake, hasRoomFor } from '../structures/free-operators.ts';
 import { takes } from '../structures/media.ts';
 import { scheduleLeaseDeadlines } from './presence.ts';
@@ -77,6 +78,9 @@ export function requestDirectly(board: Board, command: DirectRequest): Request {
     visitor,
     operator,
     medium,
+    queue: null,
+    ticket: null,
+    engagement: null,
     timeoutMs: lasts ? lastingMs : origin === 'visitor' ? reactiveMs : proactiveMs,
     notes: command.notes,
     address: command.address,
@@ -87,7 +91,7 @@ export function requestDirectly(board: Board, command: DirectRequest): Request {
 
 function refusePending({ requests }: Visitor, lasts: boolean): void {
   const limit = lasts ? maxLasting : maxPending;
-  if (requests.filter((request) => isLasting(request) === lasts).length >= limit)
+  if (listOf(requests).filter((request) => isLasting(request) === lasts).length >= limit)
     throw new Refusal('too_many', `The visitor has ${limit} pending requests, the limit. Wait for an answer.`);
 }
 
@@ -155,9 +159,12 @@ export function transferToOperator(board: Board, command: TransferToOperator): R
     visitor,
     operator,
     medium,
+    queue: null,
+    ticket: null,
     engagement,
     timeoutMs: siteOf(board, siteId).reactiveMs,
     notes: command.notes,
+    address: null,
   });
   engagement.transfer = request;
   return request;

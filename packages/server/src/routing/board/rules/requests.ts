@@ -1,66 +1,33 @@
 import type { Medium } from '@usher/contract/media';
 import { type FailReason } from '@usher/contract/states';
-import type { RequestId, SiteId } from '../../../platform/ids.ts';
+import type { RequestId } from '../../../platform/ids.ts';
 import { countOpen } from './addresses.ts';
-import { including, releaseVisitor, siteOf, without, type Board } from '../board.ts';
-import { newDeadline } from '../structures/deadlines.ts';
-import { noCode } from '../structures/id-map.ts';
+import { releaseVisitor, remove, siteOf, type Board } from '../board.ts';
+import { minus, plus } from '../structures/few.ts';
 import { removeFromLine } from '../structures/lines.ts';
+import { PendingRequest, type NewRequest } from '../structures/pending-request.ts';
 import { joinFreeLists, leaveFreeLists } from './staffing.ts';
-import {
-  isLasting,
-  type Engagement,
-  type Operator,
-  type QueueEntry,
-  type Queue,
-  type Request,
-  type RequestNotes,
-  type Ticket,
-  type Visitor,
-} from '../structures/state.ts';
-
-interface NewRequest {
-  readonly id: RequestId;
-  readonly kind: Request['kind'];
-  readonly origin: Request['origin'];
-  readonly siteId: SiteId;
-  readonly visitor: Visitor;
-  readonly operator: Operator;
-  readonly medium: Medium;
-  readonly queue?: Queue;
-  readonly ticket?: Ticket;
-  readonly engagement?: Engagement | null;
-  readonly timeoutMs: number;
-  readonly notes: RequestNotes;
-  readonly address?: string | null;
-}
+import { isLasting, type Operator, type QueueEntry, type Request, type Ticket } from '../structures/state.ts';
 
 /** Creates a pending request. It occupies the operator like an engagement, unless it is a lasting request. */
-export function openRequest(board: Board, fields: NewRequest): Request {
-  const request: Request = {
-    id: fields.id,
-    code: noCode,
-    kind: fields.kind,
-    origin: fields.origin,
-    siteId: fields.siteId,
-    visitor: fields.visitor,
-    operator: fields.operator,
-    medium: fields.medium,
-    queue: fields.queue ?? null,
-    ticket: fields.ticket ?? null,
-    engagement: fields.engagement ?? null,
-    timeoutMs: fields.timeoutMs,
-    notes: fields.notes,
-    address: fields.address ?? null,
-    state: 'pending',
-    failReason: null,
-    failMessage: null,
-    endedAt: null,
+export function openRequest(board: Board, given: Omit<NewRequest, 'createdAt' | 'createdIn'>): Request {
+  const request = new PendingRequest({
+    id: given.id,
+    kind: given.kind,
+    origin: given.origin,
+    siteId: given.siteId,
+    visitor: given.visitor,
+    operator: given.operator,
+    medium: given.medium,
+    queue: given.queue,
+    ticket: given.ticket,
+    engagement: given.engagement,
     createdAt: board.now,
-    deadline: newDeadline('offer', fields.id),
-    changedIn: null,
+    timeoutMs: given.timeoutMs,
+    notes: given.notes,
+    address: given.address,
     createdIn: board.changes,
-  };
+  });
   addRequest(board, request);
   board.changes.requests.add(request);
   return request;
@@ -69,9 +36,9 @@ export function openRequest(board: Board, fields: NewRequest): Request {
 /** Adds a pending request to the board: sets its deadline, and occupies its operator unless it is lasting. */
 export function addRequest(board: Board, request: Request): void {
   board.requests.add(request);
-  request.visitor.requests = including(request.visitor.requests, request);
+  request.visitor.requests = plus(request.visitor.requests, request);
   countOpen(board, request, 1);
-  request.operator.requests = including(request.operator.requests, request);
+  request.operator.requests.push(request);
   board.deadlines.set(request.deadline, request.createdAt + request.timeoutMs);
   if (!isLasting(request)) occupy(board, request.operator, request.medium, 1);
 }
@@ -79,9 +46,9 @@ export function addRequest(board: Board, request: Request): void {
 /** Removes a request from the board; `occupied` keeps its operator occupied for the engagement that it becomes. */
 export function removeRequest(board: Board, request: Request, then: 'free' | 'occupied'): void {
   board.requests.delete(request);
-  request.visitor.requests = without(request.visitor.requests, request);
+  request.visitor.requests = minus(request.visitor.requests, request);
   countOpen(board, request, -1);
-  request.operator.requests = without(request.operator.requests, request);
+  remove(request.operator.requests, request);
   board.deadlines.clear(request.deadline);
   if (then === 'free' && !isLasting(request)) occupy(board, request.operator, request.medium, -1);
 }
@@ -110,6 +77,8 @@ export function makeOffer(board: Board, ticket: Ticket, { queue }: QueueEntry, o
     engagement: ticket.engagement,
     timeoutMs: siteOf(board, siteId).reactiveMs,
     notes: ticket.notes,
+    // The ticket is counted.
+    address: null,
   });
   ticket.request = request;
   ticket.state = 'offered';

@@ -1,7 +1,7 @@
 import { lastRank } from '@usher/contract/limits';
 import type { OperatorId } from '../../../platform/ids.ts';
 import { isOpen, nextChange } from '../../../schedules/hours.ts';
-import { none, type Board } from '../board.ts';
+import { including, none, without, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
 import { canTakeAnything, compareOperators, FreeOperatorSets } from '../structures/free-operators.ts';
 import { enqueueInLine, removeFromLine } from '../structures/lines.ts';
@@ -118,7 +118,9 @@ export function applySettings(board: Board, operator: Operator, settings: Operat
 function assignPools(board: Board, operator: Operator): void {
   operator.teams = null;
   operator.pools = [...board.pools.values()].filter((pool) => belongs(pool, operator.settings));
-  operator.ranked = [...board.queues.values()].filter((queue) => ranks(queue, operator));
+  operator.ranked = none;
+  for (const queue of board.queues.values())
+    if (ranks(queue, operator)) operator.ranked = including(operator.ranked, queue);
 }
 
 function ranks({ settings, pool }: Queue, { settings: { id }, pools }: Operator): boolean {
@@ -136,11 +138,11 @@ function newOperator(settings: OperatorSettings): Operator {
     graceDeadline: newDeadline('operator_grace', settings.id),
     pools: [],
     teams: null,
-    ranked: [],
+    ranked: none,
     free: false,
-    held: new TicketLine(),
-    requests: none,
-    engagements: none,
+    held: null,
+    requests: [],
+    engagements: [],
     dirtyIn: null,
   };
 }
@@ -207,10 +209,9 @@ function rebuildRanking(board: Board, queue: Queue): void {
   const rank = (operator: Operator): number => settings.ranks.get(operator.settings.id) ?? lastRank;
   queue.ranked = new FreeOperatorSets((a, b) => rank(a) - rank(b) || compareOperators(a, b));
   for (const operator of board.operators.values()) {
-    const listed = operator.ranked.indexOf(queue);
-    if (listed !== -1) operator.ranked.splice(listed, 1);
+    operator.ranked = without(operator.ranked, queue);
     if (!ranks(queue, operator)) continue;
-    operator.ranked.push(queue);
+    operator.ranked = including(operator.ranked, queue);
     if (operator.free) queue.ranked.add(operator);
   }
 }
@@ -238,7 +239,7 @@ export function setOpen(board: Board, queue: Queue): void {
 export function dropQueue(board: Board, queue: Queue): void {
   board.deadlines.clear(queue.hoursDeadline);
   queue.pool.queues.delete(queue);
-  for (const operator of board.operators.values()) operator.ranked = operator.ranked.filter((each) => each !== queue);
+  for (const operator of board.operators.values()) operator.ranked = without(operator.ranked, queue);
   board.queues.delete(queue.settings.id);
   board.dirty.queues.delete(queue);
 }

@@ -1,8 +1,9 @@
 import type { FailReason, TicketState } from '@usher/contract/states';
 import { countOpen } from './addresses.ts';
-import { including, none, releaseVisitor, without, type Board } from '../board.ts';
+import { none, releaseVisitor, type Board } from '../board.ts';
 import type { Visit } from '../structures/changes.ts';
 import { expiresAt, joinExpiry, leaveExpiry } from '../structures/expiry.ts';
+import { minus, plus } from '../structures/few.ts';
 import { noCode } from '../structures/id-map.ts';
 import { leaveQueue, enqueueInLine, removeFromLine } from '../structures/lines.ts';
 import { reroute } from './reroute.ts';
@@ -57,7 +58,7 @@ export function newTicket(given: NewTicket): Ticket {
 /** Adds a ticket to the board. Its queue entries must exist. */
 export function addTicket(board: Board, ticket: Ticket): void {
   board.tickets.add(ticket);
-  ticket.visitor.tickets = including(ticket.visitor.tickets, ticket);
+  ticket.visitor.tickets = plus(ticket.visitor.tickets, ticket);
   countOpen(board, ticket, 1);
   joinExpiry(board, ticket);
   if (ticket.state === 'waiting') enqueueInLine(board, ticket);
@@ -67,7 +68,7 @@ export function addTicket(board: Board, ticket: Ticket): void {
 export function removeTicket(board: Board, ticket: Ticket): void {
   if (ticket.state === 'waiting') removeFromLine(board, ticket);
   board.tickets.delete(ticket);
-  ticket.visitor.tickets = without(ticket.visitor.tickets, ticket);
+  ticket.visitor.tickets = minus(ticket.visitor.tickets, ticket);
   countOpen(board, ticket, -1);
   leaveExpiry(board, ticket);
 }

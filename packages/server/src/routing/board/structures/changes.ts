@@ -12,7 +12,7 @@ import type {
 } from '../../../platform/ids.ts';
 import type { EventFields, EventType } from '../../../events/catalogue.ts';
 import { ChangeList } from './dirty-list.ts';
-import type { Call, Engagement, Operator, Queue, Request, Ticket } from './state.ts';
+import type { Call, Engagement, Operator, Queue, QueueEntry, Request, Ticket } from './state.ts';
 
 /** What a turn must write: each object once, in its final state. The `createdIn` of a new object is these changes. */
 export interface Changes {
@@ -43,16 +43,43 @@ export interface Changes {
 }
 
 /** A visitor's completed stay in a queue. */
-export interface Visit {
-  readonly queueId: QueueId;
-  readonly ticketId: TicketId;
-  readonly enqueuedAt: number;
-  readonly enteredAt: number;
+export class Visit {
+  readonly #ticket: Ticket;
+  readonly #entry: QueueEntry;
   readonly leftAt: number;
   /** `moved`: to a fallback queue. `engaged_elsewhere`: another queue of the ticket made the match, or none did. */
   readonly outcome: Exclude<TicketState, 'waiting' | 'offered'> | 'moved' | 'engaged_elsewhere';
   /** The fallback queue, or the queue that made the match instead; `null`: the visitor went to no other queue. */
   readonly destinationId: QueueId | null;
+
+  constructor(
+    ticket: Ticket,
+    entry: QueueEntry,
+    leftAt: number,
+    { outcome, destinationId }: Pick<Visit, 'outcome' | 'destinationId'>,
+  ) {
+    this.#ticket = ticket;
+    this.#entry = entry;
+    this.leftAt = leftAt;
+    this.outcome = outcome;
+    this.destinationId = destinationId;
+  }
+
+  get queueId(): QueueId {
+    return this.#entry.queue.settings.id;
+  }
+
+  get ticketId(): TicketId {
+    return this.#ticket.id;
+  }
+
+  get enqueuedAt(): number {
+    return this.#ticket.enqueuedAt;
+  }
+
+  get enteredAt(): number {
+    return this.#entry.enteredAt;
+  }
 }
 
 /** A sub-engagement that ended with a transfer. The current one is part of the engagement. */

@@ -12,19 +12,24 @@ export const deadlineKinds = [
 ] as const;
 export type DeadlineKind = (typeof deadlineKinds)[number];
 
-/** A deadline belongs to one object and is set, moved and cleared with it. */
-export interface Deadline {
+/** A deadline belongs to one object and is set, moved and cleared with it. Most live for a moment: see `PendingRequest`. */
+export class Deadline {
   readonly kind: DeadlineKind;
   /** The id of the object that the deadline belongs to. */
   readonly id: string;
   /** Milliseconds since 1970. */
-  at: number;
+  at = Infinity;
   /** The index in the heap; -1 while the deadline is not set. */
-  index: number;
+  index = -1;
+
+  constructor(kind: DeadlineKind, id: string) {
+    this.kind = kind;
+    this.id = id;
+  }
 }
 
 export function newDeadline(kind: DeadlineKind, id: string): Deadline {
-  return { kind, id, at: Infinity, index: -1 };
+  return new Deadline(kind, id);
 }
 
 /** Finds the next deadline in O(log n): a binary heap whose entries know their index, so that they can be moved. */

@@ -1,9 +1,10 @@
 import { including, without, type Board } from '../board.ts';
-import type { Visit } from './changes.ts';
+import { Visit } from './changes.ts';
 import { belongs } from './pools.ts';
 import { newDeadline } from './deadlines.ts';
 import { poolForTicket } from './board-pools.ts';
 import type { Pool, QueueEntry, Queue, Ticket } from './state.ts';
+import { TicketLine } from './ticket-line.ts';
 
 /**
  * Tickets in their queues. A ticket has an entry in each of its queues. While it waits, it is also in the line of each of
@@ -23,23 +24,15 @@ export function leaveQueue(
   board: Board,
   ticket: Ticket,
   entry: QueueEntry,
-  { outcome, destinationId }: Pick<Visit, 'outcome' | 'destinationId'>,
+  how: Pick<Visit, 'outcome' | 'destinationId'>,
 ): void {
-  const { queue, pool, enteredAt } = entry;
+  const { queue, pool } = entry;
   ticket.entries = without(ticket.entries, entry);
   pool.entryCount -= 1;
   queue.visitors -= 1;
   board.changes.queues.add(queue);
   board.changes.tickets.add(ticket);
-  board.changes.visits.push({
-    queueId: queue.settings.id,
-    ticketId: ticket.id,
-    enqueuedAt: ticket.enqueuedAt,
-    enteredAt,
-    leftAt: board.now,
-    outcome,
-    destinationId,
-  });
+  board.changes.visits.push(new Visit(ticket, entry, board.now, how));
 }
 
 /** Adds a waiting ticket to the lines of its queues, pools and preferred operator. */
@@ -85,7 +78,7 @@ function linkToPreferred(board: Board, ticket: Ticket, heldUntil: number): void 
   board.preferring.set(ticket.preferred, preferring.add(ticket));
   if (heldUntil === Infinity) return;
   ticket.heldBy = board.operators.get(ticket.preferred) ?? null;
-  ticket.heldBy?.held.add(ticket);
+  if (ticket.heldBy !== null) (ticket.heldBy.held ??= new TicketLine()).add(ticket);
   board.deadlines.set((ticket.affinityDeadline ??= newDeadline('affinity', ticket.id)), heldUntil);
 }
 
@@ -95,7 +88,7 @@ export function removeFromLine(board: Board, ticket: Ticket): void {
     queue.line.delete(ticket);
     if (!held) pool.waiting[ticket.medium].delete(ticket);
   }
-  ticket.heldBy?.held.delete(ticket);
+  ticket.heldBy?.held?.delete(ticket);
   ticket.heldBy = null;
   if (ticket.preferred !== null) {
     const preferring = board.preferring.get(ticket.preferred);

@@ -15,6 +15,7 @@ import type {
 import type { CapacityPolicy, StatusIgnoringCapacity } from '../../../queues/status.ts';
 import type { CompiledHours } from '../../../schedules/hours.ts';
 import type { Deadline } from './deadlines.ts';
+import type { Few } from './few.ts';
 import type { MediaSet } from './media.ts';
 import type { TicketLine } from './ticket-line.ts';
 
@@ -145,13 +146,13 @@ export interface Operator {
   /** The operator's teams on the site on which they were last engaged: one list for all their engagements there. */
   teams: { readonly siteId: SiteId; readonly list: readonly TeamId[] } | null;
   /** Queues in which the operator is ranked. */
-  ranked: Queue[];
+  ranked: readonly Queue[];
   /** Whether the operator is in the free lists of their pools. */
   free: boolean;
-  /** Tickets that a queue holds for this operator (D4.3), oldest first. */
-  readonly held: TicketLine<Ticket>;
-  requests: readonly Request[];
-  engagements: readonly Engagement[];
+  /** Tickets that a queue holds for this operator (D4.3), oldest first; `null` until there is one. */
+  held: TicketLine<Ticket> | null;
+  readonly requests: Request[];
+  readonly engagements: Engagement[];
   dirtyIn: object | null;
 }
 
@@ -318,9 +319,9 @@ export interface Visitor {
   /** Created with the first lease. */
   leaseDeadline: Deadline | null;
   graceDeadline: Deadline | null;
-  tickets: readonly Ticket[];
-  requests: readonly Request[];
-  engagements: readonly Engagement[];
+  tickets: Few<Ticket>;
+  requests: Few<Request>;
+  engagements: Few<Engagement>;
 }
 
 /**

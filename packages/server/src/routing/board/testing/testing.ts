@@ -7,6 +7,7 @@ import { compileHours, type CompiledHours } from '../../../schedules/hours.ts';
 import { newBoard, takeChanges, type Board } from '../board.ts';
 import type { BoardEvent, Visit } from '../structures/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from '../commands.ts';
+import { listOf } from '../structures/few.ts';
 import { mediaSet } from '../structures/media.ts';
 import { putSite } from '../views/rows.ts';
 import { putOperator, putQueue } from '../rules/staffing.ts';
@@ -277,7 +278,7 @@ export class Desk {
   }
 
   engagement(visitor: string): Engagement {
-    const [engagement] = this.board.visitors.get(visitor as VisitorId)?.engagements ?? [];
+    const [engagement] = listOf(this.board.visitors.get(visitor as VisitorId)?.engagements ?? null);
     assert(engagement !== undefined, `${visitor} is not engaged`);
     return engagement;
   }

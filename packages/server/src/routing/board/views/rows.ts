@@ -13,7 +13,7 @@ import type {
   VisitorId,
 } from '../../../platform/ids.ts';
 import { including, none, releaseVisitor, getOrAddVisitor, type Board } from '../board.ts';
-import { newDeadline } from '../structures/deadlines.ts';
+import { PendingRequest } from '../structures/pending-request.ts';
 import { addEngagement, removeEngagement } from '../rules/engagements.ts';
 import { resetExpiry } from '../structures/expiry.ts';
 import { noCode } from '../structures/id-map.ts';
@@ -289,15 +289,10 @@ function addPendingRequest(board: Board, row: StoredRequest): void {
   const visitor = getOrAddVisitor(board, row.visitor_id, row.lease_until);
   const ticket = row.ticket_id === null ? null : (board.tickets.get(row.ticket_id) ?? null);
   const engagement = row.kind === 'transfer' ? engagementOn(board, row.engagement_id) : null;
-  const request: Request = {
+  const request = new PendingRequest({
     id: row.id,
-    code: noCode,
     kind: row.kind,
     origin: row.origin,
-    state: 'pending',
-    failReason: null,
-    failMessage: null,
-    endedAt: null,
     siteId: row.site_id,
     visitor,
     operator: operatorOn(board, row.operator_id),
@@ -309,10 +304,8 @@ function addPendingRequest(board: Board, row: StoredRequest): void {
     timeoutMs: row.timeout_ms,
     notes: row.notes,
     address: row.address_hash,
-    deadline: newDeadline('offer', row.id),
-    changedIn: null,
     createdIn: null,
-  };
+  });
   if (ticket !== null) ticket.request = request;
   else if (engagement !== null) engagement.transfer = request;
   addRequest(board, request);
