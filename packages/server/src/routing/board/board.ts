@@ -167,9 +167,8 @@ export function without<Item>(list: readonly Item[], item: Item): readonly Item[
 
 /** Removes an item from a list, most often its only one. */
 export function remove<Item>(list: Item[], item: Item): void {
-  const index = list.lastIndexOf(item);
-  if (index === list.length - 1) list.pop();
-  else if (index !== -1) list.splice(index, 1);
+  if (list[list.length - 1] === item) list.pop();
+  else if (list.includes(item)) list.splice(list.indexOf(item), 1);
 }
 
 function withoutItem<Item>(list: readonly Item[], item: Item): readonly Item[] {

@@ -89,6 +89,8 @@ export function resolve(
   applicant: Applicant,
   attributeOf: (index: number) => string,
 ): readonly Queue[] {
+  const [only] = candidates;
+  if (candidates.length === 1 && only !== undefined && admits(board, only, applicant)) return candidates;
   let found: Queue[] = [];
   for (const candidate of candidates) {
     const admitting = admits(board, candidate, applicant) ? candidate : admittingFallback(board, candidate, applicant);

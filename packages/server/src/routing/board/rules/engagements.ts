@@ -115,7 +115,9 @@ function leaveForEngagement(board: Board, { ticket, engagement }: Request, queue
   ticket.engagementId = engagement.id;
   endTicket(board, ticket, 'engaged');
   const { memory } = queue;
-  if (memory.waits.push(board.now - ticket.enqueuedAt) > maxWaits) memory.waits.shift();
+  // The first is removed before the next is added: V8 shifts up to 100 items in place, and reallocates longer lists.
+  if (memory.waits.length >= maxWaits) memory.waits.shift();
+  memory.waits.push(board.now - ticket.enqueuedAt);
   if (memory.leftOthersAt !== null) {
     const interval = board.now - memory.leftOthersAt;
     memory.paceMs = memory.paceMs === null ? interval : memory.paceMs + paceSmoothing * (interval - memory.paceMs);

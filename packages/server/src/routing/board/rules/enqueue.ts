@@ -37,7 +37,8 @@ export interface Enqueue {
 
 /** D3: returns the visitor's ticket, which may be their active one (D3.4). */
 export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; created: boolean } {
-  const criteria = criteriaOf(board, command);
+  const named = namedQueue(board, command);
+  const criteria = criteriaOf(command, named);
   const known = board.visitors.get(command.visitorId);
   const active = known === undefined ? undefined : activeTicket(known, command.siteId);
   if (active !== undefined) {
@@ -48,7 +49,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
     );
   }
   if (known !== undefined) refuseEngaged(known, command.siteId);
-  const candidates = candidatesOf(board, command);
+  const candidates = named === undefined ? candidatesOf(board, command) : [named];
   refuseFullAddress(board, command);
   const applicant = { medium: command.medium, visitorTeams: command.facts.teams, narrowedTo: command.narrowedTo };
   const queues = resolve(board, candidates, applicant, command.queueIds === null ? ofRequest : ofQueue);
@@ -84,11 +85,16 @@ export function enterQueues(board: Board, ticket: Ticket, queues: readonly Queue
 }
 
 /** The common case is a ticket for one queue and any operator. All such tickets of a queue share one text. */
-function criteriaOf(board: Board, command: Enqueue): string {
-  const { medium, queueIds, narrowedTo } = command;
-  const [id] = queueIds ?? none;
-  const queue = id === undefined || queueIds?.length !== 1 || narrowedTo.length > 0 ? undefined : board.queues.get(id);
-  return queue === undefined ? describeCriteria(command) : (queue.criteria[medium] ??= describeCriteria(command));
+function criteriaOf(command: Enqueue, named: Queue | undefined): string {
+  if (named === undefined || command.narrowedTo.length > 0) return describeCriteria(command);
+  return (named.criteria[command.medium] ??= describeCriteria(command));
+}
+
+/** The queue of the site that the command names, if it names one alone. */
+function namedQueue(board: Board, { siteId, queueIds }: Enqueue): Queue | undefined {
+  const id = queueIds?.length === 1 ? queueIds[0] : undefined;
+  const queue = id === undefined ? undefined : board.queues.get(id);
+  return queue?.settings.siteId === siteId ? queue : undefined;
 }
 
 function describeCriteria({ medium, queueIds, narrowedTo }: Enqueue): string {

@@ -1,8 +1,8 @@
 import { lastRank } from '@usher/contract/limits';
 import { media } from '@usher/contract/media';
 import type { Board } from '../board.ts';
-import { canTake, compareOperators } from '../structures/free-operators.ts';
-import { takes } from '../structures/media.ts';
+import { canTake, compareOperators, takeableMedia } from '../structures/free-operators.ts';
+import { hasIndex, takes } from '../structures/media.ts';
 import { OrderedSet } from '../structures/ordered-set.ts';
 import { belongs, staffFor } from '../structures/pools.ts';
 import { makeOffer } from './requests.ts';
@@ -81,10 +81,13 @@ function offerToBest(board: Board, ticket: Ticket): void {
 function oldestFor(board: Board, operator: Operator): Ticket | undefined {
   if (!operator.free) return undefined;
   let oldest = operator.held === null ? undefined : oldestHeldFor(board, operator, operator.held);
-  for (const medium of media) {
-    if (!canTake(operator, medium)) continue;
-    for (const { waiting } of operator.pools) {
-      const head = headFor(board, waiting[medium], operator);
+  const takeable = takeableMedia(operator);
+  for (const { waiting } of operator.pools) {
+    const wanted = takeable & waiting.media;
+    if (wanted === 0) continue;
+    for (let medium = 0; medium < media.length; medium += 1) {
+      if (!hasIndex(wanted, medium)) continue;
+      const head = headFor(board, waiting.line(medium), operator);
       if (head !== undefined && (oldest === undefined || head.seq < oldest.seq)) oldest = head;
     }
   }

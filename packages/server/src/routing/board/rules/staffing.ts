@@ -3,7 +3,7 @@ import type { OperatorId } from '../../../platform/ids.ts';
 import { isOpen, nextChange } from '../../../schedules/hours.ts';
 import { including, none, without, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
-import { canTakeAnything, compareOperators, FreeOperatorSets } from '../structures/free-operators.ts';
+import { compareOperators, FreeOperatorSets, takeableMedia } from '../structures/free-operators.ts';
 import { enqueueInLine, removeFromLine } from '../structures/lines.ts';
 import { belongs, countStaff } from '../structures/pools.ts';
 import { getOrAddPool, poolForTicket } from '../structures/board-pools.ts';
@@ -31,7 +31,7 @@ export function leaveFreeLists(operator: Operator): void {
 
 /** Adds an operator with free capacity to the free lists again, after the change. */
 export function joinFreeLists(board: Board, operator: Operator): void {
-  if (!operator.present || !canTakeAnything(operator)) return;
+  if (!operator.present || takeableMedia(operator) === 0) return;
   for (const pool of operator.pools) pool.free.add(operator);
   for (const queue of operator.ranked) queue.ranked.add(operator);
   operator.free = true;

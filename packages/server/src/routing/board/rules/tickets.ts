@@ -16,7 +16,7 @@ const refusalMs = 60_000;
 type NewTicket = Omit<
   Ticket,
   | 'code' | 'state' | 'changedIn' | 'dirtyIn' | 'endedAt' | 'engagementId' | 'matchedBy' | 'entries' | 'request' | 'heldBy' | 'refusals'
-  | 'expires' | 'refusalDeadline' | 'affinityDeadline'
+  | 'expiry' | 'refusalDeadline' | 'affinityDeadline'
 >; // prettier-ignore
 
 export function newTicket(given: NewTicket): Ticket {
@@ -49,7 +49,7 @@ export function newTicket(given: NewTicket): Ticket {
     entries: none,
     request: null,
     heldBy: null,
-    expires: false,
+    expiry: null,
     refusalDeadline: null,
     affinityDeadline: null,
   };

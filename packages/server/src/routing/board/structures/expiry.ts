@@ -9,19 +9,19 @@ export function expiresAt(board: Board, { enqueuedAt, siteId }: Ticket): number 
 }
 
 export function joinExpiry(board: Board, ticket: Ticket): void {
-  if (ticket.expires) return;
+  if (ticket.expiry !== null) return;
   const line = lineOf(board, ticket.siteId);
   line.tickets.add(ticket);
-  ticket.expires = true;
+  ticket.expiry = line;
   if (line.tickets.first() === ticket) scheduleNextExpiry(board, line);
 }
 
 export function leaveExpiry(board: Board, ticket: Ticket): void {
-  if (!ticket.expires) return;
-  const line = lineOf(board, ticket.siteId);
+  const line = ticket.expiry;
+  if (line === null) return;
   const wasFirst = line.tickets.first() === ticket;
   line.tickets.delete(ticket);
-  ticket.expires = false;
+  ticket.expiry = null;
   if (wasFirst) scheduleNextExpiry(board, line);
 }
 

@@ -1,13 +1,12 @@
 import type { Medium } from '@usher/contract/media';
-import { takes, type MediaSet } from './media.ts';
+import { setOf, takes, type MediaSet } from './media.ts';
 import { OrderedSet } from './ordered-set.ts';
 import type { FreeOperators, Operator } from './state.ts';
 
 /** D4.2 without ranks: the fewest active engagements first, then the longest time without a new one. */
 export function compareOperators(a: Operator, b: Operator): number {
-  return (
-    loadOf(a) - loadOf(b) || a.lastEngagedAt - b.lastEngagedAt || (a.settings.id < b.settings.id ? -1 : Number(a !== b))
-  );
+  if (a === b) return 0;
+  return loadOf(a) - loadOf(b) || a.lastEngagedAt - b.lastEngagedAt || (a.settings.id < b.settings.id ? -1 : 1);
 }
 
 /** Active engagements, and pending requests that may become one. */
@@ -15,16 +14,17 @@ function loadOf(operator: Operator): number {
   return operator.texts + operator.exclusives;
 }
 
+const text = setOf('text');
+
 /** D4.4: text up to the operator's limit, any other medium only with nothing active. */
-export function canTake(operator: Operator, medium: Medium): boolean {
-  if (!takes(operator.settings.media, medium)) return false;
-  return hasRoomFor(operator, medium);
+export function takeableMedia({ settings, texts, exclusives }: Operator): MediaSet {
+  if (exclusives > 0) return 0;
+  if (texts === 0) return settings.media;
+  return texts < settings.maxEngagements ? settings.media & text : 0;
 }
 
-/** Whether the operator has free capacity for any of their media. */
-export function canTakeAnything({ settings, texts, exclusives }: Operator): boolean {
-  if (exclusives > 0 || settings.media === 0) return false;
-  return texts === 0 || (texts < settings.maxEngagements && takes(settings.media, 'text'));
+export function canTake(operator: Operator, medium: Medium): boolean {
+  return takes(takeableMedia(operator), medium);
 }
 
 export function hasRoomFor(operator: Operator, medium: Medium): boolean {

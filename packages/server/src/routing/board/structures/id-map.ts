@@ -113,16 +113,15 @@ function emptySlots<Thing>(capacity: number): (Thing | undefined)[] {
   return Array.from<Thing | undefined>({ length: capacity });
 }
 
-/** The parts of an id that are read: ids are random, but those of tests differ at the end alone. */
-const readAtEachEnd = 8;
+/** The number of characters that are read, at the end: 32 random bits of a UUID. The ids of tests differ only there. */
+const readLength = 8;
 
-/** FNV-1a of both ends of the id; never `noCode`. */
+/** FNV-1a of the end of the id; never `noCode`. */
 function hash(id: string): number {
   const { length } = id;
   let code = 0x811c9dc5;
-  const ends = Math.min(readAtEachEnd, length);
-  for (let index = 0; index < ends; index += 1) code = Math.imul(code ^ id.charCodeAt(index), 0x01000193);
-  for (let index = length - ends; index < length; index += 1) code = Math.imul(code ^ id.charCodeAt(index), 0x01000193);
+  for (let index = Math.max(0, length - readLength); index < length; index += 1)
+    code = Math.imul(code ^ id.charCodeAt(index), 0x01000193);
   code ^= code >>> 15;
   return code === noCode ? 1 : code;
 }

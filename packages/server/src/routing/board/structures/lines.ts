@@ -43,8 +43,7 @@ export function enqueueInLine(board: Board, ticket: Ticket): void {
     entry.held = until !== null;
     entry.queue.line.add(ticket);
     if (until !== null) heldUntil = Math.min(heldUntil, until);
-    else if (ticket.entries.length === 1 || firstInPool(ticket, entry.pool) === entry)
-      entry.pool.waiting[ticket.medium].add(ticket);
+    else if (ticket.entries.length === 1 || firstInPool(ticket, entry.pool) === entry) entry.pool.waiting.add(ticket);
   }
   if (ticket.preferred !== null && ticket.entries.some(hasAffinity)) linkToPreferred(board, ticket, heldUntil);
   if (ticket.refusals !== null) dropExpiredRefusals(board, ticket);
@@ -86,7 +85,7 @@ function linkToPreferred(board: Board, ticket: Ticket, heldUntil: number): void 
 export function removeFromLine(board: Board, ticket: Ticket): void {
   for (const { queue, pool, held } of ticket.entries) {
     queue.line.delete(ticket);
-    if (!held) pool.waiting[ticket.medium].delete(ticket);
+    if (!held) pool.waiting.delete(ticket);
   }
   ticket.heldBy?.held?.delete(ticket);
   ticket.heldBy = null;

@@ -4,6 +4,7 @@ import { media, perMedium, type Medium } from '@usher/contract/media';
 export type MediaSet = number;
 
 const bits = perMedium((_, index) => 1 << index);
+const indexes = perMedium((_, index) => index);
 
 export function mediaSet(list: readonly Medium[]): MediaSet {
   return list.reduce((set, medium) => set | bits[medium], 0);
@@ -11,6 +12,16 @@ export function mediaSet(list: readonly Medium[]): MediaSet {
 
 export function mediaList(set: MediaSet): Medium[] {
   return media.filter((medium) => takes(set, medium));
+}
+
+/** The bit of a medium in a set, and its index in `media`. */
+export function indexOfMedium(medium: Medium): number {
+  return indexes[medium];
+}
+
+/** Whether the set has the medium with this index. */
+export function hasIndex(set: MediaSet, index: number): boolean {
+  return (set & (1 << index)) !== 0;
 }
 
 /** The set of one medium. */

@@ -27,12 +27,23 @@ export class OrderedSet<Item> {
   }
 
   add(item: Item): void {
+    // Most sets of free operators are empty until one becomes free.
+    if (this.#root === null) {
+      this.#root = leaf(item, this.#priority());
+      this.#first = item;
+      return;
+    }
     this.#root = this.#insert(this.#root, leaf(item, this.#priority()));
     if (this.#first === undefined || this.#compare(item, this.#first) < 0) this.#first = item;
   }
 
   /** Returns whether the item was in the set. */
   delete(item: Item): boolean {
+    if (this.#root?.size === 1 && this.#first === item) {
+      this.#root = null;
+      this.#first = undefined;
+      return true;
+    }
     const before = this.size;
     this.#root = this.#remove(this.#root, item);
     if (this.size === before) return false;

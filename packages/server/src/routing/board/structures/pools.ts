@@ -1,9 +1,9 @@
-import { perMedium, type Medium } from '@usher/contract/media';
+import type { Medium } from '@usher/contract/media';
 import type { SiteId, TeamId } from '../../../platform/ids.ts';
 import { compareOperators, FreeOperatorSets } from './free-operators.ts';
 import { mediaSets, setOf, type MediaSet } from './media.ts';
 import type { Operator, OperatorSettings, Pool } from './state.ts';
-import { TicketLine } from './ticket-line.ts';
+import { WaitingTickets } from './waiting-tickets.ts';
 
 export function poolKey(siteId: SiteId, teams: readonly TeamId[], narrowedTo: readonly TeamId[]): string {
   return `${siteId} ${[...teams].toSorted().join()} ${[...narrowedTo].toSorted().join()}`;
@@ -20,7 +20,7 @@ export function newPool(siteId: SiteId, teams: readonly TeamId[], narrowedTo: re
     staff: Array.from({ length: mediaSets }, () => 0),
     staffTaking: Array.from({ length: mediaSets }, () => 0),
     free: new FreeOperatorSets(compareOperators),
-    waiting: perMedium(() => new TicketLine()),
+    waiting: new WaitingTickets(),
   };
 }
 

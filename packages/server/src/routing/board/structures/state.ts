@@ -18,6 +18,7 @@ import type { Deadline } from './deadlines.ts';
 import type { Few } from './few.ts';
 import type { MediaSet } from './media.ts';
 import type { TicketLine } from './ticket-line.ts';
+import type { WaitingTickets } from './waiting-tickets.ts';
 
 /**
  * The types of the board's state. Instants are epoch milliseconds. A ticket, request or engagement that ends is reported in
@@ -115,7 +116,7 @@ export interface Pool {
   readonly staffTaking: number[];
   readonly free: FreeOperators;
   /** Waiting tickets that may be offered to any operator of the pool, oldest first. */
-  readonly waiting: Readonly<Record<Medium, TicketLine<Ticket>>>;
+  readonly waiting: WaitingTickets<Ticket>;
 }
 
 /** The configuration of an operator, and the presence they last set. */
@@ -214,8 +215,8 @@ export interface Ticket extends Stored {
   readonly notes: RequestNotes;
   /** The hashed address of the visitor; `null`: not counted by address. */
   readonly address: string | null;
-  /** Whether the ticket is in the expiry line of its site. */
-  expires: boolean;
+  /** The expiry line of its site, while the ticket is in it. */
+  expiry: ExpiryLine | null;
   /** Few tickets are refused or held, so these are created on demand. */
   refusalDeadline: Deadline | null;
   affinityDeadline: Deadline | null;

@@ -11,12 +11,15 @@ const chunkLength = 256;
  * neither reads another ticket: with 100,000 waiting, each ticket that is read is a cache miss.
  *
  * The tickets are in chunks, none of which is empty. `#starts` has a lower bound of the numbers in each chunk, which is above all
- * numbers of the chunk before.
+ * numbers of the chunk before. A ticket that leaves from within a chunk leaves a free slot: moving those behind it up would cost
+ * more than everything else that is done with it.
  */
 export class TicketLine<Ticket extends Numbered> {
   readonly #chunks: (Ticket | undefined)[][] = [];
   readonly #starts: number[] = [];
-  /** The number of free slots at the front of the first chunk. The other chunks have none. */
+  /** The number of tickets in each chunk. */
+  readonly #counts: number[] = [];
+  /** The index of the first ticket in the first chunk. */
   #head = 0;
   /** No ticket in the line has a higher number. */
   #highest = 0;
@@ -38,10 +41,14 @@ export class TicketLine<Ticket extends Numbered> {
     const chunk = this.#chunks[at];
     const index = chunk === undefined ? -1 : chunk.indexOf(ticket, at === 0 ? this.#head : 0);
     if (chunk === undefined || index === -1) return false;
-    if (at === 0 && index === this.#head) this.#removeFirst(chunk);
-    else if (at > 0 && chunk.length === 1) this.#dropChunk(at);
-    else chunk.splice(index, 1);
     this.#size -= 1;
+    const count = (this.#counts[at] ?? 0) - 1;
+    if (count === 0) this.#dropChunk(at);
+    else {
+      this.#counts[at] = count;
+      chunk[index] = undefined;
+    }
+    if (at === 0) this.#findHead();
     return true;
   }
 
@@ -60,11 +67,12 @@ export class TicketLine<Ticket extends Numbered> {
   /** The number of tickets before this one, which must be in the line. Counts from the end, where new tickets are. */
   rank(ticket: Ticket): number {
     const at = this.#chunkOf(ticket.seq);
-    const chunk = this.#chunks[at];
-    const index = chunk?.lastIndexOf(ticket) ?? -1;
-    if (chunk === undefined || index === -1) throw new Error('the ticket is not in the line');
-    let behind = chunk.length - 1 - index;
-    for (let each = this.#chunks.length - 1; each > at; each -= 1) behind += this.#chunks[each]?.length ?? 0;
+    const chunk = this.#chunks[at] ?? [];
+    let behind = 0;
+    let index = chunk.length - 1;
+    for (; index >= 0 && chunk[index] !== ticket; index -= 1) if (chunk[index] !== undefined) behind += 1;
+    if (index === -1) throw new Error('the ticket is not in the line');
+    for (let each = this.#counts.length - 1; each > at; each -= 1) behind += this.#counts[each] ?? 0;
     return this.#size - 1 - behind;
   }
 
@@ -88,11 +96,15 @@ export class TicketLine<Ticket extends Numbered> {
   }
 
   #append(ticket: Ticket): void {
-    const last = this.#chunks.at(-1);
-    if (last !== undefined && last.length < chunkLength) last.push(ticket);
-    else {
+    const at = this.#chunks.length - 1;
+    const last = this.#chunks[at];
+    if (last !== undefined && last.length < chunkLength) {
+      last.push(ticket);
+      this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+    } else {
       this.#chunks.push([ticket]);
       this.#starts.push(ticket.seq);
+      this.#counts.push(1);
     }
     this.#highest = ticket.seq;
   }
@@ -100,42 +112,55 @@ export class TicketLine<Ticket extends Numbered> {
   /** Adds a ticket in its place: one that was offered returns, or was changed by another process. */
   #insert(ticket: Ticket): void {
     const at = this.#chunkOf(ticket.seq);
-    const chunk = this.#chunks[at] ?? [];
-    const head = at === 0 ? this.#head : 0;
-    const index = indexInChunk(chunk, head, ticket.seq);
-    if (chunk[index] === ticket) throw new Error('the ticket is in the line already');
-    if (index === head && head > 0) {
-      this.#head -= 1;
-      chunk[this.#head] = ticket;
-    } else chunk.splice(index, 0, ticket);
-    if (chunk.length > head + 2 * chunkLength) this.#addChunk(at + 1, chunk.splice(head + chunkLength));
+    if (at === 0 && this.#head > 0 && ticket.seq < (this.first()?.seq ?? 0)) return this.#insertFirst(ticket);
+    const tickets = (this.#chunks[at] ?? []).filter((each) => each !== undefined);
+    const index = indexInChunk(tickets, ticket.seq);
+    if (tickets[index] === ticket) throw new Error('the ticket is in the line already');
+    tickets.splice(index, 0, ticket);
+    const behind = tickets.length > 2 * chunkLength ? tickets.splice(chunkLength) : [];
+    this.#chunks[at] = tickets;
+    this.#counts[at] = tickets.length;
+    if (at === 0) this.#head = 0;
+    if (behind.length > 0) this.#addChunk(at + 1, behind);
+    return undefined;
   }
 
-  #removeFirst(chunk: (Ticket | undefined)[]): void {
-    chunk[this.#head] = undefined;
-    this.#head += 1;
-    if (this.#head === chunk.length) this.#dropChunk(0);
+  /** Adds a ticket in the free slot before the first one. */
+  #insertFirst(ticket: Ticket): void {
+    const first = this.#chunks[0];
+    if (first === undefined) throw new Error('the line is empty');
+    this.#head -= 1;
+    first[this.#head] = ticket;
+    this.#counts[0] = (this.#counts[0] ?? 0) + 1;
   }
 
-  #addChunk(at: number, chunk: (Ticket | undefined)[]): void {
-    this.#chunks.splice(at, 0, chunk);
-    this.#starts.splice(at, 0, chunk[0]?.seq ?? 0);
+  #findHead(): void {
+    const first = this.#chunks[0];
+    if (first === undefined) this.#head = 0;
+    else while (first[this.#head] === undefined) this.#head += 1;
+  }
+
+  #addChunk(at: number, tickets: Ticket[]): void {
+    this.#chunks.splice(at, 0, tickets);
+    this.#starts.splice(at, 0, tickets[0]?.seq ?? 0);
+    this.#counts.splice(at, 0, tickets.length);
   }
 
   #dropChunk(at: number): void {
     this.#chunks.splice(at, 1);
     this.#starts.splice(at, 1);
+    this.#counts.splice(at, 1);
     if (at === 0) this.#head = 0;
   }
 }
 
-/** The index of the first ticket from `head` on whose number is not lower: of the ticket itself, or where it belongs. */
-function indexInChunk(chunk: readonly (Numbered | undefined)[], head: number, seq: number): number {
-  let low = head;
-  let high = chunk.length;
+/** The index of the first ticket whose number is not lower: of the ticket itself, or where it belongs. */
+function indexInChunk(tickets: readonly Numbered[], seq: number): number {
+  let low = 0;
+  let high = tickets.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((chunk[middle]?.seq ?? 0) < seq) low = middle + 1;
+    if ((tickets[middle]?.seq ?? 0) < seq) low = middle + 1;
     else high = middle;
   }
   return low;
