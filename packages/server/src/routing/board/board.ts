@@ -165,12 +165,6 @@ export function without<Item>(list: readonly Item[], item: Item): readonly Item[
   return list.length === 1 ? none : withoutItem(list, item);
 }
 
-/** Removes an item from a list, most often its only one. */
-export function remove<Item>(list: Item[], item: Item): void {
-  if (list[list.length - 1] === item) list.pop();
-  else if (list.includes(item)) list.splice(list.indexOf(item), 1);
-}
-
 function withoutItem<Item>(list: readonly Item[], item: Item): readonly Item[] {
   return list.filter((each) => each !== item);
 }

@@ -2,11 +2,11 @@ import { isObject, parseCard } from '@usher/contract/response-card';
 import { type EndReason, type FailReason } from '@usher/contract/states';
 import type { EventFields, EventType } from '../../../events/catalogue.ts';
 import type { EngagementId, RequestId, SiteId, SubEngagementId, TeamId } from '../../../platform/ids.ts';
-import { byAge, releaseVisitor, remove, type Board } from '../board.ts';
+import { byAge, releaseVisitor, type Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';
 import type { BoardEvent } from '../structures/changes.ts';
 import { EngagementEvent, type FieldsOf } from '../structures/engagement-event.ts';
-import { listOf, minus, plus } from '../structures/few.ts';
+import { countOf, listOf, minus, plus } from '../structures/few.ts';
 import { noCode } from '../structures/id-map.ts';
 import { failRequest, occupy, removeRequest } from './requests.ts';
 import { sourceOf } from './source.ts';
@@ -22,33 +22,34 @@ export function begin(board: Board, request: Request): Engagement {
 function startEngagement(board: Board, request: Request): Engagement {
   const { visitor, operator, siteId, medium, ticket, queue } = request;
   const engagement: Engagement = {
+    // What the end of an engagement reads is together, because the object is then no longer in a cache.
     id: board.newId() as EngagementId,
-    code: noCode,
+    operator,
+    transfer: null,
+    call: null,
     endedAt: null,
     endReason: null,
+    code: noCode,
+    visitor,
+    medium,
+    changedIn: null,
+    siteId,
+    subEngagementId: board.newId() as SubEngagementId,
+    subscribers: request.notes.webhooks,
+    createdIn: board.changes,
     requestId: request.id,
     ticketId: ticket?.id ?? null,
     queueId: queue?.settings.id ?? null,
-    visitor,
     startedAt: board.now,
     askedOn: ticket?.siteId ?? siteId,
-    siteId,
-    operator,
-    medium,
-    subEngagementId: board.newId() as SubEngagementId,
     subStartedAt: board.now,
     highestMedium: medium,
     operatorTeams: teamsOn(operator, siteId),
     byPhone: isLasting(request),
-    subscribers: request.notes.webhooks,
-    transfer: null,
-    call: null,
-    changedIn: null,
-    createdIn: board.changes,
   };
   accept(board, request);
   addEngagement(board, engagement, engagement.byPhone ? 'free' : 'occupied');
-  if (operator.engagements.length === 1) noteState(board, operator);
+  if (countOf(operator.active) === 1) noteState(board, operator);
   request.engagement = engagement;
   board.changes.engagements.add(engagement);
   beginCall(board, engagement);
@@ -92,14 +93,14 @@ function teamsOn(operator: Operator, siteId: SiteId): readonly TeamId[] {
 export function addEngagement(board: Board, engagement: Engagement, was: 'free' | 'occupied'): void {
   board.engagements.add(engagement);
   engagement.visitor.engagements = plus(engagement.visitor.engagements, engagement);
-  engagement.operator.engagements.push(engagement);
+  engagement.operator.active = plus(engagement.operator.active, engagement);
   if (was === 'free') occupy(board, engagement.operator, engagement.medium, 1);
 }
 
 export function removeEngagement(board: Board, engagement: Engagement): void {
   board.engagements.delete(engagement);
   engagement.visitor.engagements = minus(engagement.visitor.engagements, engagement);
-  remove(engagement.operator.engagements, engagement);
+  engagement.operator.active = minus(engagement.operator.active, engagement);
   occupy(board, engagement.operator, engagement.medium, -1);
 }
 
@@ -221,7 +222,7 @@ function completeTransfer(board: Board, request: Request): Engagement {
   finishCall(board, engagement, null);
   closeSub(board, engagement);
   removeEngagement(board, engagement);
-  if (engagement.operator.engagements.length === 0) noteState(board, engagement.operator);
+  if (engagement.operator.active === null) noteState(board, engagement.operator);
   engagement.operator = operator;
   engagement.siteId = siteId;
   engagement.medium = medium;
@@ -232,7 +233,7 @@ function completeTransfer(board: Board, request: Request): Engagement {
   engagement.transfer = null;
   addSubscribers(engagement, request.notes.webhooks);
   addEngagement(board, engagement, 'occupied');
-  if (operator.engagements.length === 1) noteState(board, operator);
+  if (countOf(operator.active) === 1) noteState(board, operator);
   board.changes.engagements.add(engagement);
   beginCall(board, engagement);
   if (ticket !== null && request.queue !== null) leaveForEngagement(board, request, request.queue);
@@ -277,7 +278,7 @@ export function endEngagement(board: Board, engagement: Engagement, reason: EndR
   engagement.endedAt = board.now;
   engagement.endReason = reason;
   removeEngagement(board, engagement);
-  if (engagement.operator.engagements.length === 0) noteState(board, engagement.operator);
+  if (engagement.operator.active === null) noteState(board, engagement.operator);
   board.changes.engagements.add(engagement);
   appendEvent(board, engagement, 'engagement.end', { subject: reason, fieldsOf: endFields });
   releaseVisitor(board, engagement.visitor);

@@ -2,7 +2,7 @@ import type { Medium } from '@usher/contract/media';
 import { type FailReason } from '@usher/contract/states';
 import type { RequestId } from '../../../platform/ids.ts';
 import { countOpen } from './addresses.ts';
-import { releaseVisitor, remove, siteOf, type Board } from '../board.ts';
+import { releaseVisitor, siteOf, type Board } from '../board.ts';
 import { minus, plus } from '../structures/few.ts';
 import { removeFromLine } from '../structures/lines.ts';
 import { PendingRequest, type NewRequest } from '../structures/pending-request.ts';
@@ -38,7 +38,7 @@ export function addRequest(board: Board, request: Request): void {
   board.requests.add(request);
   request.visitor.requests = plus(request.visitor.requests, request);
   countOpen(board, request, 1);
-  request.operator.requests.push(request);
+  request.operator.pending = plus(request.operator.pending, request);
   board.deadlines.set(request.deadline, request.createdAt + request.timeoutMs);
   if (!isLasting(request)) occupy(board, request.operator, request.medium, 1);
 }
@@ -48,7 +48,7 @@ export function removeRequest(board: Board, request: Request, then: 'free' | 'oc
   board.requests.delete(request);
   request.visitor.requests = minus(request.visitor.requests, request);
   countOpen(board, request, -1);
-  remove(request.operator.requests, request);
+  request.operator.pending = minus(request.operator.pending, request);
   board.deadlines.clear(request.deadline);
   if (then === 'free' && !isLasting(request)) occupy(board, request.operator, request.medium, -1);
 }

@@ -2,6 +2,7 @@ import { lastRank } from '@usher/contract/limits';
 import type { OperatorId } from '../../../platform/ids.ts';
 import { isOpen, nextChange } from '../../../schedules/hours.ts';
 import { including, none, without, type Board } from '../board.ts';
+import { BoardOperator } from '../structures/board-operator.ts';
 import { newDeadline } from '../structures/deadlines.ts';
 import { compareOperators, FreeOperatorSets, takeableMedia } from '../structures/free-operators.ts';
 import { enqueueInLine, removeFromLine } from '../structures/lines.ts';
@@ -86,7 +87,7 @@ export function setPresent(board: Board, operator: Operator): void {
 
 /** Adds an operator with these settings, or replaces the settings of a known one. */
 export function putOperator(board: Board, settings: OperatorSettings, lastEngagedAt: number): Operator {
-  const operator = board.operators.get(settings.id) ?? newOperator(settings);
+  const operator = board.operators.get(settings.id) ?? new BoardOperator(settings, none);
   applySettings(board, operator, settings);
   noteEngaged(board, operator, Math.max(operator.lastEngagedAt, lastEngagedAt));
   moveTicketsPreferring(board, settings.id);
@@ -125,26 +126,6 @@ function assignPools(board: Board, operator: Operator): void {
 
 function ranks({ settings, pool }: Queue, { settings: { id }, pools }: Operator): boolean {
   return settings.rankingEnabled && settings.ranks.has(id) && pools.includes(pool);
-}
-
-function newOperator(settings: OperatorSettings): Operator {
-  return {
-    settings,
-    present: false,
-    texts: 0,
-    exclusives: 0,
-    lastEngagedAt: 0,
-    leaseDeadline: newDeadline('operator_lease', settings.id),
-    graceDeadline: newDeadline('operator_grace', settings.id),
-    pools: [],
-    teams: null,
-    ranked: none,
-    free: false,
-    held: null,
-    requests: [],
-    engagements: [],
-    dirtyIn: null,
-  };
 }
 
 /** Removes a deleted operator, who must have no request or engagement on the board. */

@@ -59,35 +59,39 @@ export class DirtyList<Item extends { dirtyIn: object | null }> {
 
 /** An object that is written when it changes. */
 interface Changing {
-  /** The change list that contains the object. */
-  changedIn: object | null;
+  /** The mark of the change list that contains the object. */
+  changedIn: number | null;
   /** The changes that created the object; `null` or absent if it was loaded, or was written since. */
   createdIn?: object | null;
 }
 
-/** Objects that have changed, each once, in the order of their first change. Marks its items like `DirtyList`. */
+/** The mark of the newest change list. */
+let lastMark = 0;
+
+/**
+ * Objects that have changed, each once, in the order of their first change. Marks its items like `DirtyList`, but with a number: a
+ * reference from an old object to a new list would have to be recorded for the garbage collector.
+ */
 export class ChangeList<Item extends Changing> {
   readonly #items: Item[] = [];
+  readonly #mark = (lastMark += 1);
 
   get size(): number {
     return this.#items.length;
   }
 
   add(item: Item): void {
-    if (item.changedIn === this) return;
-    item.changedIn = this;
+    if (item.changedIn === this.#mark) return;
+    item.changedIn = this.#mark;
     this.#items.push(item);
   }
 
   /**
-   * Removes the marks of `changes`, which this list is part of. A mark refers to the changes, and the changes refer to objects
-   * with older marks: marks that stayed would keep every object in memory that was ever on the board.
+   * Ends `createdIn` of the objects that `changes` created, which this list is part of. It refers to the changes, and the changes
+   * refer to objects that older changes created: all objects that were ever on the board would stay in memory.
    */
   unmark(changes: object): void {
-    for (const item of this.#items) {
-      if (item.changedIn === this) item.changedIn = null;
-      if (item.createdIn === changes) item.createdIn = null;
-    }
+    for (const item of this.#items) if (item.createdIn === changes) item.createdIn = null;
   }
 
   [Symbol.iterator](): ArrayIterator<Item> {

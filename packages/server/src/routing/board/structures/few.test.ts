@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { listOf, minus, plus, type Few } from './few.ts';
+import { countOf, listOf, minus, plus, type Few } from './few.ts';
 
 const items = Array.from({ length: 5 }, (_, id) => ({ id }));
 const change = fc.record({ which: fc.nat({ max: items.length - 1 }), what: fc.constantFrom('plus', 'minus') });
@@ -17,7 +17,7 @@ test('a few items behave like a list to which each is added once, and one item n
         if (what === 'plus' && expected.includes(item)) continue;
         few = what === 'plus' ? plus(few, item) : minus(few, item);
         expected = what === 'plus' ? [...expected, item] : expected.filter((each) => each !== item);
-        assert.deepEqual(listOf(few), expected);
+        assert.deepEqual([listOf(few), countOf(few)], [expected, expected.length]);
         if (expected.length < 2) assert.equal(few, expected[0] ?? null);
       }
     }),

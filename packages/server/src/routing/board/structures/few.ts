@@ -17,6 +17,10 @@ function minusOf<Item extends object>(list: readonly Item[], item: Item): Few<It
   return rest.length > 1 ? rest : (rest[0] ?? null);
 }
 
+export function countOf<Item extends object>(few: Few<Item>): number {
+  return few === null ? 0 : isList(few) ? few.length : 1;
+}
+
 /** In the order in which the items were added. */
 export function listOf<Item extends object>(few: Few<Item>): readonly Item[] {
   if (few === null) return [];

@@ -51,7 +51,7 @@ export class PendingRequest implements Request {
   failMessage: string | null = null;
   endedAt: number | null = null;
   readonly deadline;
-  changedIn: object | null = null;
+  changedIn: number | null = null;
   createdIn: object | null;
 
   constructor(given: NewRequest) {

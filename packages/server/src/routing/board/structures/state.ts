@@ -70,7 +70,7 @@ export interface QueueMemory {
 }
 
 export interface Queue {
-  changedIn: object | null;
+  changedIn: number | null;
   settings: QueueSettings;
   readonly memory: QueueMemory;
   open: boolean;
@@ -152,15 +152,19 @@ export interface Operator {
   free: boolean;
   /** Tickets that a queue holds for this operator (D4.3), oldest first; `null` until there is one. */
   held: TicketLine<Ticket> | null;
-  readonly requests: Request[];
-  readonly engagements: Engagement[];
+  pending: Few<Request>;
+  active: Few<Engagement>;
+  /** The pending requests and the active engagements as lists. */
+  readonly requests: readonly Request[];
+  readonly engagements: readonly Engagement[];
   dirtyIn: object | null;
 }
 
 /** An object that is written when it changes. */
 interface Stored {
-  /** The change list that contains the object, and the changes that created it; `null` once these were written. */
-  changedIn: object | null;
+  /** The mark of the change list that contains the object. */
+  changedIn: number | null;
+  /** The changes that created the object; `null` once these were written. */
   createdIn: object | null;
 }
 

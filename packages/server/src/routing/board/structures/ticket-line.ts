@@ -6,19 +6,28 @@ interface Numbered {
 /** Long enough that a line of 100,000 tickets has few chunks, short enough that a chunk is searched and moved quickly. */
 const chunkLength = 256;
 
+/** Consecutive tickets of a line: at least one. */
+interface Chunk<Ticket> {
+  /** Above the numbers of the chunk before and, except in the first chunk, not above those of this one. */
+  readonly start: number;
+  /** A ticket that left is `undefined`. */
+  tickets: (Ticket | undefined)[];
+  /** The number of tickets. */
+  count: number;
+}
+
 /**
  * Tickets in the order of their sequence numbers. Nearly every ticket is appended at the end and leaves near the front, and
  * neither reads another ticket: with 100,000 waiting, each ticket that is read is a cache miss.
  *
- * The tickets are in chunks, none of which is empty. `#starts` has a lower bound of the numbers in each chunk, which is above all
- * numbers of the chunk before. A ticket that leaves from within a chunk leaves a free slot: moving those behind it up would cost
- * more than everything else that is done with it.
+ * The tickets are in chunks. A ticket that leaves from within a chunk leaves a free slot: moving those behind it up would cost more
+ * than everything else that is done with it.
  */
 export class TicketLine<Ticket extends Numbered> {
-  readonly #chunks: (Ticket | undefined)[][] = [];
-  readonly #starts: number[] = [];
-  /** The number of tickets in each chunk. */
-  readonly #counts: number[] = [];
+  readonly #chunks: Chunk<Ticket>[] = [];
+  /** The ends of the line are read most often. */
+  #first: Chunk<Ticket> | null = null;
+  #last: Chunk<Ticket> | null = null;
   /** The index of the first ticket in the first chunk. */
   #head = 0;
   /** No ticket in the line has a higher number. */
@@ -37,28 +46,25 @@ export class TicketLine<Ticket extends Numbered> {
 
   /** Returns whether the ticket was in the line. */
   delete(ticket: Ticket): boolean {
-    const at = this.#chunkOf(ticket.seq);
-    const chunk = this.#chunks[at];
-    const index = chunk === undefined ? -1 : chunk.indexOf(ticket, at === 0 ? this.#head : 0);
-    if (chunk === undefined || index === -1) return false;
+    const chunk = this.#chunkOf(ticket.seq);
+    if (chunk === null) return false;
+    const index = chunk.tickets.indexOf(ticket, chunk === this.#first ? this.#head : 0);
+    if (index === -1) return false;
+    chunk.tickets[index] = undefined;
+    chunk.count -= 1;
     this.#size -= 1;
-    const count = (this.#counts[at] ?? 0) - 1;
-    if (count === 0) this.#dropChunk(at);
-    else {
-      this.#counts[at] = count;
-      chunk[index] = undefined;
-    }
-    if (at === 0) this.#findHead();
+    if (chunk.count === 0) this.#dropChunk(chunk);
+    else if (chunk === this.#first) this.#findHead(chunk);
     return true;
   }
 
   first(): Ticket | undefined {
-    return this.#chunks[0]?.[this.#head];
+    return this.#first?.tickets[this.#head];
   }
 
   firstWhere(matches: (ticket: Ticket) => boolean): Ticket | undefined {
-    for (const chunk of this.#chunks) {
-      const found = chunk.find((ticket) => ticket !== undefined && matches(ticket));
+    for (const { tickets } of this.#chunks) {
+      const found = tickets.find((ticket) => ticket !== undefined && matches(ticket));
       if (found !== undefined) return found;
     }
     return undefined;
@@ -66,91 +72,101 @@ export class TicketLine<Ticket extends Numbered> {
 
   /** The number of tickets before this one, which must be in the line. Counts from the end, where new tickets are. */
   rank(ticket: Ticket): number {
-    const at = this.#chunkOf(ticket.seq);
-    const chunk = this.#chunks[at] ?? [];
+    const chunk = this.#chunkOf(ticket.seq);
+    const tickets = chunk?.tickets ?? [];
     let behind = 0;
-    let index = chunk.length - 1;
-    for (; index >= 0 && chunk[index] !== ticket; index -= 1) if (chunk[index] !== undefined) behind += 1;
-    if (index === -1) throw new Error('the ticket is not in the line');
-    for (let each = this.#counts.length - 1; each > at; each -= 1) behind += this.#counts[each] ?? 0;
+    let index = tickets.length - 1;
+    for (; index >= 0 && tickets[index] !== ticket; index -= 1) if (tickets[index] !== undefined) behind += 1;
+    if (chunk === null || index === -1) throw new Error('the ticket is not in the line');
+    if (chunk !== this.#last) behind += this.#countBehind(chunk);
     return this.#size - 1 - behind;
   }
 
   *[Symbol.iterator](): Generator<Ticket> {
-    for (const chunk of this.#chunks) for (const ticket of chunk) if (ticket !== undefined) yield ticket;
+    for (const { tickets } of this.#chunks) for (const ticket of tickets) if (ticket !== undefined) yield ticket;
   }
 
-  /** The last chunk that starts at or before the number, otherwise the first. The front and the end are looked at first. */
-  #chunkOf(seq: number): number {
-    const starts = this.#starts;
-    if (starts.length < 2 || seq < (starts[1] ?? 0)) return 0;
+  #countBehind(chunk: Chunk<Ticket>): number {
+    let count = 0;
+    for (let at = this.#chunks.length - 1; at >= 0; at -= 1) {
+      const each = this.#chunks[at];
+      if (each === undefined || each === chunk) break;
+      count += each.count;
+    }
+    return count;
+  }
+
+  /** The last chunk that starts at or before the number, otherwise the first. The ends of the line are looked at first. */
+  #chunkOf(seq: number): Chunk<Ticket> | null {
+    if (this.#last === null || this.#last.start <= seq) return this.#last;
+    const second = this.#chunks[1];
+    if (second === undefined || seq < second.start) return this.#first;
+    return this.#search(seq);
+  }
+
+  /** Finds a chunk that is neither the first nor the last. */
+  #search(seq: number): Chunk<Ticket> | null {
     let low = 1;
-    let high = starts.length - 1;
-    if ((starts[high] ?? 0) <= seq) return high;
+    let high = this.#chunks.length - 1;
     while (high - low > 1) {
       const middle = (low + high) >> 1;
-      if ((starts[middle] ?? 0) <= seq) low = middle;
+      if ((this.#chunks[middle]?.start ?? 0) <= seq) low = middle;
       else high = middle;
     }
-    return low;
+    return this.#chunks[low] ?? null;
   }
 
   #append(ticket: Ticket): void {
-    const at = this.#chunks.length - 1;
-    const last = this.#chunks[at];
-    if (last !== undefined && last.length < chunkLength) {
-      last.push(ticket);
-      this.#counts[at] = (this.#counts[at] ?? 0) + 1;
-    } else {
-      this.#chunks.push([ticket]);
-      this.#starts.push(ticket.seq);
-      this.#counts.push(1);
-    }
+    const last = this.#last;
+    if (last !== null && last.tickets.length < chunkLength) {
+      last.tickets.push(ticket);
+      last.count += 1;
+    } else this.#addChunk(this.#chunks.length, [ticket]);
     this.#highest = ticket.seq;
   }
 
   /** Adds a ticket in its place: one that was offered returns, or was changed by another process. */
   #insert(ticket: Ticket): void {
-    const at = this.#chunkOf(ticket.seq);
-    if (at === 0 && this.#head > 0 && ticket.seq < (this.first()?.seq ?? 0)) return this.#insertFirst(ticket);
-    const tickets = (this.#chunks[at] ?? []).filter((each) => each !== undefined);
+    const chunk = this.#chunkOf(ticket.seq);
+    if (chunk === null) throw new Error('the line is empty');
+    if (chunk === this.#first && this.#head > 0 && ticket.seq < (this.first()?.seq ?? 0)) {
+      this.#head -= 1;
+      chunk.tickets[this.#head] = ticket;
+      chunk.count += 1;
+      return;
+    }
+    const tickets = chunk.tickets.filter((each) => each !== undefined);
     const index = indexInChunk(tickets, ticket.seq);
     if (tickets[index] === ticket) throw new Error('the ticket is in the line already');
     tickets.splice(index, 0, ticket);
+    if (chunk === this.#first) this.#head = 0;
     const behind = tickets.length > 2 * chunkLength ? tickets.splice(chunkLength) : [];
-    this.#chunks[at] = tickets;
-    this.#counts[at] = tickets.length;
-    if (at === 0) this.#head = 0;
-    if (behind.length > 0) this.#addChunk(at + 1, behind);
-    return undefined;
+    chunk.tickets = tickets;
+    chunk.count = tickets.length;
+    if (behind.length > 0) this.#addChunk(this.#chunks.indexOf(chunk) + 1, behind);
   }
 
-  /** Adds a ticket in the free slot before the first one. */
-  #insertFirst(ticket: Ticket): void {
-    const first = this.#chunks[0];
-    if (first === undefined) throw new Error('the line is empty');
-    this.#head -= 1;
-    first[this.#head] = ticket;
-    this.#counts[0] = (this.#counts[0] ?? 0) + 1;
-  }
-
-  #findHead(): void {
-    const first = this.#chunks[0];
-    if (first === undefined) this.#head = 0;
-    else while (first[this.#head] === undefined) this.#head += 1;
+  #findHead({ tickets }: Chunk<Ticket>): void {
+    while (tickets[this.#head] === undefined) this.#head += 1;
   }
 
   #addChunk(at: number, tickets: Ticket[]): void {
-    this.#chunks.splice(at, 0, tickets);
-    this.#starts.splice(at, 0, tickets[0]?.seq ?? 0);
-    this.#counts.splice(at, 0, tickets.length);
+    this.#chunks.splice(at, 0, { start: tickets[0]?.seq ?? 0, tickets, count: tickets.length });
+    this.#setEnds();
   }
 
-  #dropChunk(at: number): void {
-    this.#chunks.splice(at, 1);
-    this.#starts.splice(at, 1);
-    this.#counts.splice(at, 1);
-    if (at === 0) this.#head = 0;
+  #dropChunk(chunk: Chunk<Ticket>): void {
+    this.#chunks.splice(this.#chunks.indexOf(chunk), 1);
+    const wasFirst = chunk === this.#first;
+    this.#setEnds();
+    if (!wasFirst) return;
+    this.#head = 0;
+    if (this.#first !== null) this.#findHead(this.#first);
+  }
+
+  #setEnds(): void {
+    this.#first = this.#chunks[0] ?? null;
+    this.#last = this.#chunks.at(-1) ?? null;
   }
 }
 
