@@ -5,17 +5,35 @@ import type { AccountId, OperatorId } from '../../packages/server/src/platform/i
 import { connect } from '../../packages/server/src/platform/database.ts';
 import { Turns } from '../../packages/server/src/routing/turns.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startTestServer, until } from '../support/server.ts';
-import { enqueue, makeAccount, makeAvailableOperator, makeQueue, type TestAccount } from '../support/world.ts';
+import { call, startTestServer, until } from '../support/server.ts';
+import {
+  acceptOffer,
+  enqueue,
+  expectStatus,
+  makeAccount,
+  makeAvailableOperator,
+  makeQueue,
+  type TestAccount,
+} from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());
 const accounts = [await makeAccount(server), await makeAccount(server), await makeAccount(server)];
 
-type Limits = NonNullable<ConstructorParameters<typeof Turns>[0]['limits']>;
+type Options = ConstructorParameters<typeof Turns>[0];
+type Limits = NonNullable<Options['limits']>;
+
+interface TurnsWatch extends Pick<Options, 'hintOf' | 'onWritten'> {
+  /** Called with each statement that is sent to the database. */
+  readonly onStatement?: (text: string) => void;
+}
 
 /** Runs a second set of boards beside the server's, like another process. */
-async function withTurns(limits: Limits, run: (turns: Turns) => Promise<void>): Promise<void> {
-  const sql = connect(server.database.address, { max: 2 });
+async function withTurns(
+  limits: Limits,
+  run: (turns: Turns) => Promise<void>,
+  { onStatement = () => undefined, ...watch }: TurnsWatch = {},
+): Promise<void> {
+  const sql = connect(server.database.address, { max: 2, debug: (_connection, text) => onStatement(text) });
   const turns = new Turns({
     sql,
     changes: server.changes,
@@ -23,6 +41,7 @@ async function withTurns(limits: Limits, run: (turns: Turns) => Promise<void>): 
     log: pino({ level: 'silent' }),
     onMoved: () => undefined,
     limits,
+    ...watch,
   });
   try {
     await run(turns);
@@ -32,12 +51,17 @@ async function withTurns(limits: Limits, run: (turns: Turns) => Promise<void>): 
   }
 }
 
-async function look(turns: Turns, { adminId }: TestAccount): Promise<number> {
+async function accountIdOf({ adminId }: TestAccount): Promise<AccountId> {
   const [row] = await server.database.sql<
     { id: AccountId }[]
   >`SELECT account_id AS id FROM operators WHERE id = ${adminId}`;
   assert.ok(row);
-  return (await turns.run(row.id, { name: 'viewRequests', operatorId: adminId as OperatorId })).length;
+  return row.id;
+}
+
+async function look(turns: Turns, account: TestAccount, operatorId = account.adminId): Promise<number> {
+  const order = { name: 'viewRequests', operatorId: operatorId as OperatorId } as const;
+  return (await turns.run(await accountIdOf(account), order)).length;
 }
 
 test('boards over the limit are evicted, and an evicted board is loaded again', async () => {
@@ -84,4 +108,74 @@ test('orders over the limit of waiting orders are rejected as unavailable', asyn
       [...Array.from({ length: 5 }, () => 'fulfilled'), ...Array.from({ length: 3 }, () => 'rejected')],
     );
   });
+});
+
+test('a board that catches up does not read tickets, requests and engagements that have ended', async () => {
+  const account = await makeAccount(server);
+  const operator = await makeAvailableOperator(server, account);
+  const queue = await makeQueue(server, account);
+  const statements: string[] = [];
+  const reads = (): string[] =>
+    ['board_moves', 'queue_states s', 'queue_tickets t', 'engagement_requests r', 'engagements e JOIN'].filter(
+      (table) => statements.some((text) => text.includes(`FROM ${table}`)),
+    );
+  await withTurns(
+    {},
+    async (turns) => {
+      const offers = async (): Promise<number> => {
+        statements.length = 0;
+        return look(turns, account, operator.id);
+      };
+      assert.equal(await offers(), 0);
+      await enqueue(server, account, queue);
+      assert.equal(await offers(), 1);
+      assert.deepEqual(reads(), ['board_moves', 'queue_states s', 'queue_tickets t', 'engagement_requests r']);
+      const end = async (): Promise<void> => {
+        const body = { action: 'end' };
+        const engagementId = await acceptOffer(server, operator);
+        expectStatus(await call(server, `PATCH /engagements/${engagementId}`, { token: operator.token, body }), 200);
+      };
+      await end();
+      assert.equal(await offers(), 0);
+      assert.deepEqual(reads(), ['board_moves', 'queue_states s']);
+      // An engagement from its beginning to its end, of which the board has seen nothing.
+      await enqueue(server, account, queue);
+      await end();
+      assert.equal(await offers(), 0);
+      assert.deepEqual(reads(), ['board_moves', 'queue_states s']);
+      await enqueue(server, account, queue);
+      assert.equal(await offers(), 1);
+    },
+    { onStatement: (text) => statements.push(text) },
+  );
+});
+
+test('a turn that notifies other processes of moved queues sends its hint with that notification', async () => {
+  const account = await makeAccount(server);
+  const accountId = await accountIdOf(account);
+  const operator = await makeAvailableOperator(server, account);
+  const received: string[] = [];
+  server.changes.on('hint', (id) => received.push(id));
+  const written: boolean[] = [];
+  await withTurns(
+    {},
+    async (turns) => {
+      const leaseMs = 60_000;
+      const presence = { operatorId: operator.id as OperatorId, available: false, media: 1, reason: null };
+      await turns.run(accountId, { name: 'setPresence', ...presence, leaseMs });
+      await server.changes.settled();
+      assert.deepEqual(received, [accountId]);
+      // A renewed lease moves no queue.
+      await turns.run(accountId, {
+        name: 'renewPresence',
+        operatorIds: [presence.operatorId],
+        visitorIds: [],
+        leaseMs: 2 * leaseMs,
+      });
+      await server.changes.settled();
+      assert.deepEqual(received, [accountId]);
+      assert.deepEqual(written, [true, false]);
+    },
+    { hintOf: (id) => `hint:${id}`, onWritten: (_id, isHinted) => written.push(isHinted) },
+  );
 });

@@ -165,6 +165,8 @@ function endRoute(app: App, turns: Turns): void {
       config: {
         access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
         audit: 'own work',
+        // The turn sends the hint.
+        changesNothing: true,
       },
       schema: {
         tags,

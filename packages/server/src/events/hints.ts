@@ -78,6 +78,19 @@ export class Hints {
     this.#whisperListeners.push(listener);
   }
 
+  /**
+   * The hint as the payload of a NOTIFY, for a transaction that notifies anyway: it wakes the other processes once instead of twice.
+   * After the commit, call `notifyHere`.
+   */
+  payload(accountId: AccountId): string {
+    return `told:${accountId} ${this.#name}`;
+  }
+
+  /** Call this after the commit of a transaction that has sent `payload` to the other processes. */
+  notifyHere(accountId: AccountId): void {
+    this.#callListeners(accountId, 'here');
+  }
+
   /** Call this after the commit of so many changes. */
   notify(accountId: AccountId, changes = 1): void {
     this.#callListeners(accountId, 'here');
@@ -125,7 +138,7 @@ export class Hints {
   async #send(): Promise<void> {
     const accounts = [...this.#pendingAccounts].slice(0, batchSize);
     for (const account of accounts) this.#pendingAccounts.delete(account);
-    const notes = [...accounts.map((id) => `told:${id} ${this.#name}`), ...this.#pendingWhispers.splice(0, batchSize)];
+    const notes = [...accounts.map((id) => this.payload(id)), ...this.#pendingWhispers.splice(0, batchSize)];
     const sql = this.#sql;
     // One statement at a time: two could send whispers out of order.
     try {

@@ -1,4 +1,4 @@
-import type { MovedIds } from './load-board.ts';
+import type { Moved } from './load-board.ts';
 
 /** One increment of the version of an account's board: the rows it changed, and the previous version. */
 export interface BoardMove {
@@ -6,7 +6,7 @@ export interface BoardMove {
   /** Versions jump with the first move in an epoch of the log. `null`: written by an older version of Usher. */
   readonly previous: number | null;
   /** Named like its column. */
-  readonly things: MovedIds;
+  readonly things: Moved;
 }
 
 /**
@@ -16,7 +16,7 @@ export interface BoardMove {
 export function movedBetween(
   moves: readonly BoardMove[],
   { from, to }: { readonly from: number; readonly to: number },
-): readonly MovedIds[] | null {
+): readonly Moved[] | null {
   let reached = from;
   for (const { version, previous } of moves) {
     if ((previous ?? version - 1) !== reached) return null;

@@ -6,9 +6,11 @@ import {
   type AccountId,
   type OperatorId,
   type QueueId,
+  type RequestId,
   type SchedulingPolicyId,
   type SiteId,
   type TeamId,
+  type TicketId,
   type VisitorId,
 } from '../platform/ids.ts';
 import { mediaOf, queueFields, type QueueRow } from '../queues/queue.ts';
@@ -17,12 +19,16 @@ import { policiesById } from '../queues/store.ts';
 import { newBoard, type Board } from './board/board.ts';
 import { mediaSet } from './board/structures/media.ts';
 import {
+  dropEngagement,
+  dropRequest,
+  dropTicket,
   putEngagement,
   putQueueMemory,
   putRequest,
   putSite,
   putTicket,
   putVisitorLease,
+  type EndedEngagement,
   type StoredEngagement,
   type StoredRequest,
   type StoredTicket,
@@ -47,6 +53,16 @@ export interface MovedIds {
   readonly engagements?: readonly string[];
 }
 
+/** What one increment of the version of a board has changed. */
+export interface Moved extends MovedIds {
+  /** Of these rows: those that ended, which is final. They need not be read. Missing in moves of the version before. */
+  readonly ended?: {
+    readonly tickets: readonly TicketId[];
+    readonly requests: readonly RequestId[];
+    readonly engagements: readonly EndedEngagement[];
+  };
+}
+
 /** Loads the account's board from all its active rows. Must run under the lock of the account's row. */
 export async function loadBoard(sql: Sql, accountId: AccountId, now: number): Promise<Board> {
   const board = newBoard(newId);
@@ -56,9 +72,11 @@ export async function loadBoard(sql: Sql, accountId: AccountId, now: number): Pr
 }
 
 /** Brings a board up to date with rows changed by other processes or by a change of the configuration. */
-export async function catchUp(board: Board, sql: Sql, accountId: AccountId, moved: readonly MovedIds[]): Promise<void> {
+export async function catchUp(board: Board, sql: Sql, accountId: AccountId, moved: readonly Moved[]): Promise<void> {
   const all = (kind: keyof MovedIds): string[] => [...new Set(moved.flatMap((movedIds) => movedIds[kind] ?? []))];
-  await put(board, sql, accountId, {
+  const ended = endedIn(moved);
+  const others = (kind: keyof EndedRows): string[] => all(kind).filter((id) => !ended[kind].has(id));
+  const movedIds = {
     sites: all('sites'),
     queues: all('queues'),
     queue_states: all('queue_states'),
@@ -66,14 +84,37 @@ export async function catchUp(board: Board, sql: Sql, accountId: AccountId, move
     operators: [...new Set([...all('operators'), ...all('leases')])],
     leases: [],
     visitors: all('visitors'),
-    tickets: all('tickets'),
-    requests: all('requests'),
-    engagements: all('engagements'),
-  });
+    tickets: others('tickets'),
+    requests: others('requests'),
+    engagements: others('engagements'),
+  };
+  await put(board, sql, accountId, { movedIds, ended });
+}
+
+/** By id. */
+interface EndedRows {
+  readonly engagements: ReadonlyMap<string, EndedEngagement>;
+  readonly tickets: ReadonlyMap<string, TicketId>;
+  readonly requests: ReadonlyMap<string, RequestId>;
+}
+
+function endedIn(moved: readonly Moved[]): EndedRows {
+  const ended = moved.flatMap((each) => each.ended ?? []);
+  return {
+    engagements: new Map(ended.flatMap(({ engagements }) => engagements.map((each) => [each.id, each]))),
+    tickets: new Map(ended.flatMap(({ tickets }) => tickets.map((id) => [id, id]))),
+    requests: new Map(ended.flatMap(({ requests }) => requests.map((id) => [id, id]))),
+  };
+}
+
+interface ChangedRows {
+  readonly movedIds: Required<MovedIds>;
+  readonly ended: EndedRows;
 }
 
 /** `null` loads everything. The statements are sent together; their rows are put in the order of their dependencies. */
-async function put(board: Board, sql: Sql, accountId: AccountId, movedIds: Required<MovedIds> | null): Promise<void> {
+async function put(board: Board, sql: Sql, accountId: AccountId, changed: ChangedRows | null): Promise<void> {
+  const { movedIds, ended } = changed ?? { movedIds: null, ended: null };
   const skip = (kind: keyof MovedIds): boolean => movedIds !== null && movedIds[kind].length === 0;
   const ids = (kind: keyof MovedIds): readonly string[] | null => movedIds?.[kind] ?? null;
   const queueIds = movedIds === null ? null : await queuesMoved(sql, movedIds);
@@ -93,8 +134,11 @@ async function put(board: Board, sql: Sql, accountId: AccountId, movedIds: Requi
   // An engagement that ended before the clock was set back lies in the future.
   for (const row of operators) putOperator(board, settingsOf(row), Math.min(row.last_engaged_at ?? 0, board.now));
   dropDeleted(board, ids('operators') ?? [], operators);
+  for (const engagement of ended?.engagements.values() ?? []) dropEngagement(board, engagement);
   for (const row of engagements) putEngagement(board, row);
+  for (const id of ended?.tickets.values() ?? []) dropTicket(board, id);
   for (const row of tickets) putTicket(board, row);
+  for (const id of ended?.requests.values() ?? []) dropRequest(board, id);
   for (const row of requests) putRequest(board, row);
   for (const { id, lease_until } of visitors) putVisitorLease(board, id, lease_until);
 }

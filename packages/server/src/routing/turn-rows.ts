@@ -2,7 +2,7 @@ import { eventRows, type Traces } from '../events/append.ts';
 import type { Changes } from './board/structures/changes.ts';
 import { mediaList } from './board/structures/media.ts';
 import type { Call, Engagement, Operator, Queue, Request, Ticket } from './board/structures/state.ts';
-import type { MovedIds } from './load-board.ts';
+import type { Moved } from './load-board.ts';
 
 /** The changes of a turn as rows: one JSON text per table, or ids where they suffice. */
 export type TurnRows = ReturnType<typeof rowsOf>;
@@ -14,7 +14,7 @@ export function rowsOf(changes: Changes, at: Date, traces: Traces) {
   const [newEngagements, oldEngagements] = partition(changes.engagements, isNew);
   const [newCalls, oldCalls] = partition(changes.calls, isNew);
   const sent = sentToVisitors(changes);
-  const movedIds: MovedIds = {
+  const movedIds: Moved = {
     tickets: idsOf(changes.tickets),
     requests: idsOf(changes.requests),
     engagements: idsOf(changes.engagements),
@@ -22,6 +22,7 @@ export function rowsOf(changes: Changes, at: Date, traces: Traces) {
     leases: operatorIds(changes.renewals),
     visitors: [...changes.visitorLeases.keys()],
     queue_states: [...changes.queues].map((queue) => queue.settings.id),
+    ended: endedIn(changes),
   };
   return {
     newTickets: JSON.stringify(newTickets.map((ticket) => ({ ...fixedOf(ticket), ...ticketRow(ticket) }))),
@@ -56,6 +57,21 @@ export function rowsOf(changes: Changes, at: Date, traces: Traces) {
   };
 }
 
+/** What other processes remove from their boards without reading it. */
+function endedIn(changes: Changes): NonNullable<Moved['ended']> {
+  return {
+    tickets: idsOf([...changes.tickets].filter(({ state }) => state !== 'waiting' && state !== 'offered')),
+    requests: idsOf([...changes.requests].filter(({ state }) => state !== 'pending')),
+    engagements: [...changes.engagements]
+      .filter(({ endedAt }) => endedAt !== null)
+      .map(({ id, operator, subStartedAt }) => ({
+        id,
+        operator_id: operator.settings.id,
+        sub_started_at: subStartedAt,
+      })),
+  };
+}
+
 /** Which cached queue data is outdated now: the staff (and the counts), or only the visitor counts; `null`: none. */
 export function whatMoved(changes: Changes): 'visitors' | 'staff' | null {
   if (changes.presences.size + changes.lapsed.size > 0) return 'staff';
@@ -72,7 +88,7 @@ function operatorIds(operators: ReadonlySet<Operator>): string[] {
   return idsOf([...operators].map(({ settings }) => settings));
 }
 
-function idsOf(rows: Iterable<{ readonly id: string }>): string[] {
+function idsOf<Id extends string>(rows: Iterable<{ readonly id: Id }>): Id[] {
   return [...rows].map((row) => row.id);
 }
 

@@ -66,10 +66,17 @@ export interface TurnOutcome {
   readonly answers: readonly (() => void)[];
   /** Milliseconds until the next deadline, by the database's clock. */
   readonly dueInMs: number | null;
-  /** What was written that `SiteQueues` may have cached. */
+  /** What was written that `SiteQueues` may have cached. If something was, the other processes have been sent the hint. */
   readonly moved: ReturnType<typeof whatMoved>;
   /** The stays in queues that ended. */
   readonly visits: readonly Visit[];
+}
+
+export interface TurnDependencies {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  /** The hint to readers of the log, as the payload of a NOTIFY. */
+  readonly hintOf?: (accountId: AccountId) => string;
 }
 
 /** A turn that lost a deadlock has already mutated its board, so it is not retried here: `Turns` retries it with a fresh board. */
@@ -88,7 +95,7 @@ const noRetry = { afterLostRace: 'reject' } as const;
  * was never committed.
  */
 export async function takeTurn(
-  { sql: pool, clock }: { readonly sql: Sql; readonly clock: Clock },
+  { sql: pool, clock, hintOf }: TurnDependencies,
   accountId: AccountId,
   cached: CachedBoard | null,
   jobs: readonly Job[],
@@ -131,7 +138,7 @@ export async function takeTurn(
           for (const { id } of board.changes.events.slice(before)) traces.set(id, traceparent);
         return answer;
       });
-      return write(sql, board, time, { answers, traces, watch });
+      return write(sql, board, time, { answers, traces, watch, hint: hintOf?.(accountId) ?? null });
     },
     noRetry,
   );
@@ -197,13 +204,14 @@ interface TurnResult {
   readonly answers: readonly (() => void)[];
   readonly traces: Traces;
   readonly watch: StateWatch | null;
+  readonly hint: string | null;
 }
 
 async function write(
   sql: Sql,
   board: Board,
   { accountId, version, nextVersion, seq, now, nextDueAt, onDemand }: LockedAccount,
-  { answers, traces, watch }: TurnResult,
+  { answers, traces, watch, hint }: TurnResult,
 ): Promise<TurnOutcome> {
   const changes = takeChanges(board);
   const report = watch === null ? nothingToReport : reportStates(board, changes, watch);
@@ -216,6 +224,7 @@ async function write(
     seq: board.seq,
     now,
     nextDueAt: dueToStore(nextDueAt, due, now),
+    hint,
   };
   const dueInMs = due === null ? null : Math.max(0, due - now);
   // A report raises the version, so that other processes read what was reported.

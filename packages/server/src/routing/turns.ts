@@ -28,8 +28,10 @@ interface TurnsOptions {
   readonly log: Log;
   /** Called when this process changed visitor counts or staff of the account. */
   readonly onMoved: (accountId: AccountId, what: NonNullable<TurnOutcome['moved']>) => void;
-  /** Called when this process committed a turn. */
-  readonly onWritten?: (accountId: AccountId) => void;
+  /** The hint to readers of the log in other processes, which a turn sends if it notifies them anyway. */
+  readonly hintOf?: (accountId: AccountId) => string;
+  /** Called when this process committed a turn; `isHinted`: the turn has sent the hint. */
+  readonly onWritten?: (accountId: AccountId, isHinted: boolean) => void;
   readonly onTurn?: (turn: TurnSummary) => void;
   readonly tracer?: Tracer | null;
   /** Receives whether the poll for due accounts succeeded. */
@@ -205,7 +207,8 @@ export class Turns {
     slot.cached = cached ?? before;
     this.#setWeight(slot, slot.cached === null ? 0 : weightOf(slot.cached.board));
     if (moved !== null) this.#options.onMoved(slot.accountId, moved);
-    if (cached !== null && cached.version !== before?.version) this.#options.onWritten?.(slot.accountId);
+    if (cached !== null && cached.version !== before?.version)
+      this.#options.onWritten?.(slot.accountId, moved !== null);
     if (cached !== null) this.#setTimer(slot, dueInMs);
     for (const answer of answers) answer();
   }

@@ -17,6 +17,8 @@ export interface TurnMark {
   readonly seq: number;
   readonly now: number;
   readonly nextDueAt: number | null;
+  /** The hint to readers of the log in other processes. It is sent if the turn notifies them of moved queues anyway. */
+  readonly hint: string | null;
 }
 
 interface TurnEvents {
@@ -71,7 +73,8 @@ async function writeRows(sql: Sql, mark: TurnMark, rows: TurnRows): Promise<void
                   next_due_at = ${instant(mark.nextDueAt)}
              FROM turn
             WHERE id = turn.account_id)
-    SELECT pg_notify('usher_changes', ${topic}::text || ':' || turn.account_id) FROM turn WHERE ${rows.moved !== null}`;
+    SELECT pg_notify('usher_changes', note)
+      FROM unnest(${rows.moved === null ? [] : [`${topic}:${accountId}`, ...(mark.hint === null ? [] : [mark.hint])]}::text[]) AS note`;
 }
 
 /** Writes the next deadline after a turn that changed nothing else. */

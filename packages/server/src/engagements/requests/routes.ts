@@ -73,6 +73,8 @@ export function requestRoutes(app: App, dependencies: RequestRouteDependencies):
       config: {
         access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
         audit: 'own work',
+        // The turn sends the hint.
+        changesNothing: true,
       },
       schema: {
         tags,

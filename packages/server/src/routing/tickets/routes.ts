@@ -39,7 +39,8 @@ export function ticketRoutes(app: App, dependencies: TicketDependencies): void {
   app.post(
     '/queue_tickets',
     {
-      config: { access: { visitor: true, site: 'body.site_id' }, audit: 'no operator' },
+      // The turn sends the hint.
+      config: { access: { visitor: true, site: 'body.site_id' }, audit: 'no operator', changesNothing: true },
       schema: {
         tags,
         summary: 'Enqueue: wait for an operator',

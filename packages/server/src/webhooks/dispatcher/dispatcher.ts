@@ -156,9 +156,11 @@ export class Dispatcher {
   }
 
   #onHint(accountId: AccountId, source: 'here' | 'elsewhere'): void {
-    for (const destination of this.#leased.ofAccount(accountId)) destination.markDirty();
+    const leased = this.#leased.ofAccount(accountId);
+    for (const destination of leased) destination.markDirty();
     // An event of another process: that process leases free destinations.
     if (source === 'here') this.#probes.request(accountId);
+    else if (leased.size === 0) return;
     this.#loop.wake();
   }
 

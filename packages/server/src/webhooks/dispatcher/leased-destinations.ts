@@ -4,6 +4,8 @@ import { Destination } from './destination.ts';
 import type { LeaseTerms } from './lease-keeper.ts';
 import type { Lease } from './leases.ts';
 
+const none: ReadonlySet<Destination> = new Set();
+
 /** The destinations that this process has leased. */
 export class LeasedDestinations {
   /** Destinations that may have something to read. */
@@ -25,8 +27,8 @@ export class LeasedDestinations {
     return this.#all.get(id);
   }
 
-  ofAccount(id: AccountId): Iterable<Destination> {
-    return this.#ofAccount.get(id) ?? [];
+  ofAccount(id: AccountId): ReadonlySet<Destination> {
+    return this.#ofAccount.get(id) ?? none;
   }
 
   isOurs(destination: Destination): boolean {

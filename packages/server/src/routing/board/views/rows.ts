@@ -72,13 +72,10 @@ export interface StoredEngagement {
 }
 
 export function putEngagement(board: Board, row: StoredEngagement): void {
+  if (row.ended_at !== null) return dropEngagement(board, row);
   const known = board.engagements.get(row.id);
   if (known !== undefined) removeEngagement(board, known);
   noteStart(board, row);
-  if (row.ended_at !== null) {
-    if (known !== undefined) releaseVisitor(board, known.visitor);
-    return;
-  }
   const visitor = getOrAddVisitor(board, row.visitor_id, row.lease_until);
   const operator = operatorOn(board, row.operator_id);
   const current = {
@@ -98,6 +95,17 @@ export function putEngagement(board: Board, row: StoredEngagement): void {
   scheduleLeaseDeadlines(board, visitor);
 }
 
+/** What a board must know of an engagement that has ended. */
+export type EndedEngagement = Pick<StoredEngagement, 'id' | 'operator_id' | 'sub_started_at'>;
+
+/** Removes an engagement that has ended. It may have begun since the board was last up to date. */
+export function dropEngagement(board: Board, ended: EndedEngagement): void {
+  const known = board.engagements.get(ended.id);
+  if (known !== undefined) removeEngagement(board, known);
+  noteStart(board, ended);
+  if (known !== undefined) releaseVisitor(board, known.visitor);
+}
+
 function callOf({ id: engagementId, call }: StoredEngagement): Engagement['call'] {
   if (call === null) return null;
   const { id, sub_engagement_id: subEngagementId, started_at: startedAt } = call;
@@ -114,7 +122,7 @@ function callOf({ id: engagementId, call }: StoredEngagement): Engagement['call'
 }
 
 /** D4.2: an engagement that began in another process counts for the idle time of its operator, even if it has ended. */
-function noteStart(board: Board, { operator_id, sub_started_at }: StoredEngagement): void {
+function noteStart(board: Board, { operator_id, sub_started_at }: EndedEngagement): void {
   const operator = board.operators.get(operator_id);
   if (operator !== undefined && operator.lastEngagedAt < sub_started_at) noteEngaged(board, operator, sub_started_at);
 }
@@ -184,14 +192,9 @@ export interface StoredTicket {
 }
 
 export function putTicket(board: Board, row: StoredTicket): void {
+  if (row.state !== 'waiting' && row.state !== 'offered') return dropTicket(board, row.id);
   const known = board.tickets.get(row.id);
   if (known !== undefined) removeWithEntries(board, known);
-  if (row.state !== 'waiting' && row.state !== 'offered') {
-    if (known === undefined) return;
-    if (known.engagement?.transfer === known) known.engagement.transfer = null;
-    releaseVisitor(board, known.visitor);
-    return;
-  }
   const ticket = known ?? ticketOf(board, row);
   ticket.state = row.state;
   ticket.preferred = row.preferred_operator_id;
@@ -203,6 +206,15 @@ export function putTicket(board: Board, row: StoredTicket): void {
   if (ticket.engagement !== null) ticket.engagement.transfer = ticket;
   board.seq = Math.max(board.seq, row.seq);
   scheduleLeaseDeadlines(board, ticket.visitor);
+}
+
+/** Removes a ticket that has ended, if the board has it. */
+export function dropTicket(board: Board, id: TicketId): void {
+  const known = board.tickets.get(id);
+  if (known === undefined) return;
+  removeWithEntries(board, known);
+  if (known.engagement?.transfer === known) known.engagement.transfer = null;
+  releaseVisitor(board, known.visitor);
 }
 
 function ticketOf(board: Board, row: StoredTicket): Ticket {
@@ -273,11 +285,14 @@ export interface StoredRequest {
 }
 
 export function putRequest(board: Board, row: StoredRequest): void {
-  const known = board.requests.get(row.id);
-  if (row.state === 'pending') {
-    if (known === undefined) addPendingRequest(board, row);
-    return;
-  }
+  if (row.state !== 'pending') return dropRequest(board, row.id);
+  if (board.requests.get(row.id) === undefined) addPendingRequest(board, row);
+  return undefined;
+}
+
+/** Removes a request that has ended, if the board has it. */
+export function dropRequest(board: Board, id: RequestId): void {
+  const known = board.requests.get(id);
   if (known === undefined) return;
   removeRequest(board, known, 'free');
   if (known.ticket?.request === known) known.ticket.request = null;
