@@ -135,22 +135,26 @@ export class TicketLine<Ticket extends Numbered> {
       chunk.count += 1;
       return;
     }
-    const tickets = chunk.tickets.filter((each) => each !== undefined);
+    if (chunk.count < chunk.tickets.length) this.#removeFreeSlots(chunk);
+    const { tickets } = chunk;
     const index = indexInChunk(tickets, ticket.seq);
     if (tickets[index] === ticket) throw new Error('the ticket is in the line already');
     tickets.splice(index, 0, ticket);
-    if (chunk === this.#first) this.#head = 0;
     const behind = tickets.length > 2 * chunkLength ? tickets.splice(chunkLength) : [];
-    chunk.tickets = tickets;
     chunk.count = tickets.length;
     if (behind.length > 0) this.#addChunk(this.#chunks.indexOf(chunk) + 1, behind);
+  }
+
+  #removeFreeSlots(chunk: Chunk<Ticket>): void {
+    chunk.tickets = chunk.tickets.filter((ticket) => ticket !== undefined);
+    if (chunk === this.#first) this.#head = 0;
   }
 
   #findHead({ tickets }: Chunk<Ticket>): void {
     while (tickets[this.#head] === undefined) this.#head += 1;
   }
 
-  #addChunk(at: number, tickets: Ticket[]): void {
+  #addChunk(at: number, tickets: Chunk<Ticket>['tickets']): void {
     this.#chunks.splice(at, 0, { start: tickets[0]?.seq ?? 0, tickets, count: tickets.length });
     this.#setEnds();
   }
@@ -170,8 +174,8 @@ export class TicketLine<Ticket extends Numbered> {
   }
 }
 
-/** The index of the first ticket whose number is not lower: of the ticket itself, or where it belongs. */
-function indexInChunk(tickets: readonly Numbered[], seq: number): number {
+/** The index of the first ticket whose number is not lower: of the ticket itself, or where it belongs. There are no free slots. */
+function indexInChunk(tickets: readonly (Numbered | undefined)[], seq: number): number {
   let low = 0;
   let high = tickets.length;
   while (low < high) {
