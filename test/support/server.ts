@@ -18,6 +18,7 @@ import type { Sweeps } from '../../packages/server/src/platform/room.ts';
 import './cheap-hashes.ts';
 import { cloneDatabase } from './database.ts';
 import { refuseUndeclaredErrors } from './declared-errors.ts';
+import { send } from './http-client.ts';
 import { slowness, startWatch } from './slowness.ts';
 
 export interface TestServer {
@@ -110,28 +111,20 @@ interface CallOptions {
 export async function call(server: { url: string }, request: string, options: CallOptions = {}): Promise<Answer> {
   const [method = 'GET', path = '/'] = request.split(' ', 2);
   const { token, body, headers = {} } = options;
-  const response = await fetch(`${server.url}${path}`, {
-    method,
-    redirect: 'manual',
-    headers: {
-      ...(token === undefined ? {} : { authorization: token.includes(' ') ? token : `Bearer ${token}` }),
-      ...(body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body === undefined
-      ? {}
-      : { body: typeof body === 'string' || body instanceof FormData ? body : JSON.stringify(body) }),
-  });
-  const type = response.headers.get('content-type') ?? '';
-  // A feed does not end, so only its status and headers are returned.
-  const isFeed = type.startsWith('text/event-stream');
-  if (isFeed) await response.body?.cancel();
-  const text = isFeed ? '' : await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: type.includes('json') && text !== '' ? JSON.parse(text) : text,
+  const url = `${server.url}${path}`;
+  const all = {
+    ...(token === undefined ? {} : { authorization: token.includes(' ') ? token : `Bearer ${token}` }),
+    ...(body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' }),
+    ...headers,
   };
+  const content =
+    body === undefined || body instanceof FormData || typeof body === 'string' ? body : JSON.stringify(body);
+  return answerOf(await send(url, { method, headers: all, body: content }));
+}
+
+function answerOf({ status, headers, text }: Awaited<ReturnType<typeof send>>): Answer {
+  const isJson = headers.get('content-type')?.includes('json') === true && text !== '';
+  return { status, headers, body: isJson ? JSON.parse(text) : text };
 }
 
 /** How long a condition may take on an idle machine, if no limit is named. */
