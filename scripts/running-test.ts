@@ -1,4 +1,5 @@
 import asyncHooks, { AsyncLocalStorage, AsyncResource, createHook, executionAsyncId } from 'node:async_hooks';
+import { keepTickShape } from '../packages/server/src/platform/tick-shape.ts';
 
 /**
  * Loaded in a test process before its files. Node's runner looks up the running test when a file calls `test` or `after`, and when an
@@ -36,3 +37,4 @@ Object.assign(asyncHooks, {
 });
 await import('node:test');
 Object.assign(asyncHooks, { AsyncResource, createHook, executionAsyncId });
+keepTickShape();

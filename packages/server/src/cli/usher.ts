@@ -1,5 +1,6 @@
 import { readConfig, SettingError } from '../config.ts';
 import { StartError } from '../platform/errors.ts';
+import { keepTickShape } from '../platform/tick-shape.ts';
 import { version } from '../platform/version.ts';
 import { parseCommandLine } from './command.ts';
 import { commands } from './commands.ts';
@@ -58,6 +59,7 @@ async function completion([shell = '']: readonly string[]): Promise<string> {
   return completionScript(known, options);
 }
 
+keepTickShape();
 // The allocator has read it. PostgreSQL, which frees and allocates large blocks with every query, must not inherit it.
 delete process.env['MALLOC_MMAP_THRESHOLD_'];
 try {
