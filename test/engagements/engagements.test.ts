@@ -88,6 +88,26 @@ test('D5.4 with a transfer to an operator, the first operator stays until the se
   assert.equal(expectStatus(await transfer(first.id, second), 409).body.error, 'engagement_ended');
 });
 
+test('D5.4 a transfer to a queue that does not admit the visitor says why', async () => {
+  const own = await makeAccount(server);
+  const operator = await makeAvailableOperator(server, own);
+  const { engagement } = await engage(own, await makeQueue(server, own), operator);
+  const refusalBy = async (queue_id: string): Promise<string> => {
+    const body = { engagement_id: engagement, queue_id, media: 'text' };
+    const answer = await call(server, 'POST /transfer_tickets', { token: operator.token, body });
+    return expectStatus(answer, 409).body.error;
+  };
+  const full = { when_unstaffed: 'accept', capacity_policy: { type: 'fixed', capacity: 0 } };
+  assert.equal(await refusalBy(await makeQueue(server, own, full)), 'queue_full');
+  assert.equal(await refusalBy(await makeQueue(server, own, { routing_policy: { media: ['video'] } })), 'no_matching_queue');
+  await setPresence(server, operator, { available: false });
+  assert.equal(await refusalBy(await makeQueue(server, own)), 'queue_unstaffed');
+  const open = await makeQueue(server, own, { when_unstaffed: 'accept' });
+  const body = { engagement_id: engagement, queue_id: open, media: 'text' };
+  expectStatus(await call(server, 'POST /transfer_tickets', { token: operator.token, body }), 201);
+  assert.equal(await refusalBy(open), 'transfer_pending');
+});
+
 test('D5.4 an engagement is transferred to a queue, also on another site', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own);

@@ -73,7 +73,14 @@ const own: Readonly<Record<string, readonly ErrorCode[]>> = {
   'POST /engagements/{engagement_id}/events': ['engagement_ended'],
   'POST /transfer_requests': ['operator_unavailable', 'engagement_ended', 'transfer_pending'],
   'PATCH /transfer_requests/{request_id}': ['operator_unavailable', 'request_ended', 'engagement_ended'],
-  'POST /transfer_tickets': ['queue_closed', 'engagement_ended'],
+  'POST /transfer_tickets': [
+    'queue_closed',
+    'queue_unstaffed',
+    'queue_full',
+    'no_matching_queue',
+    'engagement_ended',
+    'transfer_pending',
+  ],
   'PATCH /transfer_tickets/{ticket_id}': ['ticket_ended', 'engagement_ended'],
   'PUT /engagements/{engagement_id}/chat_messages/{message_id}': [
     'engagement_ended',
