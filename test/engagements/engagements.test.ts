@@ -99,7 +99,10 @@ test('D5.4 a transfer to a queue that does not admit the visitor says why', asyn
   };
   const full = { when_unstaffed: 'accept', capacity_policy: { type: 'fixed', capacity: 0 } };
   assert.equal(await refusalBy(await makeQueue(server, own, full)), 'queue_full');
-  assert.equal(await refusalBy(await makeQueue(server, own, { routing_policy: { media: ['video'] } })), 'no_matching_queue');
+  assert.equal(
+    await refusalBy(await makeQueue(server, own, { routing_policy: { media: ['video'] } })),
+    'no_matching_queue',
+  );
   await setPresence(server, operator, { available: false });
   assert.equal(await refusalBy(await makeQueue(server, own)), 'queue_unstaffed');
   const open = await makeQueue(server, own, { when_unstaffed: 'accept' });
