@@ -119,7 +119,7 @@ async function openFirstAccount(database: Database, config: Config): Promise<Ope
   let opened: OpenedAccount = { firstKey: null, linkToken: null };
   await migrate(database, async (sql) => {
     const { made, key } = await ensureFirstAccount(sql, config.adminKey);
-    // Whoever starts the embedded database controls this machine. With an external database, others may read the output.
+    // The link is printed. With an external database, the output may be read by people who do not control this machine.
     const linkToken = made || config.databaseUrl === null ? await firstLink(sql) : null;
     opened = { firstKey: key, linkToken };
   });

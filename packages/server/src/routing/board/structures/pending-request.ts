@@ -6,24 +6,11 @@ import { noCode } from './id-map.ts';
 import type { Engagement, Operator, Queue, Request, RequestNotes, Ticket, Visitor } from './state.ts';
 
 /** The fields of a request that its creator sets. */
-export interface NewRequest {
-  readonly id: RequestId;
-  readonly kind: Request['kind'];
-  readonly origin: Request['origin'];
-  readonly siteId: SiteId;
-  readonly visitor: Visitor;
-  readonly operator: Operator;
-  readonly medium: Medium;
-  readonly queue: Queue | null;
-  readonly ticket: Ticket | null;
-  readonly engagement: Engagement | null;
-  readonly createdAt: number;
-  readonly timeoutMs: number;
-  readonly notes: RequestNotes;
-  readonly address: string | null;
-  /** The changes that create the request; `null` if it was loaded. */
-  readonly createdIn: object | null;
-}
+export type NewRequest = Pick<
+  Request,
+  | 'id' | 'kind' | 'origin' | 'siteId' | 'visitor' | 'operator' | 'medium' | 'queue' | 'ticket' | 'engagement' | 'createdAt' | 'timeoutMs'
+  | 'notes' | 'address' | 'createdIn'
+>; // prettier-ignore
 
 /**
  * A request that was just made. It is a class, because V8 notes where object literals are written whose objects live long, such as
