@@ -2,7 +2,6 @@ import { spawn, type ChildProcess, type Serializable, type StdioOptions } from '
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -76,15 +75,4 @@ export function temporaryFolder(scope: AsyncDisposableStack): string {
   const folder = mkdtempSync(join(tmpdir(), 'usher-bench-'));
   scope.defer(async () => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
-}
-
-/** A port that is free at the moment. */
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('the probe has no port');
-  return address.port;
 }

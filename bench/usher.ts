@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { allocatorSettings, serverProgram } from '../scripts/built.mjs';
 import { runningEmbeddedPostgres } from '../packages/server/src/platform/embedded-postgres.ts';
 import { urlOf } from '../test/support/cluster.ts';
-import { end, freePort, hasEnded, start } from './processes.ts';
+import { printedPort } from '../test/support/process.ts';
+import { end, hasEnded, start } from './processes.ts';
 
 /** A server process, started as a user would start it. */
 export interface Usher {
@@ -35,19 +36,17 @@ export async function startUsher(
   folder: string,
   databaseUrl: string | null = null,
 ): Promise<Usher> {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
   const dataDir = join(folder, 'data');
   scope.defer(() => endDatabase(dataDir));
   // The log is written to a file: writing it is part of running the service, so it is measured, too.
   const output = join(folder, 'usher.log');
-  const log = openSync(output, 'a');
+  const log = openSync(output, 'w');
   const began = performance.now();
   const child = start(scope, {
     args: [serverProgram(), 'serve'],
     env: {
       ...allocatorSettings,
-      PORT: String(port),
+      PORT: '0',
       USHER_DATA_DIR: dataDir,
       ...(databaseUrl === null ? {} : { DATABASE_URL: databaseUrl }),
       USHER_ADMIN_KEY_ID: benchKey.id,
@@ -61,7 +60,7 @@ export async function startUsher(
     stdio: ['ignore', log, log],
   });
   closeSync(log);
-  await waitUntilReady(child, url, output);
+  const url = await waitUntilReady(child, output);
   const readySeconds = (performance.now() - began) / 1000;
   if (child.pid === undefined) throw new Error('the server has no process id');
   return {
@@ -84,13 +83,16 @@ function embeddedUrl(dataDir: string): string {
   return urlOf(address);
 }
 
-async function waitUntilReady(child: ChildProcess, url: string, output: string): Promise<void> {
+/** Returns the address at which the server listens. */
+async function waitUntilReady(child: ChildProcess, output: string): Promise<string> {
   const deadline = performance.now() + readyTimeoutMs;
-  while (!(await isReady(url))) {
-    if (hasEnded(child) || performance.now() > deadline) {
-      const lines = readFileSync(output, 'utf8').trim().split('\n');
-      throw new Error(`Usher did not become ready:\n${lines.slice(-5).join('\n')}`);
-    }
+  for (;;) {
+    const text = readFileSync(output, 'utf8');
+    const port = printedPort(text);
+    const url = `http://127.0.0.1:${port}`;
+    if (port !== null && (await isReady(url))) return url;
+    if (hasEnded(child) || performance.now() > deadline)
+      throw new Error(`Usher did not become ready:\n${text.trim().split('\n').slice(-5).join('\n')}`);
     await sleep(pollMs);
   }
 }

@@ -7,7 +7,8 @@ import { newSecret } from '../../packages/server/src/webhooks/channels/webhook-s
 import { rotateSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { acknowledge, end, engage, sendText, type Engaged } from '../support/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { freePort, launch, type UsherProcess } from '../support/process.ts';
+import { freePort } from '../support/free-port.ts';
+import { launch, type UsherProcess } from '../support/process.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startReceiver, type Received } from '../support/verifying-receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openBrowser } from '../support/browser.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
-import { freePort } from '../support/process.ts';
+import { freePort } from '../support/free-port.ts';
 import { startNginx } from '../support/reverse-proxies.ts';
 import { call } from '../support/server.ts';
 import { linkOf } from '../support/sign-in.ts';

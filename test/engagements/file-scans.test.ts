@@ -15,7 +15,7 @@ import {
   type FileEngagement,
 } from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { freePort } from '../support/process.ts';
+import { freePort } from '../support/free-port.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 import { eventsOf, expectStatus } from '../support/world.ts';

@@ -22,7 +22,8 @@ import {
   startFileEngagement,
 } from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { freePort, temporaryDirectory, UsherProcess } from '../support/process.ts';
+import { freePort } from '../support/free-port.ts';
+import { temporaryDirectory, UsherProcess } from '../support/process.ts';
 import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 import { expectStatus, makeAccount } from '../support/world.ts';

@@ -9,7 +9,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { serverProgram } from '../../scripts/built.mjs';
 import { openWorld } from '../support/fixture.ts';
 import { failTool, modernRevision, useTool } from '../support/mcp.ts';
-import { freePort } from '../support/process.ts';
+import { freePort } from '../support/free-port.ts';
 import { call, type Json } from '../support/server.ts';
 import { expectStatus, makePolicy } from '../support/world.ts';
 

@@ -8,7 +8,7 @@ import { selfSigned } from '../support/certificate.ts';
 import { engage, say, sendText, type Engaged, type TokenHolder } from '../support/chat.ts';
 import { contents, isMessage, openFeed } from '../support/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { freePort } from '../support/process.ts';
+import { freePort } from '../support/free-port.ts';
 import { startHaproxy, startNginx } from '../support/reverse-proxies.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import { linkOf, sessionsPath } from '../support/sign-in.ts';

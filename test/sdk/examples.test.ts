@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { createUsher } from '@usher/sdk';
 import { openWorld } from '../support/fixture.ts';
-import { freePort } from '../support/process.ts';
+import { freePort } from '../support/free-port.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/server.ts';
 import { makeWebhook } from '../support/webhooks.ts';

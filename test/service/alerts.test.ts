@@ -6,7 +6,8 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { provokeFaults } from '../support/alert-faults.ts';
 import type { Scrape } from '../support/metrics.ts';
-import { freePort, temporaryDirectory } from '../support/process.ts';
+import { freePort } from '../support/free-port.ts';
+import { temporaryDirectory } from '../support/process.ts';
 import { findProgram } from '../support/programs.ts';
 import { startTestServer, until, type Json } from '../support/server.ts';
 

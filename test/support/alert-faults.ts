@@ -5,7 +5,7 @@ import { readConfig } from '../../packages/server/src/config.ts';
 import { cloneDatabase } from './database.ts';
 import { fileForm, startFileEngagement, uploadFile } from './files.ts';
 import { scrape, type Scrape } from './metrics.ts';
-import { freePort } from './process.ts';
+import { freePort } from './free-port.ts';
 import { startProxy } from './proxy.ts';
 import { startReceiver } from './receiver.ts';
 import { call, startTestServer, until, type TestServer } from './server.ts';

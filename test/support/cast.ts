@@ -94,12 +94,12 @@ async function expiredToken({ server, account }: Cast): Promise<string> {
     .sign(await importJWK(row.private_jwk, 'EdDSA'));
 }
 
-/** Ends all engagements and cancels all pending requests, so that the operators have capacity again. */
-export async function freeOperators({ server, account, staff }: Cast): Promise<void> {
-  for (const { token } of Object.values(staff)) {
+/** Ends all engagements and cancels all pending requests of the staff and of `other`, so that they have capacity again. */
+export async function freeOperators({ server, account, staff }: Cast, other?: TestOperator): Promise<void> {
+  for (const { id: operatorId, token } of [...Object.values(staff), ...(other === undefined ? [] : [other])]) {
     const { body: list } = await call(server, `GET /engagements?site_ids[]=${account.siteId}&state=active`, { token });
     for (const { id, operator_id } of list.engagements ?? [])
-      if (Object.values(staff).some((each) => each.id === operator_id && each.token === token))
+      if (operator_id === operatorId)
         await call(server, `PATCH /engagements/${id}`, { token, body: { action: 'end' } });
     const { body: pending } = await call(server, 'GET /engagement_requests?state=pending', { token });
     for (const { id } of pending.engagement_requests)

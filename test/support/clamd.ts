@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { delimiter, join } from 'node:path';
-import { freePort, temporaryDirectory } from './process.ts';
+import { freePort } from './free-port.ts';
+import { temporaryDirectory } from './process.ts';
 
 /** What a fake clamd does when a client connects, and when a file was received completely. */
 export interface Behaviour {

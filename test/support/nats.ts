@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './process.ts';
+import { freePort } from './free-port.ts';
 import { findProgram } from './programs.ts';
 import { until, type Json } from './server.ts';
 

@@ -5,7 +5,7 @@ import { connect as connectSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseAddress } from '../../packages/server/src/platform/database.ts';
-import { freePort } from './process.ts';
+import { freePort } from './free-port.ts';
 import { findProgram } from './programs.ts';
 import { startProxy } from './proxy.ts';
 import { until } from './server.ts';

@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serverProgram } from '../../scripts/built.mjs';
@@ -26,9 +25,9 @@ export class UsherProcess {
 
   get port(): number {
     if (this.#chosenPort !== 0) return this.#chosenPort;
-    const [, printed] = /^ +API +http:\/\/\S+:(\d+)$/m.exec(this.errors) ?? [];
-    if (printed === undefined) throw new Error(`the process has not printed its port: ${this.output}${this.errors}`);
-    return Number(printed);
+    const port = printedPort(this.errors);
+    if (port === null) throw new Error(`the process has not printed its port: ${this.output}${this.errors}`);
+    return port;
   }
 
   get url(): string {
@@ -58,6 +57,12 @@ export class UsherProcess {
     this.child.kill(signal);
     return this.ended();
   }
+}
+
+/** The port in the text that a process prints when it has started. */
+export function printedPort(text: string): number | null {
+  const [, port] = /^ +API +http:\/\/\S+:(\d+)$/m.exec(text) ?? [];
+  return port === undefined ? null : Number(port);
 }
 
 interface Launch {
@@ -97,16 +102,6 @@ export function launch({
     ...as,
   });
   return new UsherProcess(child, port);
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('no port');
-  return address.port;
 }
 
 export function temporaryDirectory(): { path: string; remove(): void } {

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { selfSigned } from './certificate.ts';
-import { freePort } from './process.ts';
+import { freePort } from './free-port.ts';
 import { findProgram } from './programs.ts';
 import { until } from './server.ts';
 

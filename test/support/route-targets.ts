@@ -148,7 +148,7 @@ async function makeRoutingTargets(
   const senderOf = (about: string, by: CallerKind) =>
     about.startsWith('DELETE') && by !== 'visitor' ? operator : visitor;
   if (!['engagement_requests/', 'engagements/:', 'transfer_', '/files/:'].some(isAbout)) return {};
-  await freeOperators(cast);
+  await freeOperators(cast, operator);
   const request = await ask('/engagement_requests', operator.token, { media: 'text', visitor_id: visitor.id });
   if (isAbout('engagement_requests/')) return { request_id: request.id };
   const accepted = await call(server, `PATCH /engagement_requests/${request.id}`, {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { freePort } from './process.ts';
+import { freePort } from './free-port.ts';
 import { findProgram } from './programs.ts';
 import { longestRunMs, RemotePage, type Driver, type RemoteBrowser } from './remote-browser.ts';
 import { until, type Json } from './server.ts';

@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import { listDeliveries } from '../../packages/server/src/webhooks/deliveries/store.ts';
 import type { WebhookId } from '../../packages/server/src/events/attach-webhooks.ts';
 import type { DestinationId } from '../../packages/server/src/events/destination.ts';
-import { connect } from '../../packages/server/src/platform/database.ts';
 import {
   insertDeliveries,
   finishDelivery,
@@ -218,7 +217,6 @@ test('a page reads as many rows as it shows, and with filters a limited number, 
   await sql`ANALYZE deliveries`;
   await sql`ANALYZE delivery_log`;
 
-  const client = connect(server.database.address, { max: 1 });
   const all = {
     webhook: { id: webhook.id as WebhookId, destination_id: webhook.destinationId as DestinationId },
     state: null,
@@ -231,28 +229,24 @@ test('a page reads as many rows as it shows, and with filters a limited number, 
     limit: 31,
   };
   const readOf = async (list: Parameters<typeof listDeliveries>[1]): Promise<number> =>
-    countRowsRead(client, 'deliver%', async () => listDeliveries(client, list));
-  try {
-    // Each of three sources reads a page at most, and one row of each partition to choose the next.
-    const maxRead = 3 * 31 + 30;
-    const first = await listDeliveries(client, all);
-    const middle = { seq: Math.floor((first.rows[0]?.event_seq ?? 0) / 2), id: randomUUID() };
-    for (const state of [null, 'delivered', 'exhausted', 'discarded', 'retrying', 'held', 'pending'] as const) {
-      // Rows in between are skipped: those of another webhook with the same destination, and those that the filter excludes.
-      const skipped = { null: 1_500, exhausted: 0, pending: 21_500 }[String(state)] ?? 20_000;
-      for (const after of [null, middle]) {
-        const read = await readOf({ ...all, state, after });
-        assert.ok(read <= maxRead + skipped, `${state}: ${read}`);
-      }
+    countRowsRead(sql, 'deliver%', async (transaction) => listDeliveries(transaction, list));
+  // Each of three sources reads a page at most, and one row of each partition to choose the next.
+  const maxRead = 3 * 31 + 30;
+  const first = await listDeliveries(sql, all);
+  const middle = { seq: Math.floor((first.rows[0]?.event_seq ?? 0) / 2), id: randomUUID() };
+  for (const state of [null, 'delivered', 'exhausted', 'discarded', 'retrying', 'held', 'pending'] as const) {
+    // Rows in between are skipped: those of another webhook with the same destination, and those that the filter excludes.
+    const skipped = { null: 1_500, exhausted: 0, pending: 21_500 }[String(state)] ?? 20_000;
+    for (const after of [null, middle]) {
+      const read = await readOf({ ...all, state, after });
+      assert.ok(read <= maxRead + skipped, `${state}: ${read}`);
     }
-    const read = await readOf({ ...all, eventType: 'sip_domain.delete' });
-    assert.ok(read <= 2 * 3 * 10_000 + maxRead, String(read));
-    const recent = { ...all, eventType: 'sip_domain.delete', since: new Date(Date.now() + 2 * dayMs) };
-    const pruned = await readOf({ ...recent, state: 'delivered' });
-    assert.equal(pruned, 0);
-  } finally {
-    await client.end();
   }
+  const read = await readOf({ ...all, eventType: 'sip_domain.delete' });
+  assert.ok(read <= 2 * 3 * 10_000 + maxRead, String(read));
+  const recent = { ...all, eventType: 'sip_domain.delete', since: new Date(Date.now() + 2 * dayMs) };
+  const pruned = await readOf({ ...recent, state: 'delivered' });
+  assert.equal(pruned, 0);
   // A page may be empty while later pages are not.
   const found = await listed(webhook, 'event_type=sip_domain.delete&state=delivered');
   assert.deepEqual(found.ids, rare);
