@@ -48,7 +48,7 @@ export class Messages {
     });
   }
 
-  /** Like `putMessage`, and hints to the readers of the log.. */
+  /** Like `putMessage`, and hints to the readers of the log. */
   async send(sql: Sql, message: ChatMessage): Promise<MessageRow | null> {
     if (isBatched(message)) {
       const traceparent = currentTraceparent();
