@@ -50,7 +50,8 @@ const missing = (sql: Sql): Readonly<Record<Dimension, Piece>> => ({
 
 /**
  * Ended sub-engagements: those that ended with a transfer, and the last one of each ended engagement. Served by
- * engagements_by_site_and_sub and sub_engagements_by_site.
+ * engagements_by_site_and_sub and sub_engagements_by_site. A sub-engagement is deleted before its engagement, so the outer join finds
+ * one for each; unlike an inner join, the planner leaves it out if the query uses none of its columns.
  */
 export function subEngagements(sql: Sql, { siteIds, from, to }: StatisticsQuery, uses: Uses): Facts {
   const sites = [...siteIds];
@@ -66,7 +67,7 @@ export function subEngagements(sql: Sql, { siteIds, from, to }: StatisticsQuery,
        SELECT s.site_id, s.operator_id, s.operator_team_ids, s.media, coalesce(s.highest_media, s.media), 'transferred',
               e.queue_id, e.request_id, s.started_at, s.ended_at
          FROM sub_engagements s
-         JOIN engagements e ON e.id = s.engagement_id
+         LEFT JOIN engagements e ON e.id = s.engagement_id
         WHERE s.site_id = ANY(${sites}::uuid[]) AND s.started_at >= ${from} AND s.started_at < ${to}) AS fact
       ${uses('type') ? sql`LEFT JOIN engagement_requests request ON request.id = fact.request_id` : sql``}`,
     startedAt: sql`fact.started_at`,

@@ -67,6 +67,13 @@ export async function onlineDurations(sql: Sql, query: StatisticsQuery): Promise
     ${groupsOf(sql, query, facts, { sums: ['duration'], where: sql`WHERE duration > '0'` })}`;
 }
 
+/**
+ * Ends a subquery that the planner must not merge with the outer one. Merged, it would copy expressions to each place that uses them,
+ * and expect a group for each fact when it groups by a computed step: then no parallel worker adds up facts. The constant needs the
+ * type of an offset: a constant that is to be converted counts as a limit, below which there are no parallel workers.
+ */
+const plannedApart = (sql: Sql): Piece => sql`OFFSET bigint '0'`;
+
 interface FactColumns {
   /** Columns of each fact, and sums of them, besides its duration. */
   readonly extra?: Piece;
@@ -87,7 +94,8 @@ function sumsByStart(
            SELECT ${isWhole ? sql`1` : startOfStep(sql, query, facts.startedAt)} AS step_start,
                   ${secondOf(sql, facts.endedAt)} - ${secondOf(sql, facts.startedAt)} AS duration${extra}${summedColumns(sql, query, facts)}
              FROM ${facts.source}
-            WHERE ${conditionOnFacts(sql, query, facts)}),
+            WHERE ${conditionOnFacts(sql, query, facts)}
+            ${isWhole ? sql`` : plannedApart(sql)}),
          sums AS (
            SELECT ${isWhole ? sql`1` : sql`width_bucket(step_start, ${steps(sql, query)})`} AS step,
                   count(*) AS count, sum(duration) AS duration${sums}${names}
@@ -130,7 +138,10 @@ function dividedSums(sql: Sql, query: StatisticsQuery, [facts, others]: readonly
             GROUP BY step${names})`;
 }
 
-/** `OFFSET 0` keeps the planner from copying expressions to each place that uses them. */
+/**
+ * Facts without a duration add nothing: those that start and end within a second have one step, and those that end when they start
+ * have none if that is the start of a step.
+ */
 function spansOf(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
   const starts = steps(sql, query);
   const names = summedBy(sql, query, facts);
@@ -143,8 +154,7 @@ function spansOf(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
                           ${startOfStep(sql, query, sql`(${facts.endedAt} - interval '1 microsecond')`)} AS last_start${summedColumns(sql, query, facts)}
                      FROM ${facts.source}
                     WHERE ${conditionOnFacts(sql, query, facts)}
-                   OFFSET 0) AS facts
-            WHERE ended_at > started_at
+                    ${plannedApart(sql)}) AS facts
             GROUP BY first_start, last_start${names}`;
 }
 
