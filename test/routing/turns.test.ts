@@ -179,3 +179,20 @@ test('a turn that notifies other processes of moved queues sends its hint with t
     { hintOf: (id) => `hint:${id}`, onWritten: (_id, isHinted) => written.push(isHinted) },
   );
 });
+
+test('a turn that only catches up with another process sends no hint', async () => {
+  const account = await makeAccount(server);
+  const operator = await makeAvailableOperator(server, account);
+  const queue = await makeQueue(server, account);
+  const written: boolean[] = [];
+  await withTurns(
+    {},
+    async (turns) => {
+      assert.equal(await look(turns, account, operator.id), 0);
+      await enqueue(server, account, queue);
+      assert.equal(await look(turns, account, operator.id), 1);
+      assert.deepEqual(written, []);
+    },
+    { onWritten: (_id, isHinted) => written.push(isHinted) },
+  );
+});

@@ -11,7 +11,7 @@ import { advance } from './board/rules/advance.ts';
 import type { MediaUpgrade } from './board/rules/upgrading.ts';
 import { movedBetween } from './board-moves.ts';
 import { catchUp, loadBoard } from './load-board.ts';
-import { settleTime } from './move-times.ts';
+import { settleTime, type TurnTime } from './move-times.ts';
 import type { ReportedStates } from './on-demand/subjects.ts';
 import { ticketEvents } from './on-demand/ticket-events.ts';
 import {
@@ -70,6 +70,8 @@ export interface TurnOutcome {
   readonly moved: ReturnType<typeof whatMoved>;
   /** The stays in queues that ended. */
   readonly visits: readonly Visit[];
+  /** The turn has raised the version of the board. A board that only caught up with other processes has not. */
+  readonly isWritten: boolean;
 }
 
 export interface TurnDependencies {
@@ -120,6 +122,7 @@ export async function takeTurn(
           dueInMs: null,
           moved: null,
           visits: [],
+          isWritten: false,
         };
       const time = await settleTime(sql, clock, locked, askedAt);
       const { now } = time;
@@ -210,7 +213,7 @@ interface TurnResult {
 async function write(
   sql: Sql,
   board: Board,
-  { accountId, version, nextVersion, seq, now, nextDueAt, onDemand }: LockedAccount,
+  { accountId, version, nextVersion, seq, now, nextDueAt, onDemand, isMoved }: TurnTime,
   { answers, traces, watch, hint }: TurnResult,
 ): Promise<TurnOutcome> {
   const changes = takeChanges(board);
@@ -230,7 +233,7 @@ async function write(
   // A report raises the version, so that other processes read what was reported.
   if (isEmpty(changes) && board.seq === seq && isEmptyReport(report)) {
     if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
-    return { cached: { board, version, reported }, answers, dueInMs, moved: null, visits: [] };
+    return { cached: { board, version, reported }, answers, dueInMs, moved: null, visits: [], isWritten: isMoved };
   }
   await writeTurn(sql, mark, changes, { traces, ofTickets: ticketEvents(changes, onDemand), report });
   return {
@@ -239,6 +242,7 @@ async function write(
     dueInMs,
     moved: whatMoved(changes),
     visits: changes.visits,
+    isWritten: true,
   };
 }
 

@@ -203,12 +203,12 @@ export class Turns {
     }
   }
 
-  #conclude(slot: BoardSlot, before: CachedBoard | null, { cached, answers, dueInMs, moved }: TurnOutcome): void {
+  #conclude(slot: BoardSlot, before: CachedBoard | null, outcome: TurnOutcome): void {
+    const { cached, answers, dueInMs, moved, isWritten } = outcome;
     slot.cached = cached ?? before;
     this.#setWeight(slot, slot.cached === null ? 0 : weightOf(slot.cached.board));
     if (moved !== null) this.#options.onMoved(slot.accountId, moved);
-    if (cached !== null && cached.version !== before?.version)
-      this.#options.onWritten?.(slot.accountId, moved !== null);
+    if (isWritten) this.#options.onWritten?.(slot.accountId, moved !== null);
     if (cached !== null) this.#setTimer(slot, dueInMs);
     for (const answer of answers) answer();
   }
