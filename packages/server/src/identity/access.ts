@@ -26,12 +26,12 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     readonly caller: Caller;
-    /** `null` until the token of the request has been verified. */
-    authenticated: Caller | null;
-    /** What the route declares; `null` for a public route. */
-    declared: GuardedAccess | null;
+    /** Absent until the token of the request has been verified. */
+    authenticated?: Caller;
+    /** What the route declares. Absent for a public route. */
+    declared?: GuardedAccess;
     /** Set by `permit` and its variants. A `resource` route that answers without calling one of them has a bug. */
-    permitted: boolean;
+    permitted?: true;
   }
 }
 
@@ -49,14 +49,11 @@ interface AccessOptions {
 export function installAccess(app: App, options: AccessOptions): void {
   const declared: DeclaredAccess[] = [];
   app.decorate('declaredAccess', declared);
-  app.decorateRequest('authenticated', null);
-  app.decorateRequest('declared', null);
   app.decorateRequest('caller', {
     getter() {
       return this.authenticated ?? anonymous;
     },
   });
-  app.decorateRequest('permitted', false);
   app.addHook('onRoute', (route) => {
     const access = accessOf(route);
     declared.push(...[route.method].flat().map((method) => ({ method, url: route.url, access })));
@@ -254,7 +251,7 @@ function assertPermitted(
 ): void {
   // A replayed response was permitted when it was first sent to the same caller.
   const replayed = reply.getHeader('idempotency-replayed') === 'true';
-  if (reply.statusCode >= 400 || request.permitted || replayed) return done(null, payload);
+  if (reply.statusCode >= 400 || request.permitted === true || replayed) return done(null, payload);
   done(new Error(`${request.method} ${request.routeOptions.url ?? ''} answered without a permission check`), payload);
 }
 

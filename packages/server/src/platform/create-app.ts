@@ -16,7 +16,7 @@ import { isReceiving } from './multipart.ts';
 import { installPathPrefix } from './path-prefix.ts';
 import { diskFull, problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
 import { startDeadline } from './request-deadline.ts';
-import { callsStoreHeader, Response } from './response-head.ts';
+import { callsStoreHeader, Response, settleShapes } from './response-head.ts';
 import { dataHeaders } from './security-headers.ts';
 import { serializerCompiler } from './serialization.ts';
 import { dropPorts, trustOf } from './trusted-proxies.ts';
@@ -41,6 +41,7 @@ interface HttpOptions {
 
 /** Creates the Fastify app with what all routes share; the rooms add their routes. */
 export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = '' }: HttpOptions): App {
+  settleShapes();
   const handleError = createErrorHandler(log, diskSpace);
   const app: App = fastify({
     // request-log.ts logs requests and `handleError` logs errors. A logger in Fastify would be a new one for each request, at a
@@ -82,8 +83,6 @@ export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = 
     if (route.schema !== undefined)
       route.schema.response = { ...(route.schema.response as object), '4xx': problemSchema, '5xx': problemSchema };
   });
-  app.decorateRequest('sql');
-  app.decorateRequest('refusedWith', null);
   app.decorateReply('arrival', null);
   const headers = dataHeaders();
   const checkProxy = trustProxy === false ? warnOfProxy(log) : dropPorts;

@@ -14,6 +14,10 @@ export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, Fasti
 /** The content type of a response that the handler returns as JSON text. */
 export const rendered = 'application/json; charset=utf-8';
 
+/**
+ * Our properties of a request are set when they are known. They are not declared with `decorateRequest`: Fastify would set all of them in
+ * each request, by name from a list, and V8 may turn an object with more than twelve properties that were set so into a hash table.
+ */
 declare module 'fastify' {
   interface FastifyRequest {
     /** Runs the statements of this request: the pool, or the transaction of its Idempotency-Key. */

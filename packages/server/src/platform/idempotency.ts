@@ -13,9 +13,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     /**
      * An id for a resource that is created outside the request's transaction. It is the same whenever the request is repeated
-     * with its key, so that the resource is created once even if the response was lost. `null` without a key.
+     * with its key, so that the resource is created once even if the response was lost. Absent without a key.
      */
-    keyedId: string | null;
+    keyedId?: string;
   }
 }
 
@@ -41,7 +41,6 @@ interface Answer {
  * An answer may contain a secret that is shown once, so it is stored encrypted with the key, of which only a hash is stored.
  */
 export function installIdempotency(app: App, scopeOf: (request: FastifyRequest) => IdempotencyScope | null): void {
-  app.decorateRequest('keyedId', null);
   app.addHook('onRoute', (route) => {
     // A dry run may be repeated. Its answer may be long, and its type depends on Accept.
     if (route.method !== 'POST' || route.config?.audit === 'dry run') return;

@@ -8,8 +8,8 @@ import { givenTrace } from './trace.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The code of the error that the request was answered with; `null` if it succeeded. */
-    refusedWith: ErrorCode | null;
+    /** The code of the error that the request was answered with. Absent if it succeeded. */
+    refusedWith?: ErrorCode;
   }
 }
 
@@ -40,7 +40,7 @@ export function installRequestLog(
     const milliseconds = reply.elapsedTime;
     route.times.observe(reply.statusCode, milliseconds / 1000);
     const repeated = request.method === 'POST' && reply.getHeader('idempotency-replayed') === 'true';
-    const error = request.refusedWith === null ? '' : `,"error":"${request.refusedWith}"`;
+    const error = request.refusedWith === undefined ? '' : `,"error":"${request.refusedWith}"`;
     // None of these values can contain a character that JSON escapes: ids, route patterns, HTTP methods.
     writeLine(
       log,

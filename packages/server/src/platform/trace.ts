@@ -5,8 +5,8 @@ import type { Span } from './tracing/tracer.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The span of the request; `null`: tracing is not configured, or the request is a probe. */
-    span: Span | null;
+    /** The span of the request. Absent if tracing is not configured, and for probes. */
+    span?: Span;
   }
 }
 
@@ -56,11 +56,10 @@ export function currentTraceparent(): string | null {
 
 /** Makes the trace of a request known while its handler runs. A request without one costs the lookup of a header. */
 export function installTrace(app: App): void {
-  app.decorateRequest('span', null);
   app.addHook('onRoute', (route) => {
     const { handler } = route;
     route.handler = function tracedHandler(request, reply) {
-      const traceparent = request.span === null ? givenTrace(request)?.traceparent : request.span.traceparent;
+      const traceparent = request.span === undefined ? givenTrace(request)?.traceparent : request.span.traceparent;
       if (traceparent === undefined) return handler.call(this, request, reply);
       const traced: TracedRequest = { traceparent, isOver: false };
       const answer: unknown = requests.run(traced, () => handler.call(this, request, reply));

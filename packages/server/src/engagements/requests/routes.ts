@@ -156,7 +156,7 @@ async function ask(
   const { operatorId, visitorId } = sidesOf(
     kind === 'operator' ? { ...given, operator_id: id } : { ...given, visitor_id: id },
   );
-  const keyed = request.keyedId as RequestId | null;
+  const keyed = (request.keyedId ?? null) as RequestId | null;
   const accountId = accountOf(request);
   const webhooks = await attacher.attach({
     accountId,

@@ -28,7 +28,7 @@ export function smsRoutes(app: App, sms: SmsService | null): void {
       if (sms === null) throw noCarrier();
       if (from === to) throw invalid([{ attribute: '/to_number', detail: 'must differ from from_number' }]);
       const { accountId, operatorId } = operatorOf(request);
-      const keyedId = request.keyedId as RequestId | null;
+      const keyedId = (request.keyedId ?? null) as RequestId | null;
       const input = { accountId, siteId, operatorId, from, to, body, keyedId };
       const made = showRequest(await sendOutbound(sms.sql, sms.turns, input));
       sms.wake();

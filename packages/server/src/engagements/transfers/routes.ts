@@ -63,7 +63,7 @@ function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void 
     async (request, reply) => {
       const given = request.body;
       const engagement = await transferable(request, given.engagement_id);
-      const keyed = request.keyedId as RequestId | null;
+      const keyed = (request.keyedId ?? null) as RequestId | null;
       const made = await turns
         .run(engagement.account_id, {
           name: 'transferToOperator',
@@ -188,7 +188,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
       const queue = await findQueue(request.sql, engagement.account_id, given.queue_id);
       if (queue === null || !operatorOf(request).roles.has(queue.site_id))
         throw invalid([{ attribute: '/queue_id', detail: 'is not a queue that this token can access' }]);
-      const keyed = request.keyedId as TicketId | null;
+      const keyed = (request.keyedId ?? null) as TicketId | null;
       const made = await turns
         .run(engagement.account_id, {
           name: 'transferToQueue',

@@ -63,7 +63,8 @@ declare module 'fastify' {
     declaredAudits: DeclaredAudit[];
   }
   interface FastifyRequest {
-    recordedChange: RecordedChange | null;
+    /** What the handler has reported so far. */
+    recordedChange?: RecordedChange | undefined;
   }
 }
 

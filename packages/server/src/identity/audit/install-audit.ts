@@ -27,7 +27,6 @@ const readOnly = new Set(['GET', 'HEAD', 'OPTIONS']);
 export function installAudit(app: App): void {
   const declared: DeclaredAudit[] = [];
   app.decorate('declaredAudits', declared);
-  app.decorateRequest('recordedChange', null);
   app.addHook('onRoute', (route) => {
     const methods = [route.method].flat().filter((method) => !readOnly.has(method));
     if (methods.length === 0) return;
@@ -67,7 +66,7 @@ const writeInTransaction: Write = async (audit, request, run) => {
     return await inTransaction(pool, async (sql) => {
       request.sql = sql;
       // A transaction that lost a deadlock runs again.
-      request.recordedChange = null;
+      request.recordedChange = undefined;
       const answer = await run();
       await writeEntry(audit, request, answer);
       return answer;
@@ -80,7 +79,7 @@ const writeInTransaction: Write = async (audit, request, run) => {
 /** The turn has committed the change already: if the process dies before the entry is written, the entry is missing. */
 const writeAfterTurn: Write = async (audit, request, run) => {
   const answer = await run();
-  if (request.recordedChange !== null) await writeEntry(audit, request, answer);
+  if (request.recordedChange !== undefined) await writeEntry(audit, request, answer);
   return answer;
 };
 

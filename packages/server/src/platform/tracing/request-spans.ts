@@ -44,7 +44,7 @@ function describe(request: FastifyRequest, { statusCode }: FastifyReply): SpanDe
       'http.response.status_code': statusCode,
       'url.scheme': request.protocol,
       'usher.request.id': request.id,
-      'usher.error.code': request.refusedWith ?? undefined,
+      'usher.error.code': request.refusedWith,
     },
     ...(statusCode < 500 ? {} : { errorType: String(statusCode) }),
   };

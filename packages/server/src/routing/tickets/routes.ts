@@ -133,7 +133,7 @@ async function enqueue(
   given: Type.Static<typeof ticketInput>,
 ): Promise<{ ticket: TicketOutput; created: boolean }> {
   await requireTeams(request, given);
-  const keyed = request.keyedId as TicketId | null;
+  const keyed = (request.keyedId ?? null) as TicketId | null;
   const { queue_id, queue_ids = queue_id === undefined ? null : [queue_id] } = given;
   const webhooks = await attacher.attach({
     accountId: accountOf(request),
