@@ -136,8 +136,9 @@ export class Sender {
         else if (attempt.unavailable === false) destination.breaker.answered();
         pendingOutcomes.answerTimeouts.note(destination, attempt);
         health.note(webhook, attempt);
-        const decision = decide(delivery, attempt, Math.random());
-        this.#settle(destination, { delivery, epoch: destination.epoch, at, ...decision, attempt, note: null });
+        const { state, delayMs, parked } = decide(delivery, attempt, Math.random());
+        const { epoch } = destination;
+        this.#settle(destination, { delivery, epoch, at, state, delayMs, parked, attempt, note: null });
       }
     } catch (error) {
       // The webhook could not be read: nothing was sent.
