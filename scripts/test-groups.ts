@@ -27,39 +27,56 @@ const long =
 const changesProcess =
   /\bregisterHooks\(|(?<!\bt\.)\bmock\.(?:timers|method|module)\b|\bprocess\.env\[[^\]]+\] *=(?!=)|\bprocess\.cpuUsage\(|\/stepped-clocks\.ts/;
 
+/** What a test waits for: a condition, a time or another process. */
+const wait = /\b(?:until|sleep|setTimeout|launch|startCluster|spawn|execFile)\(/g;
+/** A file with fewer waits than one in so many characters mostly works. */
+const charactersPerWait = 4_000;
+
 /** The weight of a file is its length in characters, which predicts how long it takes. A browser makes it about three times as long. */
 const browserFactor = 3;
-/** A group of this weight takes about half a minute. Larger groups would still run at the end, when all others are done. */
-const mostWeight = 100_000;
+/**
+ * A group of files that wait takes about half a minute. They wait one after the other, so a larger group would still run at the end,
+ * when all others are done. Files that work are faster the more of them share a process.
+ */
+const mostWeight = { waiting: 100_000, working: 250_000 };
 const longWeight = 1e9;
 
 interface TestFile {
   readonly path: string;
   readonly weight: number;
   readonly isAlone: boolean;
+  /** Whether it mostly uses the processor. */
+  readonly works: boolean;
 }
 
 function readTestFile(path: string): TestFile {
   const source = readFileSync(path, 'utf8');
   const isLong = long.test(path);
-  const own = source.length * (usesBrowser.test(source) ? browserFactor : 1);
+  const inBrowser = usesBrowser.test(source);
+  const own = source.length * (inBrowser ? browserFactor : 1);
   const weight = own + (isLong ? longWeight : 0) + (longest.test(path) ? longWeight : 0);
-  return { path, weight, isAlone: isLong || changesProcess.test(source) };
+  const waits = [...source.matchAll(wait)].length;
+  const works = !inBrowser && waits * charactersPerWait < source.length;
+  return { path, weight, isAlone: isLong || changesProcess.test(source), works };
 }
 
-/** `test/identity/sites.test.ts` → `identity`; `packages/console/src/components/time.test.ts` → `units of pages`. */
-function roomOf(path: string): string {
+const units = 'units';
+const working = 'tests that work';
+
+/** `test/platform/pools.test.ts` → `platform`. Files that mostly work share groups whatever their room is, and so do unit tests. */
+function roomOf({ path, works }: TestFile): string {
   const [first = '', second = ''] = path.split('/');
-  if (first === 'packages') return second === 'server' ? 'units of the server' : 'units of pages';
+  if (first === 'packages') return units;
+  if (works) return working;
   return first === 'test' ? second : first;
 }
 
 /** Rooms that would fill less than half a group share groups. */
 function roomsOf(files: readonly TestFile[]): Map<string, TestFile[]> {
-  const isSmall = (ofRoom: readonly TestFile[]): boolean => weightOf(ofRoom) < mostWeight / 2;
-  const rooms = Map.groupBy(files, ({ path }) => roomOf(path));
+  const isSmall = (ofRoom: readonly TestFile[]): boolean => weightOf(ofRoom) < mostWeight.waiting / 2;
+  const rooms = Map.groupBy(files, roomOf);
   const small = new Set([...rooms].filter(([, ofRoom]) => isSmall(ofRoom)).map(([room]) => room));
-  return Map.groupBy(files, ({ path }) => (small.has(roomOf(path)) ? 'small rooms' : roomOf(path)));
+  return Map.groupBy(files, (file) => (small.has(roomOf(file)) ? 'small rooms' : roomOf(file)));
 }
 
 /** Puts every file into exactly one group. The groups that take longest come first. */
@@ -68,8 +85,10 @@ export function groupTestFiles(paths: readonly string[]): TestGroup[] {
   const groups: TestGroup[] = files
     .filter(({ isAlone }) => isAlone)
     .map((file) => groupOf(basename(file.path), [file]));
-  for (const [room, ofRoom] of roomsOf(files.filter(({ isAlone }) => !isAlone)))
-    for (const [index, part] of divide(ofRoom).entries()) groups.push(groupOf(`${room} ${index + 1}`, part));
+  for (const [room, ofRoom] of roomsOf(files.filter(({ isAlone }) => !isAlone))) {
+    const most = room === units || room === working ? mostWeight.working : mostWeight.waiting;
+    for (const [index, part] of divide(ofRoom, most).entries()) groups.push(groupOf(`${room} ${index + 1}`, part));
+  }
   return groups.toSorted((one, other) => other.weight - one.weight);
 }
 
@@ -82,8 +101,8 @@ function weightOf(files: readonly TestFile[]): number {
 }
 
 /** Divides files into parts of about the same weight: from the heaviest to the lightest, each file goes to the lightest part. */
-function divide(files: readonly TestFile[]): TestFile[][] {
-  const parts = Array.from({ length: Math.ceil(weightOf(files) / mostWeight) }, () => ({
+function divide(files: readonly TestFile[], most: number): TestFile[][] {
+  const parts = Array.from({ length: Math.ceil(weightOf(files) / most) }, () => ({
     weight: 0,
     files: [] as TestFile[],
   }));
