@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
+import { inTransaction } from '../../packages/server/src/platform/database.ts';
 import { engage, sendText } from '../support/chat.ts';
 import { insertDeliveries } from '../support/deliveries.ts';
 import { forThisFile } from '../support/fixture.ts';
@@ -253,15 +254,17 @@ test('hundreds of events are each stored once, in order within their engagement'
   const { hook, subject } = await makeNatsWebhook();
   await nats.makeStream(subject);
   const { account_id: accountId, destination_id: destinationId } = await webhookRow(server, hook.id);
-  const { sql } = server.database;
-  for (let engagement = 0; engagement < 3; engagement += 1)
-    await insertDeliveries(sql, { id: hook.id, accountId, destinationId }, 'fresh', {
-      count: 100,
-      engagementId: randomUUID(),
-    });
-  const due = await sql<{ eventId: string; engagementId: string }[]>`
-    SELECT event_id AS "eventId", engagement_id AS "engagementId"
-      FROM deliveries WHERE webhook_id = ${hook.id} ORDER BY event_seq`;
+  // They are read in the same transaction, before any of them can be sent and deleted.
+  const due = await inTransaction(server.database.sql, async (sql) => {
+    for (let engagement = 0; engagement < 3; engagement += 1)
+      await insertDeliveries(sql, { id: hook.id, accountId, destinationId }, 'fresh', {
+        count: 100,
+        engagementId: randomUUID(),
+      });
+    return sql<{ eventId: string; engagementId: string }[]>`
+      SELECT event_id AS "eventId", engagement_id AS "engagementId"
+        FROM deliveries WHERE webhook_id = ${hook.id} ORDER BY event_seq`;
+  });
   await until(async () => (await nats.count(subject)) >= 300);
   const stored = (await nats.stored(subject)).map(({ headers }) => headers['Nats-Msg-Id']?.split('.')[1] ?? '');
   const engagementOf = new Map(due.map(({ eventId, engagementId }) => [eventId, engagementId]));
