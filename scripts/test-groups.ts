@@ -34,6 +34,8 @@ const charactersPerWait = 4_000;
 
 /** The weight of a file is its length in characters, which predicts how long it takes. A browser makes it about three times as long. */
 const browserFactor = 3;
+/** So much longer take files that wait. They use little of the processors, so a group of them must not be the last one that runs. */
+const waitingFactor = 3;
 /**
  * A group of files that wait takes about half a minute. They wait one after the other, so a larger group would still run at the end,
  * when all others are done. Files that work are faster the more of them share a process.
@@ -44,6 +46,8 @@ const longWeight = 1e9;
 interface TestFile {
   readonly path: string;
   readonly weight: number;
+  /** How long it takes, in the unit of the weight. */
+  readonly takes: number;
   readonly isAlone: boolean;
   /** Whether it mostly uses the processor. */
   readonly works: boolean;
@@ -53,11 +57,14 @@ function readTestFile(path: string): TestFile {
   const source = readFileSync(path, 'utf8');
   const isLong = long.test(path);
   const inBrowser = usesBrowser.test(source);
-  const own = source.length * (inBrowser ? browserFactor : 1);
-  const weight = own + (isLong ? longWeight : 0) + (longest.test(path) ? longWeight : 0);
-  const waits = [...source.matchAll(wait)].length;
-  const works = !inBrowser && waits * charactersPerWait < source.length;
-  return { path, weight, isAlone: isLong || changesProcess.test(source), works };
+  const weight = source.length * (inBrowser ? browserFactor : 1);
+  const hasFewWaits = [...source.matchAll(wait)].length * charactersPerWait < source.length;
+  const takes =
+    weight * (inBrowser || hasFewWaits ? 1 : waitingFactor) +
+    (isLong ? longWeight : 0) +
+    (longest.test(path) ? longWeight : 0);
+  const isAlone = isLong || changesProcess.test(source);
+  return { path, weight, takes, isAlone, works: !inBrowser && hasFewWaits };
 }
 
 const units = 'units';
@@ -93,7 +100,8 @@ export function groupTestFiles(paths: readonly string[]): TestGroup[] {
 }
 
 function groupOf(name: string, files: readonly TestFile[]): TestGroup {
-  return { name, files: files.map(({ path }) => path), weight: weightOf(files) };
+  const weight = files.reduce((sum, { takes }) => sum + takes, 0);
+  return { name, files: files.map(({ path }) => path), weight };
 }
 
 function weightOf(files: readonly TestFile[]): number {

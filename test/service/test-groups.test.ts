@@ -34,3 +34,10 @@ test('the longest test file starts first', () => {
       .includes('bench/entries.test.ts'),
   );
 });
+
+test('groups that mostly wait start before those in a browser, so that none of them runs alone at the end', () => {
+  const names = groups.map(({ name }) => name);
+  const lastWaiting = names.findLastIndex((name) => /^(platform|webhooks) \d$/.test(name));
+  const firstBrowser = names.findIndex((name) => /^(console|widget) \d$/.test(name));
+  assert.ok(lastWaiting !== -1 && lastWaiting < firstBrowser, names.join(', '));
+});
