@@ -29,18 +29,18 @@ const changesProcess =
 
 /** What a test waits for: a condition, a time or another process. */
 const wait = /\b(?:until|sleep|setTimeout|launch|startCluster|spawn|execFile)\(/g;
-/** A file with fewer waits than one in so many characters mostly works. */
+/** A file with fewer waits than one in so many characters is busy: it mostly uses the processor. */
 const charactersPerWait = 4_000;
 
 /** The weight of a file is its length in characters, which predicts how long it takes. A browser makes it about three times as long. */
 const browserFactor = 3;
-/** So much longer take files that wait. They use little of the processors, so a group of them must not be the last one that runs. */
+/** Files that wait take about this many times longer. They use little of the processors, so a group of them must not be the last to run. */
 const waitingFactor = 3;
 /**
  * A group of files that wait takes about half a minute. They wait one after the other, so a larger group would still run at the end,
- * when all others are done. Files that work are faster the more of them share a process.
+ * when all others are done. Busy files are faster the more of them share a process.
  */
-const mostWeight = { waiting: 100_000, working: 250_000 };
+const mostWeight = { waiting: 100_000, busy: 250_000 };
 const longWeight = 1e9;
 
 interface TestFile {
@@ -49,8 +49,7 @@ interface TestFile {
   /** How long it takes, in the unit of the weight. */
   readonly takes: number;
   readonly isAlone: boolean;
-  /** Whether it mostly uses the processor. */
-  readonly works: boolean;
+  readonly isBusy: boolean;
 }
 
 function readTestFile(path: string): TestFile {
@@ -64,17 +63,17 @@ function readTestFile(path: string): TestFile {
     (isLong ? longWeight : 0) +
     (longest.test(path) ? longWeight : 0);
   const isAlone = isLong || changesProcess.test(source);
-  return { path, weight, takes, isAlone, works: !inBrowser && hasFewWaits };
+  return { path, weight, takes, isAlone, isBusy: !inBrowser && hasFewWaits };
 }
 
 const units = 'units';
-const working = 'tests that work';
+const busy = 'busy tests';
 
-/** `test/platform/pools.test.ts` → `platform`. Files that mostly work share groups whatever their room is, and so do unit tests. */
-function roomOf({ path, works }: TestFile): string {
+/** `test/platform/pools.test.ts` → `platform`. Busy files share groups whatever their room is, and so do unit tests. */
+function roomOf({ path, isBusy }: TestFile): string {
   const [first = '', second = ''] = path.split('/');
   if (first === 'packages') return units;
-  if (works) return working;
+  if (isBusy) return busy;
   return first === 'test' ? second : first;
 }
 
@@ -93,7 +92,7 @@ export function groupTestFiles(paths: readonly string[]): TestGroup[] {
     .filter(({ isAlone }) => isAlone)
     .map((file) => groupOf(basename(file.path), [file]));
   for (const [room, ofRoom] of roomsOf(files.filter(({ isAlone }) => !isAlone))) {
-    const most = room === units || room === working ? mostWeight.working : mostWeight.waiting;
+    const most = room === units || room === busy ? mostWeight.busy : mostWeight.waiting;
     for (const [index, part] of divide(ofRoom, most).entries()) groups.push(groupOf(`${room} ${index + 1}`, part));
   }
   return groups.toSorted((one, other) => other.weight - one.weight);

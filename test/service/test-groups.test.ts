@@ -18,10 +18,10 @@ test('a test file that changes its process shares it with no other', () => {
     assert.ok(!shared.has(file), file);
 });
 
-test('test files that mostly work share few processes, and those that wait are in small groups', () => {
+test('busy test files share few processes, and those that wait are in small groups', () => {
   const groupWith = (file: string): string => groups.find((group) => group.files.includes(file))?.name ?? '';
   for (const file of ['test/identity/sign-in.test.ts', 'test/queues/queues.test.ts', 'test/webhooks/stats.test.ts'])
-    assert.match(groupWith(file), /^tests that work \d$/);
+    assert.match(groupWith(file), /^busy tests \d$/);
   assert.match(groupWith('test/platform/faults.test.ts'), /^platform \d$/);
   assert.match(groupWith('test/console/queues.test.ts'), /^console \d$/);
 });

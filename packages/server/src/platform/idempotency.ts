@@ -31,6 +31,11 @@ interface Answer {
   readonly payload: unknown;
 }
 
+/** The `keyedId` of the request; `null` without a key. */
+export function keyedIdOf<T extends string>({ keyedId }: FastifyRequest): T | null {
+  return (keyedId ?? null) as T | null;
+}
+
 /**
  * `Idempotency-Key` on POST: the same key and request get the first answer again, within a day (D7.7).
  *

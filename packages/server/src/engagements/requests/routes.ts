@@ -6,6 +6,7 @@ import { accountOf } from '../../identity/access.ts';
 import type { AddressOf } from '../../identity/address-of.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
+import { keyedIdOf } from '../../platform/idempotency.ts';
 import { newId, type OperatorId, type RequestId, type VisitorId } from '../../platform/ids.ts';
 import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/paging.ts';
 import { list, oneOf, uuid } from '../../platform/schema.ts';
@@ -156,7 +157,7 @@ async function ask(
   const { operatorId, visitorId } = sidesOf(
     kind === 'operator' ? { ...given, operator_id: id } : { ...given, visitor_id: id },
   );
-  const keyed = (request.keyedId ?? null) as RequestId | null;
+  const keyed = keyedIdOf<RequestId>(request);
   const accountId = accountOf(request);
   const webhooks = await attacher.attach({
     accountId,

@@ -2,6 +2,7 @@ import { carrierSettings } from '../../config.ts';
 import { operatorOf } from '../../identity/access.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
+import { keyedIdOf } from '../../platform/idempotency.ts';
 import type { RequestId } from '../../platform/ids.ts';
 import { requestOutput, showRequest } from '../requests/request.ts';
 import { sendOutbound } from './send-outbound.ts';
@@ -28,7 +29,7 @@ export function smsRoutes(app: App, sms: SmsService | null): void {
       if (sms === null) throw noCarrier();
       if (from === to) throw invalid([{ attribute: '/to_number', detail: 'must differ from from_number' }]);
       const { accountId, operatorId } = operatorOf(request);
-      const keyedId = (request.keyedId ?? null) as RequestId | null;
+      const keyedId = keyedIdOf<RequestId>(request);
       const input = { accountId, siteId, operatorId, from, to, body, keyedId };
       const made = showRequest(await sendOutbound(sms.sql, sms.turns, input));
       sms.wake();

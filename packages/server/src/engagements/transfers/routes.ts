@@ -5,6 +5,7 @@ import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
 import { accountOf, operatorOf } from '../../identity/access.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
+import { keyedIdOf } from '../../platform/idempotency.ts';
 import { newId, type EngagementId, type RequestId, type TicketId } from '../../platform/ids.ts';
 import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/paging.ts';
 import { body, list, oneOf, uuid } from '../../platform/schema.ts';
@@ -63,7 +64,7 @@ function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void 
     async (request, reply) => {
       const given = request.body;
       const engagement = await transferable(request, given.engagement_id);
-      const keyed = (request.keyedId ?? null) as RequestId | null;
+      const keyed = keyedIdOf<RequestId>(request);
       const made = await turns
         .run(engagement.account_id, {
           name: 'transferToOperator',
@@ -188,7 +189,7 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
       const queue = await findQueue(request.sql, engagement.account_id, given.queue_id);
       if (queue === null || !operatorOf(request).roles.has(queue.site_id))
         throw invalid([{ attribute: '/queue_id', detail: 'is not a queue that this token can access' }]);
-      const keyed = (request.keyedId ?? null) as TicketId | null;
+      const keyed = keyedIdOf<TicketId>(request);
       const made = await turns
         .run(engagement.account_id, {
           name: 'transferToQueue',

@@ -7,6 +7,7 @@ import { recordChange } from '../../identity/audit/audit.ts';
 import { teamsOnSite } from '../../identity/teams/store.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
+import { keyedIdOf } from '../../platform/idempotency.ts';
 import { newId, type TicketId, type VisitorId } from '../../platform/ids.ts';
 import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
 import { body, oneOf, uuid } from '../../platform/schema.ts';
@@ -133,7 +134,7 @@ async function enqueue(
   given: Type.Static<typeof ticketInput>,
 ): Promise<{ ticket: TicketOutput; created: boolean }> {
   await requireTeams(request, given);
-  const keyed = (request.keyedId ?? null) as TicketId | null;
+  const keyed = keyedIdOf<TicketId>(request);
   const { queue_id, queue_ids = queue_id === undefined ? null : [queue_id] } = given;
   const webhooks = await attacher.attach({
     accountId: accountOf(request),
