@@ -6,7 +6,7 @@ import { insertDeliveries, insertWebhook } from './deliveries.ts';
 import type { CallerKind } from './expected-access.ts';
 import { fileForm } from './files.ts';
 import { setPicture } from './pictures.ts';
-import { call, type Json } from './server.ts';
+import { call, until, type Json } from './server.ts';
 import { makeSignInTargets } from './sign-in.ts';
 import { bodyOf } from './valid-bodies.ts';
 import { makeWebhook } from './webhooks.ts';
@@ -101,13 +101,21 @@ export async function makeTargets(
   return { ids, visitorToken: visitor.token };
 }
 
-/** Makes a site on which the staff have the same roles as on the first. */
+/** Makes a site on which the staff have the same roles as on the first, and waits until the server knows these roles. */
 async function makeSiteToDelete({ server, account, staff }: Cast): Promise<string> {
   const site = await makeSite(server, account);
-  await server.database.sql`
+  const added = await server.database.sql<{ operator_id: string }[]>`
     INSERT INTO operator_assignments (account_id, operator_id, site_id, role)
     SELECT account_id, operator_id, ${site}, role FROM operator_assignments
-     WHERE site_id = ${account.siteId} AND operator_id = ANY(${Object.values(staff).map(({ id }) => id)}::uuid[])`;
+     WHERE site_id = ${account.siteId} AND operator_id = ANY(${Object.values(staff).map(({ id }) => id)}::uuid[])
+    RETURNING operator_id`;
+  const ids = new Set(added.map(({ operator_id }) => operator_id));
+  for (const { token } of Object.values(staff).filter(({ id }) => ids.has(id))) {
+    await until(async () => {
+      const { sites } = expectStatus(await call(server, 'GET /sites', { token }), 200).body;
+      return sites.some(({ id }: Json) => id === site);
+    });
+  }
   return site;
 }
 
