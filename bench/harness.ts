@@ -67,7 +67,16 @@ export interface Outcome {
   /** Of a size: the ratio is one of costs. */
   readonly lowerIsBetter?: true;
   readonly reached: boolean;
+  /** The same measure of another checkout, taken just before: see before.ts. */
+  readonly before?: Before;
   readonly rounds: { readonly ours: readonly number[]; readonly peer: readonly number[] };
+}
+
+/** The medians of another checkout, and the commit that was checked out. */
+export interface Before {
+  readonly commit: string;
+  readonly ours: number;
+  readonly ratio: number | null;
 }
 
 /** Odd, so that the median is a measured value. */

@@ -1,5 +1,16 @@
 import { connect, type Socket } from 'node:net';
 
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** A response whose body is not decoded. */
+interface RawAnswer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
 /**
  * A kept-alive connection that sends one request at a time. It does only what the benchmarks need, because the load generator
  * shares two cores with the server and its database.
@@ -8,7 +19,7 @@ export class RawClient {
   readonly #socket: Socket;
   readonly #host: string;
   #buffer: Buffer = Buffer.alloc(0);
-  #answered: ((answer: { status: number; body: string }) => void) | null = null;
+  #answered: ((answer: RawAnswer) => void) | null = null;
   #failed: ((error: Error) => void) | null = null;
 
   constructor(url: string) {
@@ -20,17 +31,28 @@ export class RawClient {
     this.#socket.on('close', () => this.#failed?.(new Error('the server closed the connection')));
   }
 
-  async send(method: string, path: string, token: string, body?: unknown): Promise<{ status: number; body: string }> {
-    const text = body === undefined ? '' : JSON.stringify(body);
-    const type =
-      body === undefined ? '' : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n`;
+  /** The text of a request, to be sent with `exchange` as often as needed. */
+  compose(method: string, path: string, authorization: string, body?: string): string {
+    const content =
+      body === undefined
+        ? '\r\n'
+        : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+    return `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}\r\nauthorization: ${authorization}\r\n${content}`;
+  }
+
+  /** Sends a request as it is. */
+  async exchange(request: string): Promise<RawAnswer> {
     return new Promise((resolve, reject) => {
       this.#answered = resolve;
       this.#failed = reject;
-      this.#socket.write(
-        `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}\r\nauthorization: Bearer ${token}\r\n${type}\r\n${text}`,
-      );
+      this.#socket.write(request);
     });
+  }
+
+  async send(method: string, path: string, token: string, body?: unknown): Promise<Answer> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const answer = await this.exchange(this.compose(method, path, `Bearer ${token}`, text));
+    return { status: answer.status, body: answer.body.toString('utf8') };
   }
 
   /** Sends a request and parses the response as JSON. Throws if its status is not the expected one. */
@@ -52,7 +74,7 @@ export class RawClient {
     const head = this.#buffer.toString('latin1', 0, end);
     const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
     if (this.#buffer.length < end + 4 + length) return;
-    const body = this.#buffer.toString('utf8', end + 4, end + 4 + length);
+    const body = this.#buffer.subarray(end + 4, end + 4 + length);
     this.#buffer = this.#buffer.subarray(end + 4 + length);
     this.#answered?.({ status: Number(head.slice(9, 12)), body });
   }

@@ -1,3 +1,5 @@
+import { parseArgs } from 'node:util';
+import { addBefore, measureBefore, openCheckout, unknownEntry, type Checkout } from './before.ts';
 import { entries } from './entries.ts';
 import { nameOf, run, type Entry } from './harness.ts';
 import { fullLab } from './lab.ts';
@@ -5,8 +7,8 @@ import { merge, readResults, thisMachine, writeResults, type Outcomes } from './
 import { table } from './table.ts';
 
 /**
- * `npm run bench -- [name…]`: runs the named entries, or all of them, and stores the results in results.json. A name also
- * selects the entries that begin with it and a dash.
+ * `npm run bench -- [--before <folder>] [name…]`: runs the named entries, or all of them, and stores the results in results.json. A
+ * name also selects the entries that begin with it and a dash. With `--before`, each entry runs first in that checkout.
  */
 const resultsFile = new URL('results.json', import.meta.url);
 
@@ -33,18 +35,25 @@ async function measure(entry: Entry): Promise<Outcomes> {
   return outcomes;
 }
 
-async function runEntry(entry: Entry): Promise<void> {
-  const measures = await measure(entry);
+/** Runs the entry in the other checkout, and then here. */
+async function measureBoth(entry: Entry, checkout: Checkout): Promise<Outcomes> {
+  await using scope = new AsyncDisposableStack();
+  const before = await Promise.race([measureBefore(scope, checkout, entry.name), interrupted]);
+  return addBefore(await measure(entry), before ?? {}, checkout.commit);
+}
+
+async function runEntry(entry: Entry, checkout: Checkout | null): Promise<void> {
+  const measures = checkout === null ? await measure(entry) : await measureBoth(entry, checkout);
   console.log(`\n${entry.name}\n\n${table(measures)}\n`);
   const ran = { [entry.name]: { machine: thisMachine(), measures } };
   await writeResults(resultsFile, merge(await readResults(resultsFile), ran));
 }
 
-async function runAll(chosen: readonly Entry[]): Promise<number> {
+async function runAll(chosen: readonly Entry[], checkout: Checkout | null): Promise<number> {
   let failed = 0;
   for (const entry of chosen) {
     try {
-      await runEntry(entry);
+      await runEntry(entry, checkout);
     } catch (error) {
       if (error instanceof Interrupted) return 130;
       console.error(`${entry.name} failed:`, error);
@@ -54,13 +63,16 @@ async function runAll(chosen: readonly Entry[]): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-const names = process.argv.slice(2);
+const { positionals: names, values: options } = parseArgs({
+  allowPositionals: true,
+  options: { before: { type: 'string' } },
+});
 const matches = (name: string, entry: Entry): boolean => entry.name === name || entry.name.startsWith(`${name}-`);
 const unknown = names.find((name) => !entries.some((entry) => matches(name, entry)));
 if (unknown === undefined) {
   const chosen = names.length === 0 ? entries : entries.filter((entry) => names.some((name) => matches(name, entry)));
   // Exits explicitly: after an interruption the current measure would otherwise continue.
-  process.exit(await runAll(chosen));
+  process.exit(await runAll(chosen, options.before === undefined ? null : openCheckout(options.before)));
 }
 console.error(`Unknown benchmark "${unknown}". Available: ${entries.map((entry) => entry.name).join(', ')}.`);
-process.exitCode = 2;
+process.exitCode = unknownEntry;

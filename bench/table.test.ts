@@ -2,6 +2,41 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { table } from './table.ts';
 
+test('the figures of another checkout have a column: its ratio, or the value if there is no peer', () => {
+  const rounds = { ours: [], peer: [] };
+  const commit = 'abc';
+  const text = table({
+    read: {
+      unit: '/s',
+      ours: 60,
+      peer: 100,
+      ratio: 0.6,
+      target: 0.7,
+      reached: false,
+      before: { commit, ours: 40, ratio: 0.4 },
+      rounds,
+    },
+    start: {
+      unit: 's',
+      ours: 1,
+      peer: null,
+      ratio: null,
+      target: 2,
+      reached: true,
+      before: { commit, ours: 3, ratio: null },
+      rounds,
+    },
+    added: { unit: 's', ours: 1, peer: null, ratio: null, target: 2, reached: true, rounds },
+  });
+  assert.deepEqual(text.split('\n'), [
+    'measure  unit  ours  peer/limit  before  ratio  target  reached',
+    '-------  ----  ----  ----------  ------  -----  ------  -------',
+    'read     /s      60         100    0.40   0.60  >= 0.7  NO',
+    'start    s        1           2       3           <= 2  yes',
+    'added    s        1           2                   <= 2  yes',
+  ]);
+});
+
 test('columns are aligned, a limit is in the column of the peer, and a miss is shown as NO', () => {
   const rounds = { ours: [], peer: [] };
   const text = table({
