@@ -4,20 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { addBefore, measureBefore, openCheckout } from './before.ts';
-import type { Outcome } from './harness.ts';
+import { limitOutcome, type Outcome } from './harness.ts';
 import { temporaryFolder } from './processes.ts';
 
-function outcome(ours: number): Outcome {
-  return {
-    unit: 's',
-    ours,
-    peer: null,
-    ratio: null,
-    target: 1,
-    reached: true,
-    rounds: { ours: [ours], peer: [] },
-  };
-}
+const outcome = (ours: number): Outcome => limitOutcome('s', [ours], 1);
 
 /** A checkout whose benchmark is the given program. */
 function makeCheckout(scope: AsyncDisposableStack, program: string): string {
@@ -48,6 +38,11 @@ test('an entry runs in the other checkout, whose figures are added to the measur
   const both = addBefore({ read: outcome(5), added: outcome(1) }, before ?? {}, checkout.commit);
   assert.deepEqual(both['read']?.before, { commit: checkout.commit, ours: 7, ratio: null });
   assert.equal(both['added']?.before, undefined);
+});
+
+test('a folder that is not a checkout is refused', async () => {
+  await using scope = new AsyncDisposableStack();
+  assert.throws(() => openCheckout(join(temporaryFolder(scope), 'missing')), /is not a checkout of Usher/);
 });
 
 test('an entry that the other checkout does not have is skipped there, and a failure is reported', async () => {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import { end } from './processes.ts';
@@ -15,7 +15,9 @@ export interface Checkout {
 
 export function openCheckout(folder: string): Checkout {
   const git = ['-C', folder, 'describe', '--always', '--dirty'];
-  return { folder, commit: execFileSync('git', git, { encoding: 'utf8' }).trim() };
+  const { status, stdout } = spawnSync('git', git, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${folder} is not a checkout of Usher: Git knows no commit there.`);
+  return { folder, commit: stdout.trim() };
 }
 
 /**

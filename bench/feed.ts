@@ -13,17 +13,16 @@ import { firstSite, signIn, startUsher, type Usher } from './usher.ts';
 interface FeedSize {
   /** Feeds that are open at the same time. */
   readonly feeds: number;
-  /** How long a process gets to compile code and collect garbage before its memory is read: after its start, and with all feeds. */
+  /** How long a process gets to compile code and collect garbage before its memory is read. */
   readonly settleMs: number;
-  readonly collectMs: number;
   readonly chatting: number;
   readonly perSecond: number;
   readonly seconds: number;
 }
 
 const sizes: Readonly<Record<Size, FeedSize>> = {
-  full: { feeds: 2_000, settleMs: 3_000, collectMs: 15_000, chatting: 100, perSecond: 200, seconds: 5 },
-  short: { feeds: 20, settleMs: 100, collectMs: 100, chatting: 3, perSecond: 50, seconds: 1 },
+  full: { feeds: 2_000, settleMs: 3_000, chatting: 100, perSecond: 200, seconds: 5 },
+  short: { feeds: 20, settleMs: 100, chatting: 3, perSecond: 50, seconds: 1 },
 };
 /** How long the last messages may take to arrive. */
 const arrivalTimeoutMs = 10_000;
@@ -53,11 +52,7 @@ export const feed: Entry = {
 };
 
 /** Memory with open feeds less memory without. The process is new each time: an older one reuses memory of closed feeds. */
-function memory(
-  restart: () => Promise<Usher>,
-  tokens: readonly string[],
-  { feeds, settleMs, collectMs }: FeedSize,
-): Limit {
+function memory(restart: () => Promise<Usher>, tokens: readonly string[], { feeds, settleMs }: FeedSize): Limit {
   return {
     name: `memory of an open feed, ${feeds} of them`,
     unit: 'KB',
@@ -68,8 +63,7 @@ function memory(
       const before = residentMegabytes(usher.pid);
       const clients = tokens.map((token) => new FeedClient(usher.url, token));
       await Promise.all(clients.map(async (client) => client.opened));
-      // V8 collects the garbage of opening them about ten seconds later.
-      await sleep(collectMs);
+      await sleep(settleMs);
       const after = residentMegabytes(usher.pid);
       for (const client of clients) client.close();
       return ((after - before) * 1000) / feeds;

@@ -198,7 +198,8 @@ function sizeOutcome(unit: string, rounds: Outcome['rounds'], atMost: number): O
   return { unit, ...medians, ratio, target: atMost, lowerIsBetter: true, reached: ratio <= atMost, rounds };
 }
 
-function limitOutcome(unit: string, measured: readonly number[], atMost: number): Outcome {
+/** The outcome of a limit from the values of its rounds. */
+export function limitOutcome(unit: string, measured: readonly number[], atMost: number): Outcome {
   const ours = median(measured);
   return {
     unit,

@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Outcome } from './harness.ts';
+import { limitOutcome } from './harness.ts';
 import { merge, toJson } from './results.ts';
 
 const machine = { node: 'v0', cores: 1, cpu: 'abacus' };
 
 function entry(measure: string, ours: number) {
-  const outcome: Outcome = {
-    unit: 's',
-    ours,
-    peer: null,
-    ratio: null,
-    target: 1,
-    reached: true,
-    rounds: { ours: [ours], peer: [] },
-  };
-  return { machine, measures: { [measure]: outcome } };
+  return { machine, measures: { [measure]: limitOutcome('s', [ours], 1) } };
 }
 
 test('a new run replaces the whole entry, other entries stay, and entries are sorted', () => {

@@ -36,24 +36,24 @@ async function measure(entry: Entry): Promise<Outcomes> {
 }
 
 /** Runs the entry in the other checkout, and then here. */
-async function measureBoth(entry: Entry, checkout: Checkout): Promise<Outcomes> {
+async function measureBoth(entry: Entry, other: Checkout): Promise<Outcomes> {
   await using scope = new AsyncDisposableStack();
-  const before = await Promise.race([measureBefore(scope, checkout, entry.name), interrupted]);
-  return addBefore(await measure(entry), before ?? {}, checkout.commit);
+  const before = await Promise.race([measureBefore(scope, other, entry.name), interrupted]);
+  return addBefore(await measure(entry), before ?? {}, other.commit);
 }
 
-async function runEntry(entry: Entry, checkout: Checkout | null): Promise<void> {
-  const measures = checkout === null ? await measure(entry) : await measureBoth(entry, checkout);
+async function runEntry(entry: Entry, other: Checkout | null): Promise<void> {
+  const measures = other === null ? await measure(entry) : await measureBoth(entry, other);
   console.log(`\n${entry.name}\n\n${table(measures)}\n`);
   const ran = { [entry.name]: { machine: thisMachine(), measures } };
   await writeResults(resultsFile, merge(await readResults(resultsFile), ran));
 }
 
-async function runAll(chosen: readonly Entry[], checkout: Checkout | null): Promise<number> {
+async function runAll(chosen: readonly Entry[], other: Checkout | null): Promise<number> {
   let failed = 0;
   for (const entry of chosen) {
     try {
-      await runEntry(entry, checkout);
+      await runEntry(entry, other);
     } catch (error) {
       if (error instanceof Interrupted) return 130;
       console.error(`${entry.name} failed:`, error);
@@ -63,16 +63,26 @@ async function runAll(chosen: readonly Entry[], checkout: Checkout | null): Prom
   return failed === 0 ? 0 : 1;
 }
 
-const { positionals: names, values: options } = parseArgs({
-  allowPositionals: true,
-  options: { before: { type: 'string' } },
-});
+/** Ends the program with a message if an argument is wrong. */
+function readArgument<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  }
+}
+
+const { positionals: names, values: options } = readArgument(() =>
+  parseArgs({ allowPositionals: true, options: { before: { type: 'string' } } }),
+);
+const checkout = readArgument(() => (options.before === undefined ? null : openCheckout(options.before)));
 const matches = (name: string, entry: Entry): boolean => entry.name === name || entry.name.startsWith(`${name}-`);
 const unknown = names.find((name) => !entries.some((entry) => matches(name, entry)));
 if (unknown === undefined) {
   const chosen = names.length === 0 ? entries : entries.filter((entry) => names.some((name) => matches(name, entry)));
   // Exits explicitly: after an interruption the current measure would otherwise continue.
-  process.exit(await runAll(chosen, options.before === undefined ? null : openCheckout(options.before)));
+  process.exit(await runAll(chosen, checkout));
 }
 console.error(`Unknown benchmark "${unknown}". Available: ${entries.map((entry) => entry.name).join(', ')}.`);
 process.exitCode = unknownEntry;

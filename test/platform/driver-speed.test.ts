@@ -27,11 +27,12 @@ test('statements and fragments that are not used any more do not survive a colle
   const sql = pool(t, await emptyDatabase());
   await sql`SELECT`;
   const rounds = 60;
-  const perRound = 100;
+  const pairs = 100;
+  const total = rounds * pairs * 2;
   let survived = 0;
   for (let round = 0; round < rounds; round += 1) {
     const made: WeakRef<object>[] = [];
-    for (let n = 0; n < perRound; n += 1) {
+    for (let n = 0; n < pairs; n += 1) {
       const fragment = sql`${n}::integer`;
       made.push(new WeakRef(fragment), new WeakRef(sql`SELECT ${fragment}`));
     }
@@ -43,5 +44,5 @@ test('statements and fragments that are not used any more do not survive a colle
     survived += made.filter((each) => each.deref() !== undefined).length;
   }
   // All of them survived without the patch.
-  assert.ok(survived < rounds * perRound * 0.1, `${survived} of ${rounds * perRound * 2} survived`);
+  assert.ok(survived < total * 0.05, `${survived} of ${total} survived`);
 });

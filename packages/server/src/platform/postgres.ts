@@ -2,8 +2,8 @@ import { registerHooks } from 'node:module';
 
 /**
  * postgres.js 3.4.9, patched at load time where it mishandles a lost connection (docs/decisions/0012), and in two places where it
- * is slow. Each patch says what goes wrong without it and has a test in test/platform/driver.test.ts or driver-speed.test.ts. If a release changes the patched code, Usher refuses to
- * start: check which patches are still needed, and delete the others.
+ * is slow. Each patch says what goes wrong without it and has a test in test/platform/driver.test.ts or driver-speed.test.ts. If a
+ * release changes the patched code, Usher refuses to start: check which patches are still needed, and delete the others.
  */
 interface Patch {
   readonly file: 'connection.js' | 'index.js' | 'query.js' | 'queue.js' | 'result.js';
