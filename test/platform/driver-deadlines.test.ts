@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseErrorCode, inTransaction, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { emptyDatabase } from '../support/database.ts';
 import {
@@ -42,6 +43,37 @@ test('a slow statement within statement_timeout is not aborted, and a migration 
   assert.ok(slept && settings);
   // The error of the server arrives before the deadline of the connection.
   await assert.rejects(withTimeout(limited`SELECT pg_sleep(4)`.execute()), { code: '57014' });
+});
+
+test('a connection whose responses arrived while the thread was busy is not given up', async (t) => {
+  const sql = pool(t, await emptyDatabase(), { max: 1, connect_timeout: 1 });
+  const first = withTimeout(sql`SELECT 1`.execute());
+  // After the driver's own microtasks: the timer below runs directly after the one that opens the socket.
+  process.nextTick(() => setTimeout(blockThread, 0, 1_500));
+  await first;
+});
+
+test('a connection that gets no response is given up after connect_timeout', async (t) => {
+  const { proxy, address } = await openSilentWay(t);
+  proxy.silence(true);
+  const sql = pool(t, address, { max: 1, connect_timeout: 1 });
+  const began = performance.now();
+  await assert.rejects(withTimeout(sql`SELECT 1`.execute()), { code: 'CONNECT_TIMEOUT' });
+  assert.ok(performance.now() - began >= 990);
+  proxy.silence(false);
+  await checkHealth(sql);
+});
+
+test('a statement in the queue is not rejected for the time in which the thread was busy', async (t) => {
+  const sql = pool(t, await emptyDatabase());
+  const gate = Promise.withResolvers<void>();
+  const holder = inTransaction(sql, async () => gate.promise);
+  const waiting = sql`SELECT 1`.execute();
+  setTimeout(blockThread, 0, 11_000);
+  // Ends with the block, directly after the check of the pool that was due in the meantime.
+  await sleep(600);
+  gate.resolve();
+  await withTimeout(Promise.all([holder, waiting]));
 });
 
 test('the time limit of a transaction includes the wait for a connection', async (t) => {
@@ -140,6 +172,10 @@ test('a transaction that loses a deadlock runs once more, unless it opts out', a
   assert.ok(refused?.status === 'rejected');
   assert.equal(refused.reason.code, '40P01');
 });
+
+function blockThread(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
 
 async function openSilentWay(t: TestContext) {
   const address = await emptyDatabase();

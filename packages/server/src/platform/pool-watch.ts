@@ -28,9 +28,13 @@ export interface WatchedPool {
 export function watchPool(sql: PoolSql, statementDeadlineMs: number | null): WatchedPool {
   const { connections, rejectQueued, poolLoad, options } = sql as PoolSql & Watchable;
   const seen = new Map<(typeof connections)[number], { statement: object; ticks: number }>();
+  /** The instants of the last ticks. */
+  const ticked: number[] = [];
 
   const check = (): void => {
-    rejectQueued(performance.now() - longestQueueMs);
+    ticked.push(performance.now());
+    const longAgo = ticked.length > longestQueueMs / tickMs ? ticked.shift() : undefined;
+    if (longAgo !== undefined) rejectQueued(longAgo);
     if (statementDeadlineMs === null) return;
     for (const connection of connections) {
       const statement = connection.unanswered;

@@ -258,6 +258,36 @@ const patches: readonly Patch[] = [
     was: 'const errorFields = {',
     is: "const lostRaces = new Set(['40001', '40P01'])\n\nconst errorFields = {",
   },
+  // A thread that was busy for longer than `connect_timeout`, or was suspended, looked at its timers before its sockets, and gave up a
+  // connection whose responses had already arrived. The time is counted in ten steps: a busy period counts as one at most.
+  {
+    file: 'connection.js',
+    was: '      , connectTimer = timer(connectTimedOut, options.connect_timeout)\n',
+    is: `      , connectSteps = 10
+      , connectTimer = timer(connectStep, options.connect_timeout / connectSteps)
+`,
+  },
+  {
+    file: 'connection.js',
+    was: '    connectTimer.start()\n\n    if (options.socket)',
+    is: '    connectTimer.start(connectSteps - 1)\n\n    if (options.socket)',
+  },
+  {
+    file: 'connection.js',
+    was: '  function connectTimedOut() {\n',
+    is: `  function connectStep(left) {
+    left > 0 ? connectTimer.start(left - 1) : connectTimedOut()
+  }
+
+  function connectTimedOut() {
+`,
+  },
+  // The driver forgot a timer that was started again by its own function, and could not cancel it.
+  {
+    file: 'connection.js',
+    was: '    fn.apply(null, args)\n    timer = null\n',
+    is: '    timer = null\n    fn.apply(null, args)\n',
+  },
   // When COPY TO STDOUT was done while its reader was behind, the socket stayed paused, and the next statement was never answered
   // (upstream 917).
   {
