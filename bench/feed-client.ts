@@ -16,7 +16,9 @@ export class FeedClient {
     this.#socket.write(`GET /feed HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n\r\n`);
     this.opened = new Promise((resolve, reject) => {
       this.#socket.on('error', reject);
-      this.#socket.on('close', () => reject(new Error('the feed was closed')));
+      this.#socket.on('close', () =>
+        reject(new Error(`the feed was closed before it was open: ${this.#rest || 'no response'}`)),
+      );
       this.#socket.on('data', (bytes: Buffer) => {
         const now = performance.now();
         const text = this.#rest + bytes.toString('latin1');

@@ -6,6 +6,7 @@ import { linkPath, makeLink } from './identity/sign-in/links.ts';
 import { ensureSigningKey } from './identity/signing-keys.ts';
 import { openRowChanges } from './platform/row-changes.ts';
 import { ClockWatch } from './platform/clock-watch.ts';
+import { acceptBacklog } from './platform/connection-limits.ts';
 import { databaseErrorCode, isDatabaseUnavailable, isDiskFull, type Database, type Sql } from './platform/database.ts';
 import { DatabaseSession } from './platform/database-session.ts';
 import { StartError } from './platform/errors.ts';
@@ -76,11 +77,13 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const stopHousekeeping = startHousekeeping({ sweeps, clock, log, work: metrics.work });
     closers.push(async () => stopHousekeeping());
     const { firstKey, linkToken } = await (opening ?? openFirstAccount(storage.database, config));
-    await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
-      throw new StartError(`${cannotListen('PORT', config, error.code)}${describeNewKey(firstKey)}`, {
-        cause: error,
+    await app
+      .listen({ host: config.host, port: config.port, backlog: acceptBacklog })
+      .catch((error: NodeJS.ErrnoException) => {
+        throw new StartError(`${cannotListen('PORT', config, error.code)}${describeNewKey(firstKey)}`, {
+          cause: error,
+        });
       });
-    });
     if (config.metricsPort !== null) {
       const address = { host: config.host, port: config.metricsPort };
       const own = await serveMetrics(metrics, address).catch((error: NodeJS.ErrnoException) => {

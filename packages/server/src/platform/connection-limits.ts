@@ -17,6 +17,11 @@ const maxConnections = 50_000;
 /** The minimum, even on a system with very few file descriptors. */
 const minConnections = 64;
 const maxFeeds = 20_000;
+/**
+ * Connections that may wait to be accepted: all feeds of a process that ended reconnect at once. With Node's default of 511, some of them
+ * waited for seconds and others were reset. The system may allow fewer (`net.core.somaxconn` of Linux).
+ */
+export const acceptBacklog = 65_535;
 /** Reserved file descriptors: database connections, webhook requests, uploaded files. */
 const reservedShare = 1 / 8;
 const minReserved = 256;
