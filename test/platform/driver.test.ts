@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect as connectSocket, createServer, type AddressInfo, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { test, type TestContext } from 'node:test';
-import { connect, inTransaction, type DatabaseAddress, type Sql } from '../../packages/server/src/platform/database.ts';
+import { test } from 'node:test';
+import { connect, inTransaction, type Sql } from '../../packages/server/src/platform/database.ts';
 import { emptyDatabase } from '../support/database.ts';
 import {
   backendOf,
@@ -17,63 +15,9 @@ import {
   type Pool,
 } from '../support/pool.ts';
 import { until } from '../support/server.ts';
+import { openWire } from '../support/wire.ts';
 
 /** Tests each patch of `platform/postgres.ts` by what happens without it, which is mostly a statement that waits forever. */
-
-/** How a connection breaks: closed by the server, reset by the network, or closed instead of a response. */
-type Fate = 'close' | 'close all' | 'reset' | 'swallow';
-
-/** A proxy in front of the database that breaks connections on request and records all messages. */
-async function openWire(t: TestContext) {
-  const address = await emptyDatabase();
-  assert.ok(address.kind === 'socket');
-  const { directory, user, database } = address;
-  const harms: { readonly text: string; readonly fate: Fate }[] = [];
-  const clients = new Set<Socket>();
-  const wire = { spoken: '', refusing: false, connections: 0 };
-  const server = createServer((client) => {
-    wire.connections++;
-    if (wire.refusing) {
-      client.destroy();
-      return;
-    }
-    const backend = connectSocket(`${directory}/.s.PGSQL.5432`);
-    clients.add(client);
-    client.on('error', () => undefined);
-    backend.on('error', () => undefined);
-    backend.on('close', () => client.destroy());
-    client.on('close', () => {
-      clients.delete(client);
-      backend.destroy();
-    });
-    backend.on('data', (bytes) => {
-      wire.spoken += '<';
-      client.write(bytes);
-    });
-    client.on('data', (bytes) => {
-      wire.spoken += '>';
-      const at = harms.findIndex(({ text }) => bytes.includes(text));
-      const [harm] = at === -1 ? [] : harms.splice(at, 1);
-      if (harm?.fate === 'reset') return client.resetAndDestroy();
-      if (harm?.fate === 'close') return client.end();
-      if (harm?.fate === 'close all') return clients.forEach((each) => each.end());
-      if (harm?.fate === 'swallow') backend.removeAllListeners('data').on('data', () => client.end());
-      return backend.write(bytes);
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  t.after(() => {
-    server.close();
-    for (const client of clients) client.destroy();
-  });
-  return Object.assign(wire, {
-    direct: address,
-    address: { kind: 'url', url: `postgres://${user}@127.0.0.1:${port}/${database}` } satisfies DatabaseAddress,
-    /** Breaks the connection at the next message that contains this text. */
-    harm: (text: string, fate: Fate) => harms.push({ text, fate }),
-  });
-}
 
 test('an instant of any year comes back as it was, whichever time zone the database is set to', async () => {
   const address = await emptyDatabase();
@@ -213,6 +157,17 @@ test('no statement of a lost transaction reaches the connection that replaces it
   assert.deepEqual([...(await killer`SELECT text FROM notes`)], [{ text: 'mine' }]);
 });
 
+test('a parameter that cannot be serialized rejects its own statement only', async (t) => {
+  const sql = pool(t, await emptyDatabase());
+  const later = async (at: Date): Promise<unknown> => withTimeout(sql`SELECT ${at}::timestamptz`.execute());
+  await Promise.all([checkHealth(sql), later(new Date(0))]);
+  const invalid = new Date(Number.NaN);
+  const [before, failed, after] = await Promise.allSettled([echo(sql, 1), later(invalid), echo(sql, 2)]);
+  assert.deepEqual([before.status, failed.status, after.status], ['fulfilled', 'rejected', 'fulfilled']);
+  await assert.rejects(later(invalid), RangeError);
+  await checkHealth(sql);
+});
+
 test('statements queued in a transaction are rejected when it is lost', async (t) => {
   const wire = await openWire(t);
   const sql = pool(t, wire.address);
@@ -312,19 +267,6 @@ test('a branch of a transaction that is not awaited changes nothing', async (t) 
     assert.rejects(withTimeout(stray.promise), connectionClosed),
   ]);
   assert.equal((await sql`SELECT FROM notes`).length, 0);
-});
-
-test('a transaction is BEGIN, its statements together, COMMIT: three round trips', async (t) => {
-  const wire = await openWire(t);
-  const sql = pool(t, wire.address);
-  const turn = async () =>
-    inTransaction(sql, async (own) =>
-      Promise.all([1, 2, 3].map(async (n) => own`SELECT ${n}::integer AS n`.then(([row]) => row?.['n']))),
-    );
-  await turn();
-  wire.spoken = '';
-  assert.deepEqual(await turn(), [1, 2, 3]);
-  assert.equal(wire.spoken.replaceAll(/<+/g, '<'), '><><><');
 });
 
 test('PostgreSQL compiles no statement of Usher, however expensive it looks', async () => {

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ISql, PendingQuery, Row, Sql as PoolSql } from 'postgres';
 import { watchPool, type WatchedPool } from './pool-watch.ts';
 import { pools, type ClientOptions, type PoolOptions, type SessionSettings } from './pools.ts';
-import postgres, { type Abandonable, type PoolLoad, type Watchable } from './postgres.ts';
+import postgres, { type PoolLoad, type Watchable } from './postgres.ts';
+import type { Transaction } from './postgres-transactions.ts';
 import { Pulse } from './pulse.ts';
 import { processName } from './process-name.ts';
 
@@ -168,8 +169,31 @@ interface TransactionOptions {
 }
 
 /**
- * Runs `run` in one transaction: in the caller's, if there is one. BEGIN and COMMIT take a round trip each; statements that do
- * not await one another share a round trip once the connection has prepared them.
+ * Waits for the last statements of a transaction. COMMIT is sent with them, which saves a round trip. If one of them fails, all is rolled
+ * back. What `run` throws afterwards no longer undoes anything.
+ */
+export type Finish = (statements: readonly Promise<unknown>[]) => Promise<void>;
+
+type Run<T> = (sql: Sql, finish: Finish) => Promise<T>;
+
+/** For a transaction of the caller, who may send more statements. */
+const leaveOpen: Finish = async (statements) => void (await Promise.all(statements));
+
+async function finish(own: Transaction, statements: readonly Promise<unknown>[]): Promise<void> {
+  let hasFailed = false;
+  const all = Promise.all(statements);
+  all.catch(() => {
+    hasFailed = true;
+  });
+  // By then the statements have been sent, or have failed without being sent.
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  await Promise.all([all, hasFailed ? undefined : own.sendCommit()]);
+}
+
+/**
+ * Runs `run` in one transaction: in the caller's, if there is one. BEGIN is sent with the first statement, and the statements sent
+ * together with that one wait for its response. Otherwise statements that do not await one another share a round trip once the
+ * connection has prepared them. COMMIT takes one of its own, unless `run` calls `finish`.
  *
  * `inTransaction` rejects if the connection is lost at any moment, including the COMMIT, whose outcome is then unknown. It also
  * rejects after `longestMs`, including the wait for a connection. After it has settled, `run` cannot change anything; `run` has
@@ -180,10 +204,10 @@ interface TransactionOptions {
  */
 export async function inTransaction<T>(
   sql: Sql,
-  run: (sql: Sql) => Promise<T>,
+  run: Run<T>,
   { longestMs = longestTransactionMs, afterLostRace = 'try once more' }: TransactionOptions = {},
 ): Promise<T> {
-  if (!isPool(sql)) return run(sql);
+  if (!isPool(sql)) return run(sql, leaveOpen);
   const deadline = performance.now() + longestMs;
   try {
     return await runOnce(sql, run, longestMs);
@@ -194,7 +218,7 @@ export async function inTransaction<T>(
   return runOnce(sql, run, deadline - performance.now());
 }
 
-async function runOnce<T>(sql: PoolSql, run: (sql: Sql) => Promise<T>, longestMs: number): Promise<T> {
+async function runOnce<T>(sql: PoolSql, run: Run<T>, longestMs: number): Promise<T> {
   const late = Promise.withResolvers<never>();
   let abandon: (() => void) | undefined;
   let running: Promise<T> | undefined;
@@ -205,11 +229,15 @@ async function runOnce<T>(sql: PoolSql, run: (sql: Sql) => Promise<T>, longestMs
     late.reject(lostConnection('the transaction took too long'));
   }, longestMs);
   try {
-    const transaction = sql.begin(async (own) => {
+    const transaction = sql.begin(async (driverSql) => {
+      const own = driverSql as typeof driverSql & Transaction;
       // The connection came after the deadline, and the caller was already rejected.
       if (isOver) throw lostConnection('the transaction began after its deadline');
-      abandon = () => (own as typeof own & Abandonable).abandon();
-      running = run(fenced(own, () => isOver)).finally(() => {
+      abandon = () => own.abandon();
+      running = run(
+        fenced(own, () => isOver),
+        async (statements) => finish(own, statements),
+      ).finally(() => {
         isOver = true;
       });
       return running;

@@ -81,18 +81,14 @@ async function once({ request, reply, key, scope, run }: KeyedRequest): Promise<
   const keyHash = createHash('sha256').update(key).digest();
   const requestHash = hashRequest(request, key);
   try {
-    const first = await inTransaction(pool, async (sql) => {
+    const first = await inTransaction(pool, async (sql, finish) => {
       const [claimed] = await claim(sql, scope, keyHash, requestHash);
       if (claimed === undefined) return findAnswer(sql, scope, keyHash);
       request.sql = sql;
       request.keyedId = idOf(scope, request, keyHash);
       const payload = (await run()) ?? null;
-      await storeAnswer(
-        sql,
-        scope,
-        keyHash,
-        seal(key, { status: reply.statusCode, headers: storedHeaders(reply), payload }),
-      );
+      const answer = seal(key, { status: reply.statusCode, headers: storedHeaders(reply), payload });
+      await finish([storeAnswer(sql, scope, keyHash, answer)]);
       return { payload };
     });
     if ('payload' in first) return first.payload;

@@ -1,21 +1,6 @@
 import { registerHooks } from 'node:module';
-
-/**
- * postgres.js 3.4.9, patched at load time where it mishandles a lost connection (docs/decisions/0012), and in two places where it
- * is slow. Each patch says what goes wrong without it and has a test in test/platform/driver.test.ts or driver-speed.test.ts. If a
- * release changes the patched code, Usher refuses to start: check which patches are still needed, and delete the others.
- */
-interface Patch {
-  readonly file: 'connection.js' | 'index.js' | 'query.js' | 'queue.js' | 'result.js';
-  readonly was: string;
-  readonly is: string;
-}
-
-/** What the patches add to the handle of a transaction. */
-export interface Abandonable {
-  /** Destroys the transaction's connection: its statements are rejected as if the server had closed it. */
-  abandon(): void;
-}
+import { transactionPatches } from './postgres-transactions.ts';
+import type { Patch } from './postgres-patch.ts';
 
 /** What the patches add to a pool, for `pool-watch.ts`. */
 export interface Watchable {
@@ -54,6 +39,7 @@ export interface PoolLoad {
 }
 
 const patches: readonly Patch[] = [
+  ...transactionPatches,
   // A closed connection kept its running statement, the statements sent after it, the server's last error, a partial result and
   // a pending write, and carried them over to its next socket. Node reports a reset in two steps, `error` and later `close`, and
   // a statement sent between them (the ROLLBACK of a lost transaction) was never answered. On the next socket it took the
@@ -75,7 +61,7 @@ const patches: readonly Patch[] = [
     const again = initial && retries++ <= options.host.length
     again || errored(lost)
     while (sent.length) queryError(sent.shift(), lost)
-    query = errorResponse = chunk = nextWriteTimer = null
+    query = errorResponse = chunk = nextWriteTimer = begin = null
     rows = 0
     ended && (ended(), ending = ended = null)
     if (again)
@@ -100,46 +86,6 @@ const patches: readonly Patch[] = [
 
     if (stream)
       return queryError(q, Errors.generic(`,
-  },
-  // A BEGIN that filled the pipeline or the socket's buffer was sent without reserving the connection: the transaction failed,
-  // and stayed open for the next user of the connection (upstream 1189).
-  {
-    file: 'connection.js',
-    was: '      build(q)\n      return write(toBuffer(q))\n',
-    is: '      build(q)\n      q.options.onexecute && q.options.onexecute(connection)\n      return write(toBuffer(q))\n',
-  },
-  {
-    file: 'connection.js',
-    was: '&& (!q.options.onexecute || q.options.onexecute(connection))',
-    is: '&& !q.options.onexecute',
-  },
-  // After its connection is lost, no statement of a transaction, including COMMIT and ROLLBACK, may reach the connection that
-  // replaces it; the statement would run in another transaction or in none (upstream 1155, 1216). Statements queued in the
-  // transaction are rejected and not forgotten (upstream 1186).
-  {
-    file: 'index.js',
-    was: '      , prepare = null\n',
-    is: '      , prepare = null\n      , lost = null\n',
-  },
-  {
-    file: 'index.js',
-    was: 'new Promise((_, reject) => connection.onclose = reject)',
-    is: `new Promise((_, reject) => connection.onclose = error => {
-          lost = error
-          while (queries.length) queries.shift().reject(error)
-          reject(error)
-        })`,
-  },
-  {
-    file: 'index.js',
-    was: '        q.catch(e => uncaughtError || (uncaughtError = e))\n',
-    is: '        q.catch(e => uncaughtError || (uncaughtError = e))\n        if (lost) return q.reject(lost)\n',
-  },
-  // `Abandonable`: the driver has no way to destroy one connection.
-  {
-    file: 'index.js',
-    was: '      sql.savepoint = savepoint\n',
-    is: '      sql.savepoint = savepoint\n      sql.abandon = () => lost || c.destroy()\n',
   },
   // `retries`: a connection that is destroyed while it is being opened is not reopened for the same statement.
   {

@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock-watch.ts';
 import type { Traces } from '../events/append.ts';
-import { inTransaction, type Sql } from '../platform/database.ts';
+import { inTransaction, type Finish, type Sql } from '../platform/database.ts';
 import { Refusal } from '../platform/errors.ts';
 import { newId, type AccountId, type EngagementId, type VisitorId } from '../platform/ids.ts';
 import { nextDue, takeChanges, type Board } from './board/board.ts';
@@ -105,7 +105,7 @@ export async function takeTurn(
   const onlyIfDue = jobs.every(({ order }) => order.name === 'tick');
   return inTransaction(
     pool,
-    async (sql) => {
+    async (sql, finish) => {
       const askedAt = performance.now();
       // Sent together; the later statements wait for the lock of the first.
       const [locked, facts, existing, upgrades] = await Promise.all([
@@ -141,7 +141,7 @@ export async function takeTurn(
           for (const { id } of board.changes.events.slice(before)) traces.set(id, traceparent);
         return answer;
       });
-      return write(sql, board, time, { answers, traces, watch, hint: hintOf?.(accountId) ?? null });
+      return write(sql, board, time, { answers, traces, watch, hint: hintOf?.(accountId) ?? null, finish });
     },
     noRetry,
   );
@@ -208,13 +208,14 @@ interface TurnResult {
   readonly traces: Traces;
   readonly watch: StateWatch | null;
   readonly hint: string | null;
+  readonly finish: Finish;
 }
 
 async function write(
   sql: Sql,
   board: Board,
   { accountId, version, nextVersion, seq, now, nextDueAt, onDemand, isMoved }: TurnTime,
-  { answers, traces, watch, hint }: TurnResult,
+  { answers, traces, watch, hint, finish }: TurnResult,
 ): Promise<TurnOutcome> {
   const changes = takeChanges(board);
   const report = watch === null ? nothingToReport : reportStates(board, changes, watch);
@@ -235,7 +236,7 @@ async function write(
     if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
     return { cached: { board, version, reported }, answers, dueInMs, moved: null, visits: [], isWritten: isMoved };
   }
-  await writeTurn(sql, mark, changes, { traces, ofTickets: ticketEvents(changes, onDemand), report });
+  await writeTurn(sql, mark, changes, { traces, ofTickets: ticketEvents(changes, onDemand), report, finish });
   return {
     cached: { board, version: mark.version, reported },
     answers,

@@ -1,4 +1,4 @@
-import { piece, type Sql } from '../platform/database.ts';
+import { piece, type Finish, type Sql } from '../platform/database.ts';
 import { appendRows, appendSubjectEvents, type SubjectEvent, type Traces } from '../events/append.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Changes } from './board/structures/changes.ts';
@@ -21,10 +21,11 @@ export interface TurnMark {
   readonly hint: string | null;
 }
 
-interface TurnEvents {
+interface TurnEnd {
   readonly traces: Traces;
   readonly ofTickets: readonly SubjectEvent[];
   readonly report: StateReport;
+  readonly finish: Finish;
 }
 
 /**
@@ -36,14 +37,14 @@ export async function writeTurn(
   sql: Sql,
   mark: TurnMark,
   changes: Changes,
-  { traces, ofTickets, report }: TurnEvents,
+  { traces, ofTickets, report, finish }: TurnEnd,
 ): Promise<void> {
   const at = new Date(mark.now);
   const { accountId } = mark;
   const rows = rowsOf(changes, at, traces);
   const onDemand = [...ofTickets, ...report.events];
   // Sent together and run in order: the second statement sees the rows of the first.
-  await Promise.all([
+  await finish([
     writeRows(sql, mark, rows),
     ...(rows.states.length === 0 ? [] : [sql`SELECT keep_presence(${at}, ${JSON.stringify(rows.states)}::text::json)`]),
     ...(onDemand.length === 0 ? [] : [appendSubjectEvents(sql, { accountId, at }, onDemand)]),

@@ -63,12 +63,12 @@ type Write = (audit: Audited, request: FastifyRequest, run: () => Promise<unknow
 const writeInTransaction: Write = async (audit, request, run) => {
   const pool = request.sql;
   try {
-    return await inTransaction(pool, async (sql) => {
+    return await inTransaction(pool, async (sql, finish) => {
       request.sql = sql;
       // A transaction that lost a deadlock runs again.
       request.recordedChange = undefined;
       const answer = await run();
-      await writeEntry(audit, request, answer);
+      await finish([writeEntry(audit, request, answer)]);
       return answer;
     });
   } finally {
