@@ -1,7 +1,7 @@
 import fastify from 'fastify';
-import { connect } from '../packages/server/src/platform/database.ts';
+import { connectPublished } from './published-driver.ts';
 
-/** The peer for chat messages: Fastify with one route that inserts a message and returns its row. */
+/** The peer for chat messages: Fastify with one route that inserts a message and returns its row, with the driver as published. */
 export interface BareChat {
   readonly url: string;
   readonly poolSize: number;
@@ -17,7 +17,7 @@ interface MessageRoute {
 }
 
 async function serve({ url, poolSize, accountId }: BareChat): Promise<void> {
-  const sql = connect({ kind: 'url', url }, { max: poolSize });
+  const sql = connectPublished(url, poolSize);
   const app = fastify();
   app.put<MessageRoute>('/engagements/:engagement_id/chat_messages/:message_id', async ({ params, body }) => {
     const { engagement_id, message_id } = params;

@@ -1,6 +1,6 @@
+import { connectPublished } from './published-driver.ts';
 import { insertEntry } from '../packages/server/src/identity/audit/store.ts';
 import { insertTeam } from '../packages/server/src/identity/teams/store.ts';
-import { connect, inTransaction } from '../packages/server/src/platform/database.ts';
 import {
   newId,
   type AccountId,
@@ -11,7 +11,8 @@ import {
 import type { Load } from './load.ts';
 
 /**
- * The peer for the authenticated create: the transaction of `POST /teams` alone, which inserts a team and its audit entry.
+ * The peer for the authenticated create: the transaction of `POST /teams` alone, which inserts a team and its audit entry, with the driver as
+ * published.
  * The first IPC message names the database and is answered with `ready`; each later message starts a load and is answered with
  * its teams per second.
  */
@@ -34,14 +35,14 @@ process.once('message', (where) => void open(where as BareDatabase));
 process.once('disconnect', () => process.exit());
 
 async function open({ url, poolSize, siteId, keyId, name }: BareDatabase): Promise<void> {
-  const sql = connect({ kind: 'url', url }, { max: poolSize });
+  const sql = connectPublished(url, poolSize);
   const [owner] = await sql<{ account_id: AccountId; operator_id: OperatorId }[]>`
     SELECT o.account_id, o.id AS operator_id FROM api_keys k JOIN operators o ON o.id = k.operator_id WHERE k.id = ${keyId}`;
   if (owner === undefined) throw new Error(`no API key has the id ${keyId}`);
   const { account_id, operator_id: operatorId } = owner;
   const site_id = siteId as SiteId;
   const create = async (): Promise<void> =>
-    inTransaction(sql, async (own) => {
+    sql.begin(async (own) => {
       const team = await insertTeam(own, { id: newId<TeamId>(), account_id, site_id, name, description: null });
       await insertEntry(own, {
         accountId: account_id,

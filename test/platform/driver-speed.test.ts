@@ -21,28 +21,49 @@ test('a result is an array of its rows, and what else it knows is not enumerable
   );
 });
 
-test('statements and fragments that are not used any more do not survive a collection of young objects', async (t) => {
+/** Makes objects in many rounds and returns the share of them that a collection of young objects leaves alive. */
+async function survivingShare(make: () => Promise<readonly object[]>): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
+  let made = 0;
+  let survived = 0;
+  for (let round = 0; round < 60; round += 1) {
+    const refs = (await make()).map((object) => new WeakRef(object));
+    // A WeakRef keeps its object alive until the turn ends.
+    await immediate();
+    await immediate();
+    collect({ type: 'minor' });
+    await immediate();
+    made += refs.length;
+    survived += refs.filter((ref) => ref.deref() !== undefined).length;
+  }
+  return survived / made;
+}
+
+test('statements and fragments that are not used any more do not survive a collection of young objects', async (t) => {
   const sql = pool(t, await emptyDatabase());
   await sql`SELECT`;
-  const rounds = 60;
-  const pairs = 100;
-  const total = rounds * pairs * 2;
-  let survived = 0;
-  for (let round = 0; round < rounds; round += 1) {
-    const made: WeakRef<object>[] = [];
-    for (let n = 0; n < pairs; n += 1) {
+  const share = await survivingShare(async () =>
+    Array.from({ length: 100 }, (_, n) => {
       const fragment = sql`${n}::integer`;
-      made.push(new WeakRef(fragment), new WeakRef(sql`SELECT ${fragment}`));
-    }
-    // A WeakRef keeps its object until the end of the turn. The second collection ends what the first one kept.
-    await immediate();
-    collect({ type: 'minor' });
-    collect({ type: 'minor' });
-    await immediate();
-    survived += made.filter((each) => each.deref() !== undefined).length;
-  }
+      return [fragment, sql`SELECT ${fragment}`];
+    }).flat(),
+  );
   // All of them survived without the patch.
-  assert.ok(survived < total * 0.05, `${survived} of ${total} survived`);
+  assert.ok(share < 0.05, `${share * 100} % survived`);
+});
+
+test('neither do the handles of transactions that are over', async (t) => {
+  const sql = pool(t, await emptyDatabase(), { max: 2 });
+  const share = await survivingShare(async () => {
+    const handles: object[] = [];
+    for (let n = 0; n < 20; n += 1)
+      await sql.begin(async (own) => {
+        handles.push(own);
+        await own`SELECT ${n}::integer`;
+      });
+    return handles;
+  });
+  // All of them survived without the patch. The last one of a connection may.
+  assert.ok(share < 0.15, `${share * 100} % survived`);
 });

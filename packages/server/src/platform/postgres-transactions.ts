@@ -8,7 +8,12 @@ export interface Transaction {
   sendCommit(): Promise<void>;
 }
 
-/** Patches of how postgres.js begins, runs and ends a transaction. */
+/**
+ * Patches of how postgres.js begins, runs and ends a transaction.
+ *
+ * They assign no function literal to a property, as in `c.reserved = () => …`: V8 creates such a function in its old space, where it stays,
+ * with everything that it refers to, until the next full garbage collection.
+ */
 export const transactionPatches: readonly Patch[] = [
   // BEGIN had a round trip of its own. Now the driver's query for BEGIN only reserves the connection, and BEGIN is sent with the first
   // statement. There is no Sync between them: if BEGIN fails, PostgreSQL skips the statement. The other statements wait for the response
@@ -118,17 +123,31 @@ export const transactionPatches: readonly Patch[] = [
   }
 
   function move(`,
-    is: `      c.reserved = () => {
-        let ready = true
-        while (ready && queries.length)
-          ready = c.execute(queries.shift()) !== false
-        move(c, ready ? reserved : full)
-      }
-      c.reserved.over = () => {
-        lost = lost || Errors.connection('CONNECTION_CLOSED', options, options)
-        while (queries.length) queries.shift().reject(lost)
-      }
+    is: `      c.reserved = proceed
+      c.reserved.over = over
     }
+
+    function proceed() {
+      let ready = true
+      while (ready && queries.length)
+        ready = connection.execute(queries.shift()) !== false
+      move(connection, ready ? reserved : full)
+    }
+
+    function over() {
+      connection.onclose = null
+      isOver = true
+      queries.length && lose(closedError())
+    }
+
+    function lose(error) {
+      lost = error
+      while (queries.length) queries.shift().reject(error)
+    }
+  }
+
+  function closedError() {
+    return Errors.connection('CONNECTION_CLOSED', options, options)
   }
 
   function move(`,
@@ -138,14 +157,26 @@ export const transactionPatches: readonly Patch[] = [
   {
     file: 'index.js',
     was: '      let uncaughtError\n        , result\n',
-    is: `      sql.sendCommit = async () => {
-        if (lost || uncaughtError || c.queue === full)
-          return
-        await (commit = sql\`commit\`)
-      }
+    is: `      sql.sendCommit = sendCommit
       let uncaughtError
         , commit = null
         , result
+`,
+  },
+  {
+    file: 'index.js',
+    was: '      function savepoint(name, fn) {\n',
+    is: `      async function sendCommit() {
+        if (lost || isOver || uncaughtError || c.queue === full)
+          return
+        await (commit = sql\`commit\`)
+      }
+
+      function abandon() {
+        lost || isOver || c.destroy()
+      }
+
+      function savepoint(name, fn) {
 `,
   },
   {
@@ -164,29 +195,69 @@ export const transactionPatches: readonly Patch[] = [
   {
     file: 'index.js',
     was: '      , prepare = null\n',
-    is: '      , prepare = null\n      , lost = null\n',
+    is: '      , prepare = null\n      , lost = null\n      , isOver = false\n',
   },
   {
     file: 'index.js',
     was: 'new Promise((_, reject) => connection.onclose = reject)',
-    is: `new Promise((_, reject) => connection.onclose = error => {
-          lost = error
-          while (queries.length) queries.shift().reject(error)
-          reject(error)
+    is: `new Promise((_, reject) => {
+          connection.onclose = closed
+          function closed(error) {
+            lose(error)
+            reject(error)
+          }
         })`,
   },
   {
     file: 'index.js',
     was: '        q.catch(e => uncaughtError || (uncaughtError = e))\n',
     is: `        q.catch(e => uncaughtError || (uncaughtError = e))
-        if (lost || (commit && q !== commit))
-          return q.reject(lost || Errors.connection('CONNECTION_CLOSED', options, options))
+        if (lost || isOver || (commit && q !== commit))
+          return q.reject(lost || closedError())
 `,
+  },
+  // Each transaction made the functions for the custom types again, in the old space.
+  {
+    file: 'index.js',
+    was: `    Object.entries(options.types).reduce((acc, [name, type]) => {
+      acc[name] = (x) => new Parameter(x, type.to)
+      return acc
+    }, typed)
+
+`,
+    is: '',
+  },
+  {
+    file: 'index.js',
+    was: `    function typed(value, type) {
+      return new Parameter(value, type)
+    }
+
+`,
+    is: '',
+  },
+  {
+    file: 'index.js',
+    was: '  const sql = Sql(handler)\n\n  Object.assign(sql, {\n',
+    is: `  const typed = (value, type) => new Parameter(value, type)
+  for (const [name, type] of Object.entries(options.types))
+    typed[name] = x => new Parameter(x, type.to)
+
+  const sql = Sql(handler)
+
+  Object.assign(sql, {
+`,
+  },
+  // Two-phase commit is not used. Its function was created in V8's old space: see above.
+  {
+    file: 'index.js',
+    was: '      sql.prepare = x => prepare = x.replace(/[^a-z0-9$-_. ]/gi)\n',
+    is: '',
   },
   // `Transaction.abandon`: the driver has no way to destroy one connection.
   {
     file: 'index.js',
     was: '      sql.savepoint = savepoint\n',
-    is: '      sql.savepoint = savepoint\n      sql.abandon = () => lost || c.destroy()\n',
+    is: '      sql.savepoint = savepoint\n      sql.abandon = abandon\n',
   },
 ];
