@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { test, type TestContext } from 'node:test';
 import { inTransaction, type Finish, type Sql } from '../../packages/server/src/platform/database.ts';
 import { emptyDatabase } from '../support/database.ts';
@@ -69,16 +71,31 @@ test('if BEGIN fails, no statement of the transaction runs, and the connection i
     async (own) => write(own, 'alone'),
     async (own) => Promise.all([write(own, 'first'), write(own, 'second'), write(own, 'third')]),
     async (own) => own.unsafe(`INSERT INTO notes VALUES ('text'); INSERT INTO notes VALUES ('more')`),
-    async (own) => {
-      await write(own, 'ignored').catch(() => undefined);
-      await write(own, 'later');
-    },
   ];
   for (const run of statements) {
-    await assert.rejects(withTimeout(sql.begin('nonsense', run)));
+    await assert.rejects(withTimeout(sql.begin('nonsense', run)), { code: '42601' });
     assert.deepEqual(await notes(sql), []);
   }
+  const ignoring = sql.begin('nonsense', async (own) => {
+    await write(own, 'ignored').catch(() => undefined);
+    await write(own, 'later');
+  });
+  await assert.rejects(withTimeout(ignoring), connectionClosed);
+  assert.deepEqual(await notes(sql), []);
   await Promise.all([checkHealth(sql), checkHealth(sql)]);
+});
+
+test('statements sent together with a COPY wait for it', async (t) => {
+  const sql = await openNotes(t);
+  await withTimeout(
+    inTransaction(sql, async (own) => {
+      await select(own, 1);
+      const described = own`SELECT ${2}::bigint`.execute();
+      const copied = own`COPY notes FROM STDIN`.writable().then(async (rows) => pipeline(Readable.from(['a\n']), rows));
+      await Promise.all([described, copied, write(own, 'b')]);
+    }),
+  );
+  assert.deepEqual(await notes(sql), ['a', 'b']);
 });
 
 test('if a finishing statement fails, everything is rolled back', async (t) => {

@@ -170,7 +170,8 @@ interface TransactionOptions {
 
 /**
  * Waits for the last statements of a transaction. COMMIT is sent with them, which saves a round trip. If one of them fails, all is rolled
- * back. What `run` throws afterwards no longer undoes anything.
+ * back. Each promise must be of one statement that is sent at once: one that is sent later comes after COMMIT, and is refused. What `run`
+ * throws afterwards no longer undoes anything.
  */
 export type Finish = (statements: readonly Promise<unknown>[]) => Promise<void>;
 

@@ -11,20 +11,22 @@ export interface Transaction {
 /**
  * Patches of how postgres.js begins, runs and ends a transaction.
  *
- * They assign no function literal to a property, as in `c.reserved = () => …`: V8 creates such a function in its old space, where it stays,
- * with everything that it refers to, until the next full garbage collection.
+ * A usual transaction assigns no function literal to a property, as in `c.reserved = () => …`: V8 creates such a function in its old space,
+ * where it stays, with everything that it refers to, until the next full garbage collection.
  */
 export const transactionPatches: readonly Patch[] = [
   // BEGIN had a round trip of its own. Now the driver's query for BEGIN only reserves the connection, and BEGIN is sent with the first
   // statement. There is no Sync between them: if BEGIN fails, PostgreSQL skips the statement. The other statements wait for the response
   // to the first. A text of several statements cannot be skipped, so there BEGIN goes alone.
   //
+  // The transaction waits until the statements of others on its connection are answered: what ends the transaction must not end them.
+  //
   // Reserving before anything is sent also helps when BEGIN fills the pipeline: the transaction failed then, and stayed open for the
   // next user of the connection (upstream 1189).
   {
     file: 'connection.js',
     was: '    , needsTypes = options.fetch_types\n    , backendParameters',
-    is: '    , needsTypes = options.fetch_types\n    , begin = null\n    , backendParameters',
+    is: '    , needsTypes = options.fetch_types\n    , begin = null\n    , waiting = null\n    , backendParameters',
   },
   {
     file: 'connection.js',
@@ -35,7 +37,7 @@ export const transactionPatches: readonly Patch[] = [
     if (q.options.onexecute) {
       begin = q.strings[0]
       q.options.onexecute(connection)
-      q.resolve()
+      query ? waiting = q : q.resolve()
       return false
     }
 
@@ -63,7 +65,8 @@ export const transactionPatches: readonly Patch[] = [
   {
     file: 'connection.js',
     was: '&& (!q.options.onexecute || q.options.onexecute(connection))',
-    is: '&& !q.begins',
+    // Nothing can be sent during a COPY, so nothing is sent after a text, which may be one.
+    is: '&& !q.begins && !q.options.simple',
   },
   {
     file: 'connection.js',
@@ -94,7 +97,18 @@ export const transactionPatches: readonly Patch[] = [
       return true
 `,
   },
-  // The transaction has not begun while `begin` waits for a statement: the status is that of an earlier statement.
+  {
+    file: 'connection.js',
+    was: '      return // Consider opening if able and sent.length < 50\n',
+    is: `      return // Consider opening if able and sent.length < 50
+
+    if (waiting) {
+      waiting.resolve()
+      return waiting = null
+    }
+`,
+  },
+  // The transaction has not begun while `begin` is set: its first statement could not be serialized.
   {
     file: 'connection.js',
     was: '? !connection.reserved.release && x[5] === 73 // I',
@@ -159,7 +173,6 @@ export const transactionPatches: readonly Patch[] = [
     was: '      let uncaughtError\n        , result\n',
     is: `      sql.sendCommit = sendCommit
       let uncaughtError
-        , commit = null
         , result
 `,
   },
@@ -169,7 +182,7 @@ export const transactionPatches: readonly Patch[] = [
     is: `      async function sendCommit() {
         if (lost || isOver || uncaughtError || c.queue === full)
           return
-        await (commit = sql\`commit\`)
+        await (commit = sql.unsafe('commit'))
       }
 
       function abandon() {
@@ -179,15 +192,29 @@ export const transactionPatches: readonly Patch[] = [
       function savepoint(name, fn) {
 `,
   },
+  // If BEGIN failed, there is nothing to roll back, and its error is reported.
   {
     file: 'index.js',
-    was: '      } catch (e) {\n        await (name\n',
-    is: '      } catch (e) {\n        commit ? await commit.catch(() => undefined) : await (name\n',
+    was: `      } catch (e) {
+        await (name
+          ? sql\`rollback to \${ sql(name) }\`
+          : sql\`rollback\`
+        )
+`,
+    is: `      } catch (e) {
+        commit
+          ? await commit.catch(() => undefined)
+          : isOver || await (name ? sql\`rollback to \${ sql(name) }\` : sql.unsafe('rollback'))
+`,
   },
+  // COMMIT is sent as a text: a prepared statement may be gone. It answers ROLLBACK, and no error, if the transaction has failed.
   {
     file: 'index.js',
     was: '          : await sql`commit`\n',
-    is: '          : await (commit || sql`commit`)\n',
+    is: `          : await (commit || (commit = sql.unsafe('commit')))
+        if (commit && (await commit).command !== 'COMMIT')
+          throw uncaughtError || closedError()
+`,
   },
   // After its connection is lost, no statement of a transaction, including COMMIT and ROLLBACK, may reach the connection that
   // replaces it; the statement would run in another transaction or in none (upstream 1155, 1216). Statements queued in the
@@ -195,7 +222,7 @@ export const transactionPatches: readonly Patch[] = [
   {
     file: 'index.js',
     was: '      , prepare = null\n',
-    is: '      , prepare = null\n      , lost = null\n      , isOver = false\n',
+    is: '      , prepare = null\n      , lost = null\n      , isOver = false\n      , commit = null\n',
   },
   {
     file: 'index.js',

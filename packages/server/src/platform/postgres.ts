@@ -61,7 +61,8 @@ const patches: readonly Patch[] = [
     const again = initial && retries++ <= options.host.length
     again || errored(lost)
     while (sent.length) queryError(sent.shift(), lost)
-    query = errorResponse = chunk = nextWriteTimer = begin = null
+    waiting && queryError(waiting, lost)
+    query = errorResponse = chunk = nextWriteTimer = begin = waiting = null
     rows = 0
     ended && (ended(), ending = ended = null)
     if (again)
@@ -188,6 +189,26 @@ const patches: readonly Patch[] = [
 
       if (needsTypes) {
 `,
+  },
+  // A prepared statement is stale after a change of its tables, and is sent again. In a transaction it cannot succeed, and behind COMMIT it
+  // would run outside of it. Outside of a transaction it is sent over any free connection, because its own may belong to a transaction by
+  // now, and unprepared, because its responses would be mixed up with those of statements in the pipeline. Before, parameters were
+  // serialized twice, so that `true` was stored as false.
+  {
+    file: 'connection.js',
+    was: '          : query.prepared && retryRoutines.has(errorResponse.routine)\n',
+    is: `          : query.prepared && retryRoutines.has(errorResponse.routine) && (delete statements[query.signature], x[5] === 73)
+`,
+  },
+  {
+    file: 'connection.js',
+    was: '    q.retried = error\n    execute(q)\n',
+    is: '    q.retried = error\n    q.options.prepare = false\n    q.handler(q)\n',
+  },
+  {
+    file: 'connection.js',
+    was: '    q.parameters = q.parameters || parameters\n',
+    is: '    q.parameters = parameters\n',
   },
   // A statement outside of a transaction that lost a deadlock has changed nothing: it is retried once, over any free connection.
   // The retry waits, because PostgreSQL could grant it the lock before the winner has woken up.
