@@ -58,8 +58,8 @@ export async function countStatements(sql: Sql): Promise<number> {
 
 /**
  * The statements that were executed at least `minCalls` times while `work` ran, by their `queryid`. Hints to other processes are left
- * out: one is sent after each create if creates are slow, and for several at once if they are fast. The texts of statements cannot be
- * compared, because some contain constants and others parameters.
+ * out: one is sent after each create if creates are slow, and for several at once if they are fast. So are BEGIN and COMMIT, of which a
+ * prepared one is counted once only. The texts of statements cannot be compared, because some contain constants and others parameters.
  */
 export async function frequentStatements(
   url: string,
@@ -74,7 +74,7 @@ export async function frequentStatements(
       SELECT queryid::text AS id, query
         FROM pg_stat_statements
        WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND calls >= ${minCalls}
-         AND query NOT LIKE '%pg_notify%'
+         AND query NOT LIKE '%pg_notify%' AND query NOT IN ('begin', 'begin ', 'commit')
        ORDER BY queryid`;
     return new Map(rows.map(({ id, query }) => [id, query]));
   });
