@@ -228,14 +228,12 @@ async function untilWithRetries(sql: Sql, condition: () => boolean | Promise<boo
 }
 
 /**
- * A process is killed at each of these steps of a turn, and another process continues. A turn has four steps, from BEGIN to COMMIT, and
- * one or two more if the connection has to prepare a statement.
+ * A process is killed at each of these steps of a turn, and another process continues. A turn has two steps, the lock with BEGIN and the write
+ * with COMMIT, and one or two more if the connection has to prepare a statement.
  */
-const all: readonly Pick<Fault, 'step' | 'when'>[] = [1, 2, 3, 4, 'commit' as const].flatMap((step) =>
+const cuts: readonly Pick<Fault, 'step' | 'when'>[] = [1, 2, 'commit' as const].flatMap((step) =>
   (['before', 'after'] as const).map((when) => ({ step, when })),
 );
-/** Alternates between before and after; the long form tries all. */
-const cuts = process.env['PROVE'] === undefined ? all.filter((_, index) => [0, 3, 4, 7, 9].includes(index)) : all;
 
 interface Killing {
   readonly carrier: TestCarrier;

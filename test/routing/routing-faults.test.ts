@@ -14,8 +14,8 @@ import { hangMs } from '../support/slowness.ts';
 import { makeAccount } from '../support/world.ts';
 
 /**
- * The steps of a turn are its messages to PostgreSQL: BEGIN, the lock with the reads about visitors (two steps if the statement
- * must be prepared first), the write, COMMIT. The first turns under load have at most these steps; `npm run prove` tests all.
+ * The steps of a turn are its messages to PostgreSQL: the lock with BEGIN (two steps if the statement must be prepared first), the reads
+ * about visitors, the write with COMMIT. The first turns under load have at most these steps; `npm run prove` tests all.
  */
 const all = Array.from({ length: 12 }, (_, index) => index + 1);
 const steps = process.env['PROVE'] === undefined ? [1, 3, 4, 6, 8] : all;

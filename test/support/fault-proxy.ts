@@ -33,14 +33,12 @@ export async function startFaultProxy(address: DatabaseAddress): Promise<FaultPr
     sockets.add(client).add(backend);
     let isTurns = false;
     let isSilent = false;
-    const commits = commitFinder();
     client.on('data', (bytes: Buffer) => {
       isTurns ||= bytes.includes(turnSetting);
-      const isCommit = commits(bytes.toString('latin1'));
       if (!isTurns || armed === null) return void backend.write(bytes);
       armed.count += 1;
       const { step } = armed.fault;
-      if (step === 'commit' ? !isCommit : armed.count !== step) return void backend.write(bytes);
+      if (step === 'commit' ? !hasCommit(bytes) : armed.count !== step) return void backend.write(bytes);
       const { fault, done } = armed;
       armed = null;
       isSilent = true;
@@ -52,8 +50,13 @@ export async function startFaultProxy(address: DatabaseAddress): Promise<FaultPr
         client.destroy();
         done();
       };
-      if (fault.when === 'after') backend.once('data', fail);
-      else fail();
+      if (fault.when === 'before') return fail();
+      const respond = (response: Buffer): void => {
+        if (step === 'commit' && !response.includes('COMMIT\0')) return;
+        backend.off('data', respond);
+        fail();
+      };
+      backend.on('data', respond);
     });
     backend.on('data', (bytes: Buffer) => void (isSilent || client.write(bytes)));
     for (const [one, other] of [
@@ -83,11 +86,7 @@ export async function startFaultProxy(address: DatabaseAddress): Promise<FaultPr
   };
 }
 
-/** Says for each message of a connection whether it executes COMMIT, which the driver prepares: Parse names it, and Bind repeats the name. */
-function commitFinder(): (message: string) => boolean {
-  let name: string | null = null;
-  return (message) => {
-    name = /P[^]{4}([^\0]+)\0commit\0/.exec(message)?.[1] ?? name;
-    return name !== null && message.includes(`\0${name}\0`);
-  };
+/** COMMIT is a message of its own, often sent together with the last statement. */
+function hasCommit(bytes: Buffer): boolean {
+  return /Q[^]{4}commit\0/.test(bytes.toString('latin1'));
 }
