@@ -15,11 +15,9 @@ function appending(payload: string) {
       sql,
       sql.unsafe(`
            SELECT account_id, event_id AS id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id,
-                  at AS occurred_at, ${payload} AS payload
+                  at AS occurred_at, ${payload} AS payload, heard_by, NULL AS sender
              FROM occurred`),
-      sql.unsafe(`
-           (SELECT engagement_id AS attached_to, heard_by, NULL AS sender FROM occurred WHERE heard_by <> '{}') AS h
-               ON h.attached_to = t.engagement_id`),
+      { hasAttached: true },
     ),
   );
 }

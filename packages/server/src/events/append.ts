@@ -32,29 +32,51 @@ const columns = piece(
 
 /**
  * Appends the rows that `events` selects; its columns have the names of the log's columns. No deliveries are inserted, so
- * only items of the live feed are appended with this function alone.
- *
- * `xid` is the same for all events of a transaction. A subquery asks for it once, and only if there is an event; the column's default
- * would ask once per event. With `isTraced`, the rows also have a `traceparent`, which may be null.
+ * only items of the live feed are appended with this function.
  */
-export function insertEvents(sql: Sql, events: Piece, isTraced = false): Piece {
-  const traceparent = isTraced ? traceColumn(sql) : nothing(sql);
+export function insertEvents(sql: Sql, events: Piece): Piece {
   return sql`
-    INSERT INTO events (${columns(sql)}, xid ${traceparent})
-    SELECT ${columns(sql)}, (SELECT current_log_position()) ${traceparent} FROM (${events}) AS e
-    RETURNING account_id, id, seq, xid, type, site_id, engagement_id, occurred_at, payload`;
+    INSERT INTO events (${columns(sql)}, xid)
+    SELECT ${columns(sql)}, ${position(sql)} FROM (${events}) AS e`;
+}
+
+/** The same for all events of a transaction. The subquery asks for it once, and only if there is an event. */
+const position = piece((sql) => sql`(SELECT current_log_position())`);
+
+interface RowOptions {
+  /**
+   * The rows also have `heard_by`, the ids of the attached webhooks (D8.1) that may be sent the event, and `sender`, the side that
+   * sent the message if the event is about a message. Both may be null.
+   */
+  readonly hasAttached: boolean;
+  /** The rows also have a `traceparent`, which may be null. */
+  readonly isTraced?: boolean;
+}
+
+/** Three CTEs: those of `placeEvents`, and `fanned_out`, which inserts the deliveries of the events. */
+export function appendEvents(sql: Sql, events: Piece, { hasAttached, isTraced = false }: RowOptions): Piece {
+  return sql`
+         ${placeEvents(sql, events, isTraced)},
+         fanned_out AS (
+           ${insertDeliveries(sql, sql`${toRegistered(sql)} ${hasAttached ? toAttached(sql) : nothing(sql)}`)})`;
 }
 
 /**
- * Two CTEs: `appended` inserts the events, `fanned_out` their deliveries. `attached` names the attached webhooks (D8.1) that
- * may be sent the events; `null`: none. It is a relation `h` with the condition that joins it to the event `t`. Its columns
- * are `heard_by`, the ids of webhooks, and `sender`, the side that sent the message if the event is about a message.
+ * Two CTEs: `placed` has the rows that `events` selects, with their places in the log, and `appended` inserts them. Deliveries are
+ * made from `placed`. If they were made from the rows that were inserted, each row would have to be looked for among all others to
+ * find what is not stored with the event, such as its attached webhooks.
+ *
+ * An event is given its number like one that is inserted without a number: after its transaction has an id.
  */
-export function appendEvents(sql: Sql, events: Piece, attached: Piece | null, isTraced = false): Piece {
+function placeEvents(sql: Sql, events: Piece, isTraced = false): Piece {
+  const traceparent = isTraced ? traceColumn(sql) : nothing(sql);
   return sql`
-         appended AS (${insertEvents(sql, events, isTraced)}),
-         fanned_out AS (
-           ${insertDeliveries(sql, sql`${toRegistered(sql)} ${attached === null ? nothing(sql) : toAttached(sql, attached)}`)})`;
+         placed AS MATERIALIZED (
+           SELECT e.*, CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('events_seq_seq') END AS seq, ${position(sql)} AS xid
+             FROM (${events}) AS e),
+         appended AS (
+           INSERT INTO events (${columns(sql)}, seq, xid ${traceparent})
+           SELECT ${columns(sql)}, seq, xid ${traceparent} FROM placed)`;
 }
 
 function insertDeliveries(sql: Sql, rows: Piece): Piece {
@@ -76,7 +98,7 @@ function deliveryInLane(sql: Sql, lane: Piece): Piece {
            SELECT t.account_id, w.id, w.destination_id, CASE w.ordering WHEN 'engagement' THEN ${lane} END, t.id, t.seq,
                   t.xid, t.occurred_at, CASE WHEN t.type = ANY(w.events) THEN t.type ELSE ${sql.unsafe(`'${otherStatus}'`)} END,
                   CASE WHEN w.enabled THEN 'pending' ELSE 'held' END
-             FROM appended t`;
+             FROM placed t`;
 }
 
 /**
@@ -97,22 +119,21 @@ const toRegistered = piece(
  * and `other` a webhook is sent the status of its own side's messages. System messages go to the operator, so the visitor's
  * webhooks are not sent them. Served by the primary key of webhooks.
  */
-function toAttached(sql: Sql, attached: Piece): Piece {
-  return sql`
+const toAttached = piece(
+  (sql) => sql`
            UNION ALL
            ${delivery(sql)}
-             JOIN ${attached}
-            CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE id = ANY(h.heard_by) OFFSET 0) AS w
-            WHERE w.account_id = t.account_id AND w.side IS NOT NULL AND t.type = ANY(w.hears)
+            CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE id = ANY(t.heard_by) OFFSET 0) AS w
+            WHERE t.heard_by <> '{}' AND w.account_id = t.account_id AND w.side IS NOT NULL AND t.type = ANY(w.hears)
               AND CASE t.type
                     WHEN 'engagement.chat.system_message' THEN w.side = 'operator'
                     WHEN 'engagement.chat.message' THEN
-                      CASE w.messages WHEN 'own' THEN w.side = h.sender WHEN 'other' THEN w.side <> h.sender ELSE true END
-                    WHEN 'engagement.chat.message_status' THEN w.messages = 'all' OR w.side = h.sender
+                      CASE w.messages WHEN 'own' THEN w.side = t.sender WHEN 'other' THEN w.side <> t.sender ELSE true END
+                    WHEN 'engagement.chat.message_status' THEN w.messages = 'all' OR w.side = t.sender
                     ELSE true
                   END
-              AND ${attacherSeesEventSite(sql)}`;
-}
+              AND ${attacherSeesEventSite(sql)}`,
+);
 
 const attacherSeesEventSite = piece((sql) => attacherSeesSite(sql, sql`t.site_id`));
 
@@ -127,23 +148,24 @@ export interface NewEvent<T extends EventType> {
 /** The `traceparent` of the request that caused an event, by the id of the event. */
 export type Traces = ReadonlyMap<string, string>;
 
-/** Events as one JSON array, and the attached webhooks of the events that have some, as another. */
+/** Events as a JSON array of rows. */
 export interface EventRows {
-  readonly events: string;
-  readonly attached: string | null;
+  readonly rows: string;
+  /** An event has attached webhooks. */
+  readonly hasAttached: boolean;
 }
 
 /** Checks each event against its schema. An event that does not fit throws, which rolls back the change it reports. */
 export function eventRows(events: readonly NewEvent<EventType>[], at: Date, traces: Traces = untraced): EventRows {
-  const attached = events.filter(({ about }) => (about.subscribers ?? []).length > 0);
   return {
-    events: JSON.stringify(
+    rows: JSON.stringify(
       events.map(({ id, type, about, fields }) => ({
         ...rowOf(id, type, about, makeEvent(type, { id, at }, fields)),
+        ...attachedTo(about, fields),
         traceparent: traces.get(id),
       })),
     ),
-    attached: attached.length === 0 ? null : JSON.stringify(attached.map(attachedRow)),
+    hasAttached: events.some(({ about }) => hasSubscribers(about)),
   };
 }
 
@@ -163,8 +185,13 @@ function rowOf(id: string, type: string, about: About, payload: unknown) {
   };
 }
 
-function attachedRow({ id, about, fields }: NewEvent<EventType>) {
-  return { event_id: id, heard_by: about.subscribers, sender: 'message' in fields ? fields.message.sender.type : null };
+function hasSubscribers({ subscribers = [] }: About): boolean {
+  return subscribers.length > 0;
+}
+
+function attachedTo(about: About, fields: EventFields<EventType>) {
+  if (!hasSubscribers(about)) return {};
+  return { heard_by: about.subscribers, sender: 'message' in fields ? fields.message.sender.type : null };
 }
 
 interface AppendContext {
@@ -175,26 +202,22 @@ interface AppendContext {
 /** The CTEs of `appendEvents` for these rows. Nothing is appended unless `condition` is true. */
 export function appendRows(
   sql: Sql,
-  { accountId, at }: AppendContext,
-  { events, attached }: EventRows,
+  context: AppendContext,
+  { rows, hasAttached }: EventRows,
   condition: Piece,
 ): Piece {
-  return appendEvents(
-    sql,
-    sql`${selectRows(sql, { accountId, at }, events)} WHERE ${condition}`,
-    attached === null
-      ? null
-      : sql`json_to_recordset(${attached}::text::json) AS h (event_id uuid, heard_by uuid[], sender text) ON h.event_id = t.id`,
-    true,
-  );
+  const more = hasAttached ? sql`, traceparent text, heard_by uuid[], sender text` : sql`, traceparent text`;
+  const events = sql`${selectRows(sql, context, rows, more)} WHERE ${condition}`;
+  return appendEvents(sql, events, { hasAttached, isTraced: true });
 }
 
-function selectRows(sql: Sql, { accountId, at }: AppendContext, rows: string): Piece {
+/** Selects the rows of a JSON array, which have the columns of the log and `more` columns. */
+function selectRows(sql: Sql, { accountId, at }: AppendContext, rows: string, more = nothing(sql)): Piece {
   return sql`
            SELECT ${accountId}::uuid AS account_id, ${at}::timestamptz AS occurred_at, r.*
              FROM json_to_recordset(${rows}::text::json) AS r (
                     id uuid, type text, site_id uuid, ticket_id uuid, request_id uuid, engagement_id uuid, visitor_id uuid,
-                    operator_id uuid, payload json, traceparent text)`;
+                    operator_id uuid, payload json ${more})`;
 }
 
 interface WebhookEvent<T extends WebhookEventType> {
@@ -212,10 +235,10 @@ export async function appendWebhookEvent<T extends WebhookEventType>(
   { accountId, type, fields }: WebhookEvent<T>,
 ): Promise<void> {
   const at = new Date();
-  const { events } = eventRows([{ id: newId(), type, about: {}, fields }], at);
+  const { rows } = eventRows([{ id: newId(), type, about: {}, fields }], at);
   const { id, site_ids: siteIds, registered_by: registrar } = fields.webhook;
   await sql`
-    WITH appended AS (${insertEvents(sql, selectRows(sql, { accountId, at }, events))})
+    WITH ${placeEvents(sql, selectRows(sql, { accountId, at }, rows))}
     ${insertDeliveries(
       sql,
       sql`${delivery(sql)}
@@ -242,19 +265,22 @@ export async function appendSubjectEvents(
   context: AppendContext,
   events: readonly SubjectEvent[],
 ): Promise<void> {
-  const { events: rows } = eventRows(events, context.at);
-  const subjects = events.map(({ id, subject, siteIds }) => ({ event_id: id, subject, site_ids: siteIds }));
+  const rows = JSON.stringify(
+    events.map(({ id, type, about, fields, subject, siteIds }) => ({
+      ...rowOf(id, type, about, makeEvent(type, { id, at: context.at }, fields)),
+      subject,
+      site_ids: siteIds,
+    })),
+  );
   await sql`
-    WITH appended AS (${insertEvents(sql, selectRows(sql, context, rows))})
+    WITH ${placeEvents(sql, selectRows(sql, context, rows, sql`, subject uuid, site_ids uuid[]`))}
     ${insertDeliveries(
       sql,
-      sql`${deliveryInLane(sql, sql`s.subject`)}
-             JOIN json_to_recordset(${JSON.stringify(subjects)}::text::json) AS s (event_id uuid, subject uuid, site_ids uuid[])
-               ON s.event_id = t.id
+      sql`${deliveryInLane(sql, sql`t.subject`)}
             CROSS JOIN LATERAL (SELECT * FROM webhooks
                                  WHERE account_id = t.account_id AND side IS NULL AND deleted_at IS NULL
                                 OFFSET 0) AS w
-            WHERE t.type = ANY(w.hears) AND (w.covers IS NULL OR w.covers && s.site_ids)
+            WHERE t.type = ANY(w.hears) AND (w.covers IS NULL OR w.covers && t.site_ids)
               AND ${passesFilter(sql)}`,
     )}`;
 }

@@ -51,12 +51,10 @@ function appending(from: string, { type, at, payload, trace = null }: Appended) 
       sql,
       sql.unsafe(`
            SELECT account_id, event_id AS id, '${type}' AS type, site_id, ticket_id, request_id, engagement_id, visitor_id,
-                  operator_id, ${at} AS occurred_at, ${payload} AS payload${trace === null ? '' : `, ${trace} AS traceparent`}
+                  operator_id, ${at} AS occurred_at, ${payload} AS payload, heard_by,
+                  sender_type AS sender${trace === null ? '' : `, ${trace} AS traceparent`}
              FROM ${from} WHERE type = 'chat'`),
-      sql.unsafe(`
-           (SELECT engagement_id AS attached_to, heard_by, sender_type AS sender FROM ${from} WHERE heard_by <> '{}') AS h
-               ON h.attached_to = t.engagement_id`),
-      trace !== null,
+      { hasAttached: true, isTraced: trace !== null },
     ),
   );
 }

@@ -157,9 +157,9 @@ function appending(sender: Sender, from: string, { type, at, payload }: Record<'
       sql,
       sql.unsafe(`
            SELECT account_id, event_id AS id, '${type}' AS type, site_id, ticket_id, request_id, engagement_id, visitor_id,
-                  operator_id, ${at} AS occurred_at, ${payload} AS payload
+                  operator_id, ${at} AS occurred_at, ${payload} AS payload, heard_by, '${sender}' AS sender
              FROM ${from}`),
-      sql.unsafe(`(SELECT heard_by, '${sender}' AS sender FROM engaged) AS h ON true`),
+      { hasAttached: true },
     ),
   );
 }
