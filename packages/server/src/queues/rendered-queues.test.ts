@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { QueueId, SiteId } from '../platform/ids.ts';
-import type { Counts } from './facts.ts';
-import { snapshotAt } from './facts.ts';
+import { snapshotAt, type ComputedFields, type Counts } from './facts.ts';
 import { media } from '@usher/contract/media';
 import { queueFields, type QueueRow } from './queue.ts';
-import { RenderedQueues } from './rendered-queues.ts';
+import { looksSame, RenderedQueues } from './rendered-queues.ts';
 
 const now = Date.parse('2027-01-04T09:00:00Z');
 
@@ -63,4 +62,19 @@ test('a queue that looks as before keeps its object, and one that does not gets 
   const isKept = after.list.map((queue, n) => queue === before.list[n]);
   assert.deepEqual(isKept, [true, false, true]);
   assert.equal(after.list[1]?.visitors_count, 2);
+});
+
+test('a difference in any computed field is noticed', () => {
+  const computed: Record<keyof ComputedFields, unknown> = {
+    capacity: 3,
+    available_properties: { media: [] },
+    status: 'opened',
+    self_status: 'opened',
+    staffed: true,
+    visitors_count: 1,
+    average_wait_time: 1.5,
+  };
+  const own = computed as unknown as ComputedFields;
+  assert.ok(looksSame(own, { ...own }));
+  for (const field of Object.keys(computed)) assert.ok(!looksSame(own, { ...own, [field]: 'another' }), field);
 });

@@ -4,16 +4,19 @@ import type { AccountId, QueueId, SiteId } from '../platform/ids.ts';
 import { AccountEpochs } from './account-epochs.ts';
 import { snapshotAt, type Counts, type FactsSnapshot } from './facts.ts';
 import { outlookOf, type Outlook } from './outlook.ts';
+import { Memberships } from './memberships.ts';
 import type { QueueOutput } from './queue.ts';
 import { RenderedQueues, wrapQueues } from './rendered-queues.ts';
 import { SharedReads } from './shared-reads.ts';
 import { SiteCache } from './site-cache.ts';
 import { readSiteSettings, type SiteSettings } from './site-settings.ts';
-import { availableStaff, readCounts } from './store.ts';
+import type { StaffGroup } from './staff.ts';
+import { availableOperators, readCounts, teamSets } from './store.ts';
 
-/** Objects that stand for what is known of an account until it changes: what is configured, who is available, who waits. */
+/** Objects that stand for what is known of an account until it changes: what is configured, teams, who is available, who waits. */
 interface Epochs {
   readonly settings: object;
+  readonly teams: object;
   readonly staff: object;
   readonly counts: object;
 }
@@ -22,6 +25,7 @@ interface CachedSite {
   /** The epochs in which the parts were read. */
   readonly epochs: Epochs;
   readonly settings: SiteSettings;
+  readonly staff: SiteStaff;
   readonly snapshot: FactsSnapshot;
   readonly counts: CachedCounts;
   readonly rendered: RenderedQueues;
@@ -37,6 +41,19 @@ interface CachedCounts {
   readonly completeAt: number;
 }
 
+interface SiteStaff {
+  readonly memberships: Memberships;
+  readonly groups: readonly StaffGroup[];
+}
+
+/** Reads that are under way while the settings are read. */
+interface EarlyRead {
+  /** The sites of the staff. */
+  readonly siteIds: readonly SiteId[];
+  readonly staff: Promise<SiteStaff>;
+  readonly counts: Promise<CachedCounts | null>;
+}
+
 /** The part of `ClockWatch` that is needed here. */
 interface QueueClock {
   databaseNow(): number;
@@ -50,11 +67,12 @@ const maxQueues = 100_000;
 const countsLastMs = 3_600_000;
 
 /**
- * Caches the rendered queues of sites. The cache of a site is valid during three epochs of its account. A change of the configuration
- * ends the first (the notification `queue_settings`), a change of the staff the second (`queues_of_account`), a change of the visitor
- * counts the third (`queue_counts`, or `queues_of_account` of a turn that changes both), and a lost notification channel ends all. Between notifications only time passes, and a snapshot
- * says until when it is valid. The epochs are separate because visitors and operators come and go all the time: such a change does
- * not read what is configured again.
+ * Caches the rendered queues of sites. The cache of a site is valid during four epochs of its account. A change of the configuration
+ * ends the first (the notification `queue_settings`), a change of teams the second (`teams_of_operators`), a change of the staff the
+ * third (`queues_of_account`), and a change of the visitor counts the fourth (`queue_counts`, or `queues_of_account` of a turn that changes
+ * both). A lost notification channel ends all. Between notifications only time passes, and a snapshot says until when it is valid. The
+ * epochs are separate because visitors and operators come and go all the time: such a change reads neither what is configured nor the
+ * teams again.
  *
  * A site is read once at a time, whoever asks: a read of a large site takes tens of milliseconds, in which hundreds may ask.
  */
@@ -76,6 +94,7 @@ export class SiteQueues {
     changes.onReset(() => this.#cache.clear());
     this.#epochs = {
       settings: new AccountEpochs(changes, ['queue_settings']),
+      teams: new AccountEpochs(changes, ['teams_of_operators']),
       staff: new AccountEpochs(changes, ['queues_of_account']),
       // A turn that changes the staff may have changed counts, and sends one notification.
       counts: new AccountEpochs(changes, ['queues_of_account', 'queue_counts']),
@@ -148,6 +167,7 @@ export class SiteQueues {
   #epochsOf(accountId: AccountId): Epochs {
     return {
       settings: this.#epochs.settings.current(accountId),
+      teams: this.#epochs.teams.current(accountId),
       staff: this.#epochs.staff.current(accountId),
       counts: this.#epochs.counts.current(accountId),
     };
@@ -157,43 +177,79 @@ export class SiteQueues {
   async #read(siteId: SiteId, epochs: Epochs, now: number): Promise<CachedSite> {
     // Without notifications nothing tells that the database is still the same one.
     const before = this.#changes.live ? this.#cache.get(siteId) : undefined;
+    // Nearly always the queues and their sites are those of before. So nothing waits for what is configured.
+    const early = before === undefined ? null : this.#readEarly(before, epochs, now);
     const settings =
       before?.epochs.settings === epochs.settings
         ? before.settings
         : await readSiteSettings(this.#sql, siteId, before?.settings);
-    const [snapshot, counts] = await Promise.all([
-      this.#readSnapshot(settings, before?.epochs.staff === epochs.staff ? before : undefined, now),
-      this.#readCounts(settings, before, epochs),
+    const [staff, counts] = await Promise.all([
+      early !== null && isSameList(early.siteIds, settings.siteIds)
+        ? early.staff
+        : this.#readStaff(settings.siteIds, null, now),
+      this.#completeCounts(settings, before, (await early?.counts) ?? null),
     ]);
+    const snapshot =
+      before?.settings === settings && staff === before.staff
+        ? before.snapshot
+        : snapshotAt(settings, staff.groups, now);
     const rendered = new RenderedQueues(settings.shown, { snapshot, counts: counts.counts }, before?.rendered ?? null);
-    const site = { epochs, settings, snapshot, counts, rendered, weight: settings.rows.length };
+    const site = { epochs, settings, staff, snapshot, counts, rendered, weight: settings.rows.length };
     this.#cache.set(siteId, site);
     return site;
   }
 
-  /** `before` is of the same epoch. After `validUntil` the staff is read again: a renewed lease is not notified. */
-  async #readSnapshot(settings: SiteSettings, before: CachedSite | undefined, now: number): Promise<FactsSnapshot> {
-    if (before?.settings === settings && now < before.snapshot.validUntil) return before.snapshot;
-    return snapshotAt(settings, await availableStaff(this.#sql, settings.siteIds, now), now);
+  /** Reads staff and counts again for the queues of before, where they are not of these epochs. */
+  #readEarly(before: CachedSite, epochs: Epochs, now: number): EarlyRead {
+    const { siteIds } = before.settings;
+    // After `validUntil` the staff is read again: a renewed lease is not notified.
+    const isSameStaff = before.epochs.staff === epochs.staff && now < before.snapshot.validUntil;
+    const memberships = before.epochs.teams === epochs.teams ? before.staff.memberships : null;
+    const staff = isSameStaff ? Promise.resolve(before.staff) : this.#readStaff(siteIds, memberships, now);
+    const counts = this.#readCounts(before, epochs);
+    // If the settings cannot be read, nobody waits for these.
+    for (const read of [staff, counts]) read.catch(() => undefined);
+    return { siteIds, staff, counts };
   }
 
-  async #readCounts(settings: SiteSettings, before: CachedSite | undefined, epochs: Epochs): Promise<CachedCounts> {
-    if (before?.settings === settings && before.epochs.counts === epochs.counts) return before.counts;
+  async #readStaff(siteIds: readonly SiteId[], known: Memberships | null, now: number): Promise<SiteStaff> {
+    const [memberships, available] = await Promise.all([
+      known ?? readMemberships(this.#sql, siteIds),
+      availableOperators(this.#sql, siteIds, now),
+    ]);
+    return { memberships, groups: memberships.groupsOf(available) };
+  }
+
+  /** The counts of the queues of before; null: too much time has passed since all were read. */
+  async #readCounts(
+    { settings, counts: known, epochs: begun }: CachedSite,
+    epochs: Epochs,
+  ): Promise<CachedCounts | null> {
+    if (performance.now() - known.completeAt >= countsLastMs) return null;
+    if (begun.counts === epochs.counts) return known;
     const ids = settings.rows.map(({ id }) => id);
-    const isRecent = before !== undefined && performance.now() - before.counts.completeAt < countsLastMs;
-    if (!isRecent) {
-      const { counts, horizon } = await readCounts(this.#sql, { all: ids, known: [], horizon: null });
-      return { counts: new Map(counts.map((count) => [count.id, count])), horizon, completeAt: performance.now() };
-    }
-    const { facts } = before.snapshot;
-    const { counts: read, horizon } = await readCounts(this.#sql, {
-      all: ids.filter((id) => !facts.has(id)),
-      known: ids.filter((id) => facts.has(id)),
-      horizon: before.counts.horizon,
-    });
-    const counts = new Map(before.counts.counts);
+    const { counts: read, horizon } = await readCounts(this.#sql, { all: [], known: ids, horizon: known.horizon });
+    const counts = new Map(known.counts);
     for (const count of read) counts.set(count.id, count);
-    return { counts, horizon, completeAt: before.counts.completeAt };
+    return { ...known, counts, horizon };
+  }
+
+  /** Adds the counts of queues that are new since `before`, or all if none are known. */
+  async #completeCounts(
+    settings: SiteSettings,
+    before: CachedSite | undefined,
+    known: CachedCounts | null,
+  ): Promise<CachedCounts> {
+    if (known !== null && before?.settings === settings) return known;
+    const ids = settings.rows.map(({ id }) => id);
+    const missing = known === null ? ids : ids.filter((id) => before?.snapshot.facts.has(id) !== true);
+    if (known !== null && missing.length === 0) return known;
+    const completeAt = performance.now();
+    const { counts, horizon } = await readCounts(this.#sql, { all: missing, known: [], horizon: null });
+    const added = counts.map((count) => [count.id, count] as const);
+    return known === null
+      ? { counts: new Map(added), horizon, completeAt }
+      : { ...known, counts: new Map([...known.counts, ...added]) };
   }
 }
 
@@ -202,5 +258,13 @@ function isCurrent({ epochs, snapshot }: CachedSite, now: Epochs, at: number): b
 }
 
 function isSameEpoch(a: Epochs, b: Epochs): boolean {
-  return a.settings === b.settings && a.staff === b.staff && a.counts === b.counts;
+  return a.settings === b.settings && a.teams === b.teams && a.staff === b.staff && a.counts === b.counts;
+}
+
+async function readMemberships(sql: Sql, siteIds: readonly SiteId[]): Promise<Memberships> {
+  return new Memberships(await teamSets(sql, siteIds));
+}
+
+function isSameList(a: readonly SiteId[], b: readonly SiteId[]): boolean {
+  return a.length === b.length && a.every((id, n) => id === b[n]);
 }

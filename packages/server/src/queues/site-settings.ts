@@ -2,6 +2,7 @@ import type { Sql } from '../platform/database.ts';
 import { BoundedMap } from '../platform/bounded-map.ts';
 import type { QueueId, SchedulingPolicyId, SiteId } from '../platform/ids.ts';
 import { compileHours, type CompiledHours } from '../schedules/hours.ts';
+import { findInOrder } from './find-in-order.ts';
 import { queueFields, type QueueRow, type ShownQueue } from './queue.ts';
 import { policiesById, queuesById, queuesOfSite, queueVersions } from './store.ts';
 
@@ -34,30 +35,28 @@ export async function readSettings(sql: Sql, rows: readonly QueueRow[]): Promise
 /** `before` is what was read earlier: rows that have not changed since are taken from there. */
 export async function readSiteSettings(sql: Sql, siteId: SiteId, before?: SiteSettings): Promise<SiteSettings> {
   const rows = (await changedRows(sql, siteId, before)) ?? (await queuesOfSite(sql, siteId));
-  const shown = new Map(before?.shown.map((queue) => [queue.id, queue]));
-  const kept = new Set(before?.rows);
+  const rowBefore = findInOrder(before?.rows ?? [], idOf);
+  const shownBefore = findInOrder(before?.shown ?? [], idOf);
+  const show = (row: QueueRow, n: number): ShownQueue =>
+    (rowBefore(row.id, n) === row ? shownBefore(row.id, n) : undefined) ?? queueFields.show(row);
   return {
     ...(await readSettings(sql, rows)),
     siteId,
-    shown: rows
-      .filter((row) => row.site_id === siteId)
-      .map((row) => (kept.has(row) ? shown.get(row.id) : undefined) ?? queueFields.show(row)),
+    shown: rows.flatMap((row, n) => (row.site_id === siteId ? [show(row, n)] : [])),
   };
 }
+
+const idOf = ({ id }: { readonly id: QueueId }): QueueId => id;
 
 /** The rows after a change; `undefined`: they must all be read, because the change leads to queues that were not read before. */
 async function changedRows(sql: Sql, siteId: SiteId, before?: SiteSettings): Promise<QueueRow[] | undefined> {
   if (before === undefined) return undefined;
   const others = before.rows.flatMap((row) => (row.site_id === siteId ? [] : [row.id]));
   const versions = await queueVersions(sql, siteId, others);
-  const known = new Map<QueueId, QueueRow>(before.rows.map((row) => [row.id, row]));
-  const changed = versions.filter(({ id, version }) => known.get(id)?.version !== version);
-  for (const row of await queuesById(
-    sql,
-    changed.map(({ id }) => id),
-  ))
-    known.set(row.id, row);
-  const rows = versions.flatMap(({ id }) => known.get(id) ?? []);
+  const known = findInOrder(before.rows, idOf);
+  const changed = versions.filter(({ id, version }, n) => known(id, n)?.version !== version).map(idOf);
+  const read = new Map((await queuesById(sql, changed)).map((row) => [row.id, row]));
+  const rows = versions.flatMap(({ id }, n) => read.get(id) ?? known(id, n) ?? []);
   const ids = new Set(rows.map(({ id }) => id));
   const isComplete = rows.every(({ fallback_queue_id: id }) => id === null || ids.has(id));
   return isComplete ? rows : undefined;

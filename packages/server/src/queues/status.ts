@@ -93,6 +93,8 @@ export class Evaluation {
 
   /** Each queue is visited once, so that queues that fall back to each other in a long chain do not cost its square. */
   #admittedAlong(queue: QueueFacts): MediaSet {
+    // Most queues have none.
+    if (queue.fallback_queue_id === null) return admittedMedia(queue);
     const known = this.#chains.get(queue);
     if (known !== undefined) return known;
     const links = fallbackChain(queue, (link) => {

@@ -1,6 +1,7 @@
-import type { Sql } from '../platform/database.ts';
+import type { Piece, Sql } from '../platform/database.ts';
 import type { AccountId, QueueId, SchedulingPolicyId, SiteId } from '../platform/ids.ts';
 import type { PolicyRow } from '../schedules/policy.ts';
+import type { AvailableOperators, TeamSet } from './memberships.ts';
 import { queueFields, type QueueRow, type StoredQueue } from './queue.ts';
 import type { StaffGroup } from './staff.ts';
 
@@ -126,7 +127,7 @@ export async function policiesById(
 }
 
 /**
- * The operators who are available on the sites at `at`, in groups. Teams are read for all operators of the sites together: reading
+ * The operators who are available on the sites at `at`, in groups, as `Memberships.groupsOf` returns them. Teams are read for all operators of the sites together: reading
  * them for each operator took twice as long. Served by operator_assignments_by_site and operator_teams_by_team.
  */
 export async function availableStaff(sql: Sql, siteIds: readonly SiteId[], at: number): Promise<StaffGroup[]> {
@@ -143,8 +144,38 @@ export async function availableStaff(sql: Sql, siteIds: readonly SiteId[], at: n
       JOIN operators o ON o.id = a.operator_id
       LEFT JOIN teams t ON t.operator_id = a.operator_id AND t.site_id = a.site_id
      WHERE a.site_id = ANY(${sites})
-       AND o.enabled AND o.available AND coalesce(o.presence_expires_at > greatest(now(), ${new Date(at)}), true)
+       AND ${isAvailable(sql, at)}
      GROUP BY a.site_id, t.team_ids, o.media`;
+}
+
+/** The operators who are available on the sites at `at`. Served by operator_assignments_by_site. */
+export async function availableOperators(
+  sql: Sql,
+  siteIds: readonly SiteId[],
+  at: number,
+): Promise<AvailableOperators[]> {
+  return sql<AvailableOperators[]>`
+    SELECT a.site_id, o.media, array_agg(o.id) AS operator_ids, min(o.presence_expires_at) AS expires_at
+      FROM operator_assignments a
+      JOIN operators o ON o.id = a.operator_id
+     WHERE a.site_id = ANY(${[...siteIds]}::uuid[]) AND ${isAvailable(sql, at)}
+     GROUP BY a.site_id, o.media`;
+}
+
+/** Whether the operator `o` is available. */
+function isAvailable(sql: Sql, at: number): Piece {
+  return sql`o.enabled AND o.available AND coalesce(o.presence_expires_at > greatest(now(), ${new Date(at)}), true)`;
+}
+
+/** The teams of all operators of the sites. Served by operator_teams_by_team. */
+export async function teamSets(sql: Sql, siteIds: readonly SiteId[]): Promise<TeamSet[]> {
+  return sql<TeamSet[]>`
+    SELECT site_id, team_ids, array_agg(operator_id) AS operator_ids
+      FROM (SELECT site_id, operator_id, array_agg(team_id ORDER BY team_id) AS team_ids
+              FROM operator_teams
+             WHERE site_id = ANY(${[...siteIds]}::uuid[])
+             GROUP BY site_id, operator_id) AS t
+     GROUP BY site_id, team_ids`;
 }
 
 export interface QueueCount {
