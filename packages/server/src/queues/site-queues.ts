@@ -207,7 +207,7 @@ export class SiteQueues {
     const memberships = before.epochs.teams === epochs.teams ? before.staff.memberships : null;
     const staff = isSameStaff ? Promise.resolve(before.staff) : this.#readStaff(siteIds, memberships, now);
     const counts = this.#readCounts(before, epochs);
-    // If the settings cannot be read, nobody waits for these.
+    // Reading the settings may fail first. Then these are not awaited, and a failure of theirs is not reported a second time.
     for (const read of [staff, counts]) read.catch(() => undefined);
     return { siteIds, staff, counts };
   }

@@ -93,7 +93,7 @@ export class Evaluation {
 
   /** Each queue is visited once, so that queues that fall back to each other in a long chain do not cost its square. */
   #admittedAlong(queue: QueueFacts): MediaSet {
-    // Most queues have none.
+    // Most queues have no fallback.
     if (queue.fallback_queue_id === null) return admittedMedia(queue);
     const known = this.#chains.get(queue);
     if (known !== undefined) return known;
