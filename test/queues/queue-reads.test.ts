@@ -89,6 +89,26 @@ test("a change of an operator's teams is seen at once, and in the other process 
   }
 });
 
+test('the notification of a change of teams is enough, if that of the staff comes later', async () => {
+  const account = await makeAccount(server);
+  const { siteId } = account;
+  const team = await makeTeam(server, account, siteId);
+  const operator = await makeOperator(server, account, [{ site_id: siteId, role: 'operator' }]);
+  await setPresence(server, operator, { available: true });
+  await makeQueue(server, account, { routing_policy: { team_ids: [team] } });
+  const isStaffed = async (): Promise<boolean> => (await list(server, account, siteId))[0]?.staffed;
+  assert.equal(await isStaffed(), false);
+  await server.database.sql.begin(async (sql) => {
+    // No trigger runs, so nothing is notified but this.
+    await sql`SET LOCAL session_replication_role = replica`;
+    const [row] = await sql`
+      INSERT INTO operator_teams (account_id, operator_id, site_id, team_id)
+      SELECT account_id, id, ${siteId}, ${team} FROM operators WHERE id = ${operator.id} RETURNING account_id`;
+    await sql`SELECT pg_notify('usher_changes', ${`teams_of_operators:${row?.['account_id']}`})`;
+  });
+  await until(isStaffed, 2_000);
+});
+
 interface World {
   readonly account: TestAccount;
   readonly sites: readonly [string, string];

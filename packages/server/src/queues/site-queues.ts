@@ -177,7 +177,7 @@ export class SiteQueues {
   async #read(siteId: SiteId, epochs: Epochs, now: number): Promise<CachedSite> {
     // Without notifications nothing tells that the database is still the same one.
     const before = this.#changes.live ? this.#cache.get(siteId) : undefined;
-    // Nearly always the queues and their sites are those of before. So nothing waits for what is configured.
+    // Nearly always the queues and their sites are those of before, so staff and counts need not wait for the settings.
     const early = before === undefined ? null : this.#readEarly(before, epochs, now);
     const settings =
       before?.epochs.settings === epochs.settings
@@ -203,8 +203,9 @@ export class SiteQueues {
   #readEarly(before: CachedSite, epochs: Epochs, now: number): EarlyRead {
     const { siteIds } = before.settings;
     // After `validUntil` the staff is read again: a renewed lease is not notified.
-    const isSameStaff = before.epochs.staff === epochs.staff && now < before.snapshot.validUntil;
-    const memberships = before.epochs.teams === epochs.teams ? before.staff.memberships : null;
+    const areSameTeams = before.epochs.teams === epochs.teams;
+    const isSameStaff = areSameTeams && before.epochs.staff === epochs.staff && now < before.snapshot.validUntil;
+    const memberships = areSameTeams ? before.staff.memberships : null;
     const staff = isSameStaff ? Promise.resolve(before.staff) : this.#readStaff(siteIds, memberships, now);
     const counts = this.#readCounts(before, epochs);
     // Reading the settings may fail first. Then these are not awaited, and a failure of theirs is not reported a second time.
