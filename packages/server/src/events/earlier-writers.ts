@@ -7,8 +7,8 @@ const longestPauseMs = 50;
 const longestWaitMs = 20_000;
 
 /**
- * Waits for the transactions that are appending events. After that, no event commits that was sent by the webhooks of before the call
- * (D8.12): a statement that appends events finds their webhooks in its snapshot, and PostgreSQL takes the snapshot after it has locked the
+ * Waits for the transactions that are appending events. Every event that commits afterwards is sent to the webhooks that were committed
+ * before the call (D8.12): a statement that appends events finds webhooks in its snapshot, which PostgreSQL takes after it has locked the
  * tables of the statement. So a transaction that may not see what was committed before this call holds its lock on `events` by now, and
  * keeps it until it ends. A writer that still waits for its engagement holds no such lock, so nobody waits for it.
  */

@@ -40,7 +40,7 @@ export const filterSchema = Type.Unsafe<Filter>({
     'Which of the subscribed events are sent; null: all. {"field": "ticket.site_id", "in": […]} passes events whose field has one of ' +
     'the values, or is a list with one of them; "not_in" those whose field has none of them. {"all": […]} and {"any": […]} combine ' +
     `filters, ${filterLimits.depth} levels deep. A condition has at most ${filterLimits.valuesOfCondition} values; a filter has at most ` +
-    `${inWords(maxFilterSize)}, and all filters of an account together ${inWords(maxSizeOfAll)}. An event without the field does not pass`,
+    `${describeSize(maxFilterSize)}, and all filters of an account together ${describeSize(maxSizeOfAll)}. An event without the field does not pass`,
 });
 
 /** A filter as the database evaluates it: the values are variables of the path. */
@@ -92,7 +92,7 @@ export function excessOfAll(filters: readonly Filter[]): string | null {
   const isWithin = (name: keyof FilterSize): boolean => sum(name) <= maxSizeOfAll[name];
   if (isWithin('conditions') && isWithin('values') && isWithin('characters')) return null;
   const all = { conditions: sum('conditions'), values: sum('values'), characters: sum('characters') };
-  return `makes the filters of all webhooks of the account too large: together they would have ${inWords(all)}; the limit is ${inWords(maxSizeOfAll)}`;
+  return `makes the filters of all webhooks of the account too large: together they would have ${describeSize(all)}; the limit is ${describeSize(maxSizeOfAll)}`;
 }
 
 /** Why the filter is too large; `null`: it is not. */
@@ -101,12 +101,11 @@ export function excessOf(filter: Filter): string | null {
   if (conditions > maxFilterSize.conditions) return `must not have more than ${maxFilterSize.conditions} conditions`;
   if (values > maxFilterSize.values)
     return `must not have more than ${maxFilterSize.values} values in all its conditions together`;
-  if (characters > maxFilterSize.characters)
-    return `must be at most ${maxFilterSize.characters} characters as JSON`;
+  if (characters > maxFilterSize.characters) return `must be at most ${maxFilterSize.characters} characters as JSON`;
   return null;
 }
 
-function inWords({ conditions, values, characters }: FilterSize): string {
+function describeSize({ conditions, values, characters }: FilterSize): string {
   return `${conditions} conditions, ${values} values and ${characters} characters as JSON`;
 }
 

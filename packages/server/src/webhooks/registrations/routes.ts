@@ -195,7 +195,7 @@ function actionRoutes(app: App, { sealer }: RegistrationDependencies): void {
   );
 }
 
-/** D8.12: every event that commits after the answer is sent by the webhooks as they are then. The change is committed by now. */
+/** D8.12: every event that commits after the answer is sent to the webhook as it is now. The change is committed. */
 async function answerAfterEarlierWriters<T>(request: FastifyRequest, reply: FastifyReply, payload: T): Promise<T> {
   if (reply.statusCode < 300) await awaitEarlierWriters(request.sql);
   return payload;
