@@ -58,6 +58,7 @@ const withStatements: Readonly<Record<string, readonly string[]>> = {
   'a lock, a key or a link, with its one or two statements': [
     'events/destination.ts',
     'events/event-secrets.ts',
+    'events/earlier-writers.ts',
     'events/log-point.ts',
     'identity/accounts.ts',
     'identity/lock-account.ts',

@@ -185,7 +185,7 @@ test('a message that names a file during its deletion waits for the deletion and
     const removed = remove(talk, id, talk.account.admin);
     await until(async () => isWaiting('FROM engagements WHERE id'));
     const said = sayWith(talk, [id]);
-    await until(async () => isWaiting('INSERT INTO chat_messages'));
+    await until(async () => isWaiting('FOR SHARE OF f'));
     return { deletion: removed, message: said };
   });
   expectStatus(await deletion, 204);

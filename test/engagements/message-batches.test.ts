@@ -51,9 +51,9 @@ async function messageIn(chat: Engaged, content: string, id = newId<MessageId>()
 }
 
 /** What came of each message: stored, refused, or its id was taken. */
-async function send(batch: readonly ChatMessage[]): Promise<string[]> {
+async function send(batch: readonly ChatMessage[], by = messages): Promise<string[]> {
   const outcomes = batch.map(async (message) =>
-    messages.send(sql, message).then(
+    by.send(sql, message).then(
       (stored) => (stored === null ? 'refused' : 'stored'),
       (error: unknown) => violatedConstraint(error) ?? 'failed',
     ),
@@ -259,6 +259,24 @@ test('a killed connection fails the whole batch and stores nothing, and repeatin
   for (const chat of chats) assert.deepEqual(await storedIn(chat), all(0));
   assert.deepEqual(await send(batch), Array(4).fill('stored'));
   for (const chat of chats) assert.deepEqual(await storedIn(chat), all(1));
+});
+
+test('a batch that PostgreSQL ends because it takes too long is written singly: only the slow message waits', async () => {
+  const impatient = { ...pools.batches.connection, statement_timeout: 200 };
+  const own = server.database.connect({ ...pools.batches, connection: impatient });
+  const batches = new Messages({ sql: own, hints: new Hints(sql, server.changes, log), log });
+  const chats = await openEngagements(server, 4);
+  const [slow, ...others] = await Promise.all(chats.map(async (chat, n) => messageIn(chat, n === 0 ? 'pause' : 'x')));
+  assert.ok(slow);
+  const { waiting } = await inTransaction(sql, async (holder) => {
+    await holder`SELECT pg_advisory_xact_lock(${pauseLock})`;
+    const sending = send([slow], batches);
+    assert.deepEqual(await send(others, batches), Array(3).fill('stored'));
+    return { waiting: sending };
+  });
+  assert.deepEqual(await waiting, ['stored']);
+  for (const chat of chats) assert.deepEqual(await storedIn(chat), all(1));
+  await own.end({ timeout: 1 });
 });
 
 test('messages race ends and acknowledgements: what is acknowledged is stored before the end, and counted exactly', async () => {

@@ -208,7 +208,7 @@ test('a webhook attached by an operator gets no events while the operator is off
 });
 
 const removing = 'DELETE FROM operator_assignments';
-const sending = 'INSERT INTO chat_messages';
+const sending = 'FOR KEY SHARE OF a';
 
 /** Whether a statement that contains `text` waits for a lock. */
 async function isWaiting(text: string): Promise<boolean> {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import pino from 'pino';
 import type { AccountId, OperatorId } from '../../packages/server/src/platform/ids.ts';
 import { connect } from '../../packages/server/src/platform/database.ts';
+import { mediaSet } from '../../packages/server/src/routing/board/structures/media.ts';
 import { Turns } from '../../packages/server/src/routing/turns.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
@@ -22,7 +23,7 @@ const accounts = [await makeAccount(server), await makeAccount(server), await ma
 type Options = ConstructorParameters<typeof Turns>[0];
 type Limits = NonNullable<Options['limits']>;
 
-interface TurnsWatch extends Pick<Options, 'hintOf' | 'onWritten'> {
+interface TurnsWatch extends Partial<Pick<Options, 'hintOf' | 'onMoved' | 'onWritten' | 'onTurn' | 'log'>> {
   /** Called with each statement that is sent to the database. */
   readonly onStatement?: (text: string) => void;
 }
@@ -63,6 +64,37 @@ async function look(turns: Turns, account: TestAccount, operatorId = account.adm
   const order = { name: 'viewRequests', operatorId: operatorId as OperatorId } as const;
   return (await turns.run(await accountIdOf(account), order)).length;
 }
+
+test('an error of a callback after the commit is logged: the turn is not repeated, and its orders are answered', async () => {
+  const account = await makeAccount(server);
+  const accountId = await accountIdOf(account);
+  const logged: string[] = [];
+  const called: string[] = [];
+  const failing = (name: string) => () => {
+    called.push(name);
+    throw new Error(`${name} failed`);
+  };
+  const watch = {
+    log: pino({ level: 'error' }, { write: (line: string) => void logged.push(line) }),
+    onMoved: failing('onMoved'),
+    onWritten: failing('onWritten'),
+    onTurn: failing('onTurn'),
+  };
+  const operatorId = account.adminId as OperatorId;
+  const presence = { available: true, media: mediaSet(['text']), leaseMs: null, reason: null };
+  await withTurns(
+    {},
+    async (turns) => {
+      await Promise.all([
+        turns.run(accountId, { name: 'setPresence', operatorId, ...presence }),
+        turns.run(accountId, { name: 'viewRequests', operatorId }),
+      ]);
+    },
+    watch,
+  );
+  assert.deepEqual(called, ['onMoved', 'onWritten', 'onTurn']);
+  assert.equal(logged.join('').match(/could not report a committed turn/g)?.length, 3);
+});
 
 test('boards over the limit are evicted, and an evicted board is loaded again', async () => {
   await withTurns({ boards: 2 }, async (turns) => {

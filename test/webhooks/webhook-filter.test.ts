@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { compileFilter, type Filter } from '../../packages/server/src/events/filter.ts';
 import { openWorld } from '../support/fixture.ts';
@@ -77,11 +78,51 @@ test('a filter is shown, kept by a PUT without it, and removed by null', async (
     expectStatus(await call(server, `PUT /webhooks/${id}`, { token: account.admin, body: { ...body, ...fields } }), 200)
       .body.filter;
   assert.deepEqual(await put({ description: 'as the console saves it' }), filter);
-  const [row] = await sql`SELECT filter_path::text AS path FROM webhooks WHERE id = ${id}`;
-  assert.equal(row?.['path'], '($."engagement"."end_reason" == "error" || $."engagement"."end_reason" == null)');
+  const [row] = await sql`SELECT filter_path::text AS path, filter_values AS values FROM webhooks WHERE id = ${id}`;
+  assert.deepEqual({ ...row }, { path: '($."engagement"."end_reason" == $"v0"[*])', values: { v0: ['error', null] } });
   assert.equal(await put({ filter: null }), null);
   const [without] = await sql`SELECT filter_path FROM webhooks WHERE id = ${id}`;
   assert.equal(without?.['filter_path'], null);
+});
+
+/** A condition with so many values. */
+function conditionOf(values: number, value: string = randomUUID()): Filter {
+  return { field: 'ticket.site_id', in: Array.from({ length: values }, () => value) };
+}
+
+/** A filter with so many conditions of so many values. */
+function filterOf(conditions: number, values: number): Filter {
+  return { any: Array.from({ length: conditions }, () => conditionOf(values)) };
+}
+
+test('the filters of an account together are limited, exactly under concurrency; stored ones stay', async () => {
+  const own = await makeAccount(server);
+  const post = async (filter: Filter) =>
+    call(server, 'POST /webhooks', { token: own.admin, body: { ...webhookFields, events, filter } });
+  const first = expectStatus(await post(filterOf(5, 80)), 201).body;
+  // 400 of 1,000 values: one of these two requests fits.
+  const answers = await Promise.all([post(filterOf(5, 100)), post(filterOf(5, 100))]);
+  assert.deepEqual(
+    answers.map(({ status }) => status).toSorted((a, b) => a - b),
+    [201, 422],
+  );
+  const [violation] = answers.find(({ status }) => status === 422)?.body.details ?? [];
+  assert.equal(violation.attribute, '/filter');
+  assert.match(violation.detail, /together they would have 15 conditions, 1400 values/);
+  const put = async (id: string, body: Json) => {
+    const complete = { ...webhookFields, events, ...body };
+    return call(server, `PUT /webhooks/${id}`, { token: own.admin, body: complete });
+  };
+  const last = expectStatus(await post(filterOf(10, 1)), 201).body;
+  expectStatus(await post(filterOf(31, 1)), 422);
+  // As if it had been stored before there were limits.
+  const large = filterOf(40, 1);
+  await sql`UPDATE webhooks SET filter = ${JSON.stringify(large)}::text::json WHERE id = ${last.id}`;
+  assert.deepEqual(expectStatus(await put(last.id, { description: 'changed' }), 200).body.filter, large);
+  expectStatus(await put(last.id, { filter: large, enabled: false }), 200);
+  expectStatus(await put(first.id, { filter: filterOf(6, 1) }), 422);
+  expectStatus(await put(first.id, { filter: null }), 200);
+  expectStatus(await put(first.id, { filter: filterOf(5, 1) }), 200);
 });
 
 test('an invalid filter is refused, and the violation points into it', async () => {
@@ -107,6 +148,9 @@ test('an invalid filter is refused, and the violation points into it', async () 
     [{ field: 3, in: ['x'] }, '/filter/field'],
     [deep, '/filter/all/0/all/0/all/0/all'],
     [{ any: Array.from({ length: 51 }, () => condition) }, '/filter'],
+    // 501 values, and more than 32,768 characters.
+    [{ any: Array.from({ length: 6 }, (_, n) => conditionOf(n === 5 ? 1 : 100)) }, '/filter'],
+    [{ any: Array.from({ length: 4 }, () => conditionOf(20, 'x'.repeat(500))) }, '/filter'],
   ];
   for (const [filter, pointer] of cases) {
     const body = { ...webhookFields, events, filter };
@@ -125,6 +169,8 @@ test('a compiled filter compares as documented, whatever the values contain', as
     list: ['a', 'b'],
     empty: [],
     nested: [{ name: 'x' }, { name: 'y' }],
+    lists: [['a']],
+    mixed: ['x', 2, null],
   };
   const cases: readonly [Filter, boolean][] = [
     [{ field: 'text', in: ['other', payload.text] }, true],
@@ -148,6 +194,15 @@ test('a compiled filter compares as documented, whatever the values contain', as
     [{ field: 'empty', in: ['c'] }, false],
     [{ field: 'empty', not_in: ['c'] }, true],
     [{ field: 'nested.name', in: ['y'] }, true],
+    [{ field: 'nested.name', not_in: ['y'] }, false],
+    [{ field: 'nested.name', not_in: [1, null] }, true],
+    [{ field: 'nested', in: ['x'] }, false],
+    [{ field: 'nested', not_in: ['x'] }, true],
+    [{ field: 'lists', in: ['a'] }, false],
+    [{ field: 'lists', not_in: ['a'] }, true],
+    [{ field: 'mixed', in: [2, 'a'] }, true],
+    [{ field: 'mixed', not_in: ['a', true] }, true],
+    [{ field: 'mixed', not_in: ['a', 2.0] }, false],
     [
       {
         all: [
@@ -168,8 +223,10 @@ test('a compiled filter compares as documented, whatever the values contain', as
     ],
   ];
   for (const [filter, expected] of cases) {
+    const { path, values } = compileFilter(filter);
     const [row] = await sql<{ passes: boolean }[]>`
-      SELECT coalesce(${JSON.stringify(payload)}::text::jsonb @@ ${compileFilter(filter)}::text::jsonpath, false) AS passes`;
+      SELECT coalesce(jsonb_path_match(${JSON.stringify(payload)}::text::jsonb, ${path}::text::jsonpath,
+                                       ${JSON.stringify(values)}::text::jsonb, true), false) AS passes`;
     assert.equal(row?.passes, expected, JSON.stringify(filter));
   }
 });

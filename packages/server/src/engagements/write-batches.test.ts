@@ -16,7 +16,7 @@ interface Call {
 }
 
 /** Batches of notes whose statements end when the test says so. */
-function openBatches() {
+function openBatches(onCommitted: (id: AccountId) => void = () => undefined) {
   const calls: Call[] = [];
   const committed: AccountId[] = [];
   const logged: string[] = [];
@@ -36,7 +36,10 @@ function openBatches() {
           fail: reject,
         });
       }),
-    onCommitted: (id) => committed.push(id),
+    onCommitted: (id) => {
+      committed.push(id);
+      onCommitted(id);
+    },
     log: createLog('info', { write: (line) => void logged.push(line) }),
     subject: 'notes',
   });
@@ -129,6 +132,54 @@ test('a batch has at most 64 writes', async () => {
     open.commit();
   }
   assert.equal((await Promise.all(all)).length, 200);
+});
+
+test('accounts take turns in batches: writes of a busy account do not delay those of others', async () => {
+  const { batches, calls } = openBatches();
+  const [first, second] = [newId<AccountId>(), newId<AccountId>()];
+  const write = async (text: string, accountId: AccountId): Promise<unknown> =>
+    batches.write(note(text, newId(), accountId), never);
+  const all = Array.from({ length: 150 }, async (_, n) => write(`busy ${n}`, account));
+  all.push(write('one', first), ...['two', 'three'].map(async (text) => write(text, second)));
+  await settle();
+  assert.deepEqual(calls[0]?.texts.slice(0, 7), ['busy 0', 'one', 'two', 'busy 1', 'three', 'busy 2', 'busy 3']);
+  assert.equal(calls[0]?.texts.length, 64);
+  for (let n = 0; n < 3; n += 1) {
+    for (const open of calls) open.commit();
+    await settle();
+  }
+  await Promise.all(all);
+});
+
+test('a batch that takes too long is written singly, and only the write that takes too long alone fails', async () => {
+  const { batches, calls } = openBatches();
+  const timedOut = () => Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+  const good = batches.write(note('good'), async () => 'stored singly');
+  const slow = batches.write(note('slow'), async () => Promise.reject(timedOut()));
+  await settle();
+  calls[0]?.fail(timedOut());
+  assert.equal(await good, 'stored singly');
+  await assert.rejects(slow, { code: '57014' });
+});
+
+test('an error of the callback after a commit is logged, and nothing is written again', async () => {
+  const { batches, calls, committed, logged } = openBatches(() => {
+    throw new Error('the callback failed');
+  });
+  const other = newId<AccountId>();
+  const all = [batches.write(note('a'), never), batches.write(note('b', newId(), other), never)];
+  const single = batches.write(note('single'), async () => 'stored singly');
+  await settle();
+  calls[0]?.commit(['single']);
+  assert.deepEqual(await Promise.all([...all, single]), ['stored a', 'stored b', 'stored singly']);
+  await settle();
+  assert.deepEqual(committed, [account, other, account]);
+  assert.equal(logged.join('').match(/could not report that notes were committed/g)?.length, 3);
+  const next = batches.write(note('next'), never);
+  await settle();
+  assert.deepEqual(calls[1]?.texts, ['next']);
+  calls[1]?.commit();
+  await next;
 });
 
 test('a skipped write is made singly, while other batches go on and the next write to its engagement waits', async () => {

@@ -1,6 +1,7 @@
-import { isDatabaseUnavailable } from '../platform/database.ts';
+import { isDatabaseUnavailable, isTimedOut } from '../platform/database.ts';
 import type { AccountId, EngagementId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
+import { FairQueue } from './fair-queue.ts';
 
 /** A write to one engagement: a message, for example. */
 export interface EngagementWrite {
@@ -14,7 +15,7 @@ interface WriteBatchesOptions<Write extends EngagementWrite, Stored> {
    * a row, and must skip a write that is refused or stored already.
    */
   readonly writeBatch: (writes: readonly Write[]) => Promise<ReadonlyMap<EngagementId, Stored>>;
-  /** Called after a commit, once for each account of the batch, with the number of its writes. */
+  /** Called after a commit, once for each account of the batch, with the number of its writes. What it throws is logged. */
   readonly onCommitted: (accountId: AccountId, writes: number) => void;
   readonly log: Log;
   /** What is written, for the log: 'messages', for example. */
@@ -57,6 +58,8 @@ interface PendingWrite<Write extends EngagementWrite, Stored> {
  * The batch decides nothing but "stored": a locked engagement, a refusal and an id that exists already all lead to the single
  * statement. A batch therefore waits for nobody, cannot deadlock, and no write can make the others of its batch fail.
  *
+ * Accounts take turns: while many writes of one account wait, a batch has as many of each other account, if that many wait.
+ *
  * If the connection is lost, all writes of the batch fail alike, and it is unknown whether they were stored.
  */
 export class WriteBatches<Write extends EngagementWrite, Stored> {
@@ -64,7 +67,7 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
   /** The last unsettled write of each engagement. */
   readonly #last = new Map<EngagementId, PendingWrite<Write, Stored>>();
   /** The writes that the next batch may contain, one per engagement. */
-  readonly #ready: PendingWrite<Write, Stored>[] = [];
+  readonly #ready = new FairQueue<AccountId, PendingWrite<Write, Stored>>();
   #unsettled = 0;
   #batches = 0;
   #isScheduled = false;
@@ -84,7 +87,7 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
       const previous = this.#last.get(write.engagementId);
       this.#last.set(write.engagementId, pending);
       this.#unsettled += 1;
-      if (previous === undefined) this.#ready.push(pending);
+      if (previous === undefined) this.#ready.push(write.accountId, pending);
       else previous.next = pending;
       this.#schedule();
     });
@@ -98,8 +101,8 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
 
   /** Requests that were read from the network together go into the same batch. */
   #schedule(): void {
-    if (this.#isScheduled || this.#batches >= maxBatchesAtOnce || this.#ready.length === 0) return;
-    if (this.#batches > 0 && this.#ready.length < largeBatchSize) {
+    if (this.#isScheduled || this.#batches >= maxBatchesAtOnce || this.#ready.size === 0) return;
+    if (this.#batches > 0 && this.#ready.size < largeBatchSize) {
       this.#slowBatch ??= setTimeout(() => this.#start(), slowBatchMs).unref();
       return;
     }
@@ -113,8 +116,8 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
   #start(): void {
     if (this.#slowBatch !== null) clearTimeout(this.#slowBatch);
     this.#slowBatch = null;
-    while (this.#batches < maxBatchesAtOnce && this.#ready.length > 0) {
-      const batch = this.#ready.splice(0, maxBatchSize).filter((pending) => !this.#rejectIfLate(pending));
+    while (this.#batches < maxBatchesAtOnce && this.#ready.size > 0) {
+      const batch = this.#ready.take(maxBatchSize).filter((pending) => !this.#rejectIfLate(pending));
       if (batch.length > 0) void this.#run(batch);
     }
   }
@@ -128,12 +131,13 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
 
   async #run(batch: readonly PendingWrite<Write, Stored>[]): Promise<void> {
     this.#batches += 1;
+    let stored: ReadonlyMap<EngagementId, Stored> | null = null;
     try {
-      const stored = await this.#options.writeBatch(batch.map(({ write }) => write));
-      this.#conclude(batch, stored);
+      stored = await this.#options.writeBatch(batch.map(({ write }) => write));
     } catch (error) {
       this.#recover(batch, error);
     }
+    if (stored !== null) this.#conclude(batch, stored);
     this.#batches -= 1;
     this.#start();
   }
@@ -150,12 +154,22 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
         this.#settle(pending);
       }
     }
-    for (const [accountId, writes] of written) this.#options.onCommitted(accountId, writes);
+    for (const [accountId, writes] of written) this.#reportCommitted(accountId, writes);
   }
 
-  /** After a fault of ours, nothing was stored. Each write is made alone, so that only the faulty one fails. */
+  /** The writes are stored: an error of the callback must not change what becomes of them. */
+  #reportCommitted(accountId: AccountId, writes: number): void {
+    const { onCommitted, log, subject } = this.#options;
+    try {
+      onCommitted(accountId, writes);
+    } catch (error) {
+      log.error({ err: error }, `could not report that ${subject} were committed`);
+    }
+  }
+
+  /** After a fault of ours, or if it took too long, nothing was stored. Each write is made alone, so that only the faulty one fails. */
   #recover(batch: readonly PendingWrite<Write, Stored>[], error: unknown): void {
-    if (!isDatabaseUnavailable(error)) {
+    if (!isDatabaseUnavailable(error) || isTimedOut(error)) {
       this.#options.log.error({ err: error, writes: batch.length }, `a batch of ${this.#options.subject} failed`);
       for (const pending of batch) void this.#writeSingly(pending);
       return;
@@ -167,21 +181,22 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
   }
 
   async #writeSingly(pending: PendingWrite<Write, Stored>): Promise<void> {
+    let stored: Stored | null = null;
     try {
-      const stored = await pending.singly();
+      stored = await pending.singly();
       pending.resolve(stored);
-      if (stored !== null) this.#options.onCommitted(pending.write.accountId, 1);
     } catch (error) {
       pending.reject(error);
     }
+    if (stored !== null) this.#reportCommitted(pending.write.accountId, 1);
     this.#settle(pending);
     this.#schedule();
   }
 
   /** The next write to the same engagement may be written. */
-  #settle({ write: { engagementId }, next }: PendingWrite<Write, Stored>): void {
+  #settle({ write: { accountId, engagementId }, next }: PendingWrite<Write, Stored>): void {
     if (next === null) this.#last.delete(engagementId);
-    else this.#ready.push(next);
+    else this.#ready.push(accountId, next);
     this.#unsettled -= 1;
     if (this.#unsettled === 0) this.#whenSettled?.();
   }

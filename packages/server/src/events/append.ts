@@ -5,7 +5,7 @@ import { currentTraceparent } from '../platform/trace.ts';
 import type { EventFields, EventType, OnDemandType, WebhookEventType } from './catalogue.ts';
 import { keepSecret, type EventSecret } from './event-secrets.ts';
 import { makeEvent } from './make-event.ts';
-import { attacherSeesSite, isCovered, otherStatus, passesFilter } from './subscribers.ts';
+import { attacherSeesSite, isCovered, isFiltered, otherStatus, passesFilter } from './subscribers.ts';
 
 /**
  * Appends events to the log: the only code that does. An event is appended in the transaction of the change it reports; an
@@ -72,7 +72,8 @@ function placeEvents(sql: Sql, events: Piece, isTraced = false): Piece {
   const traceparent = isTraced ? traceColumn(sql) : nothing(sql);
   return sql`
          placed AS MATERIALIZED (
-           SELECT e.*, CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('events_seq_seq') END AS seq, ${position(sql)} AS xid
+           SELECT e.*, CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('events_seq_seq') END AS seq, ${position(sql)} AS xid,
+                  CASE WHEN ${isFiltered(sql)} THEN e.payload::jsonb END AS fields
              FROM (${events}) AS e),
          appended AS (
            INSERT INTO events (${columns(sql)}, seq, xid ${traceparent})

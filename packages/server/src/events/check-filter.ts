@@ -1,6 +1,6 @@
 import type { Violation } from '../platform/errors.ts';
 import { eventTypes, type EventType } from './catalogue.ts';
-import { filterLimits as limits } from './filter.ts';
+import { excessOf, filterLimits as limits, maxFilterSize, type Filter } from './filter.ts';
 import { schemaOf } from './make-event.ts';
 
 /** Path of a field: names in lower case, separated by dots. */
@@ -11,12 +11,15 @@ export function filterViolations(filter: unknown, events: unknown): Violation[] 
   if (typeof filter !== 'object' || filter === null) return [];
   const checker = new Checker(Array.isArray(events) ? events : []);
   checker.check(filter, '/filter', 1);
-  return checker.violations;
+  if (checker.violations.length > 0) return checker.violations;
+  const excess = excessOf(filter as Filter);
+  return excess === null ? [] : [{ attribute: '/filter', detail: excess }];
 }
 
 class Checker {
   readonly violations: Violation[] = [];
   readonly #events: readonly unknown[];
+  /** Checking ends beyond the limit: the body of a request may have a million characters. */
   #conditions = 0;
 
   constructor(events: readonly unknown[]) {
@@ -41,7 +44,7 @@ class Checker {
     if (depth === limits.depth) return this.#fail(at, `must not be nested deeper than ${limits.depth} levels`);
     if (!Array.isArray(filters) || filters.length === 0) return this.#fail(at, 'must be a list of filters, not empty');
     for (const [index, filter] of filters.entries()) {
-      if (this.#conditions > limits.conditions) return undefined;
+      if (this.#conditions > maxFilterSize.conditions) return undefined;
       this.check(filter, `${at}/${index}`, depth + 1);
     }
     return undefined;
@@ -49,8 +52,6 @@ class Checker {
 
   #checkField(field: unknown, at: string): void {
     this.#conditions += 1;
-    if (this.#conditions === limits.conditions + 1)
-      return this.#fail('/filter', `must not have more than ${limits.conditions} conditions`);
     if (typeof field !== 'string' || field.length > limits.fieldLength || !field.split('.').every(isFieldName))
       return this.#fail(at, 'must be the path of a field, such as ticket.site_id');
     const types = this.#events.filter((type): type is EventType => eventTypes.includes(type as EventType));
@@ -61,8 +62,8 @@ class Checker {
   }
 
   #checkValues(values: unknown, at: string): void {
-    if (!Array.isArray(values) || values.length === 0 || values.length > limits.values)
-      return this.#fail(at, `must be a list of 1 to ${limits.values} values`);
+    if (!Array.isArray(values) || values.length === 0 || values.length > limits.valuesOfCondition)
+      return this.#fail(at, `must be a list of 1 to ${limits.valuesOfCondition} values`);
     for (const [index, value] of (values as unknown[]).entries()) {
       if (typeof value === 'object' && value !== null)
         this.#fail(`${at}/${index}`, 'must be a string, number, boolean or null');

@@ -315,6 +315,13 @@ export function isReadOnly(error: unknown): boolean {
   return code === '25006' || (code === '0A000' && error instanceof Error && error.message.includes('recovery'));
 }
 
+const timedOut = '57014'; // query_canceled, by our own statement_timeout
+
+/** Whether PostgreSQL has ended the statement because it took too long. Nothing of it was stored. */
+export function isTimedOut(error: unknown): boolean {
+  return databaseErrorCode(error) === timedOut;
+}
+
 const unavailable = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
@@ -332,7 +339,7 @@ const unavailable = new Set([
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
-  '57014', // query_canceled, by our own statement_timeout
+  timedOut,
   ...lostRace,
   ...outOfRoom,
 ]);

@@ -190,27 +190,42 @@ export class Turns {
     const began = performance.now();
     const { tracer = null } = this.#options;
     const span = tracer === null ? null : beginTurnSpan(tracer, slot.accountId, jobs);
+    let outcome: TurnOutcome | null = null;
     try {
-      const outcome = await takeTurn(this.#options, slot.accountId, cached, span?.jobs ?? jobs);
-      span?.end();
-      slot.clockRetries = 0;
-      const { visits } = outcome;
-      this.#options.onTurn?.({ seconds: (performance.now() - began) / 1000, orders: jobs.length, visits });
-      this.#conclude(slot, cached, outcome);
+      outcome = await takeTurn(this.#options, slot.accountId, cached, span?.jobs ?? jobs);
     } catch (error) {
       span?.end(databaseErrorCode(error) ?? (error instanceof Error ? error.name : 'unknown'));
       await this.#recover(slot, jobs, error);
     }
+    if (outcome === null) return;
+    span?.end();
+    this.#conclude(slot, cached, outcome);
+    const { visits } = outcome;
+    const seconds = (performance.now() - began) / 1000;
+    this.#report(() => this.#options.onTurn?.({ seconds, orders: jobs.length, visits }));
   }
 
+  /** The turn is committed. */
   #conclude(slot: BoardSlot, before: CachedBoard | null, outcome: TurnOutcome): void {
+    const { accountId } = slot;
     const { cached, answers, dueInMs, moved, isWritten } = outcome;
+    slot.clockRetries = 0;
     slot.cached = cached ?? before;
     this.#setWeight(slot, slot.cached === null ? 0 : weightOf(slot.cached.board));
-    if (moved !== null) this.#options.onMoved(slot.accountId, moved);
-    if (isWritten) this.#options.onWritten?.(slot.accountId, moved !== null);
+    // Before the answers: whoever is answered reads what has changed.
+    if (moved !== null) this.#report(() => this.#options.onMoved(accountId, moved));
+    if (isWritten) this.#report(() => this.#options.onWritten?.(accountId, moved !== null));
     if (cached !== null) this.#setTimer(slot, dueInMs);
     for (const answer of answers) answer();
+  }
+
+  /** Calls back after a commit. An error of the callback must neither repeat the turn nor keep its orders from being answered. */
+  #report(callBack: () => void): void {
+    try {
+      callBack();
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'could not report a committed turn');
+    }
   }
 
   /**

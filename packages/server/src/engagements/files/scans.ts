@@ -58,14 +58,11 @@ export class Scans {
 
   async #scan({ id, engagement_id: engagementId, scan_attempts: attempts }: DueFile): Promise<void> {
     const { sql, fileStore, log, onResult, onScan } = this.#options;
+    let verdict: Verdict;
+    let accountId: AccountId | null;
     try {
-      const verdict = await this.#verdictOn(id);
-      const accountId = await settleScan(sql, fileStore, { id, engagementId, result: verdict.result });
-      if (accountId === null) return;
-      onResult(accountId);
-      onScan(verdict.result);
-      if (verdict.result === 'infected')
-        log.warn({ file_id: id, signature: verdict.signature }, 'an uploaded file is infected');
+      verdict = await this.#verdictOn(id);
+      accountId = await settleScan(sql, fileStore, { id, engagementId, result: verdict.result });
     } catch (error) {
       const isStopped = this.#stopped.signal.aborted;
       if (!isStopped) {
@@ -74,7 +71,14 @@ export class Scans {
         log.warn({ file_id: id, attempts, ...reason }, 'could not scan a file; the scan will be retried');
       }
       await this.#postpone(id, isStopped ? 0 : retryMs(attempts));
+      return;
     }
+    // The result is committed: an error from here on is not a failed scan.
+    if (accountId === null) return;
+    onResult(accountId);
+    onScan(verdict.result);
+    if (verdict.result === 'infected')
+      log.warn({ file_id: id, signature: verdict.signature }, 'an uploaded file is infected');
   }
 
   async #verdictOn(id: FileId): Promise<Verdict> {

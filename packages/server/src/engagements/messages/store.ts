@@ -1,7 +1,7 @@
 import { appendEvents } from '../../events/append.ts';
 import { payloadSql } from '../../events/payload-sql.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
-import { piece, type Sql } from '../../platform/database.ts';
+import { inTransaction, piece, type Sql } from '../../platform/database.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
 import { smsOfMessages } from '../sms/sms-of-message.ts';
 import { takesPartUntilCommit } from '../taking-part.ts';
@@ -57,12 +57,37 @@ export interface NewMessage {
 }
 
 /**
- * Writes the message and its event in one statement. The statement locks the engagement's row first, so the engagement is active
- * and the sender takes part, even if it ends or is transferred concurrently. `null`: the engagement has ended, the sender does not
- * take part, the option was not offered, or a file cannot be sent. If the id exists already, the statement fails with a unique violation.
+ * Locks the engagement, and then writes the message and its event in one statement. `null`: the engagement has ended, the sender does
+ * not take part, the option was not offered, or a file cannot be sent. If the id exists already, the statement fails with a unique violation.
  */
-export async function putMessage(sql: Sql, message: NewMessage): Promise<MessageRow | null> {
-  const { accountId, engagementId, id, from, type, content, chosen, files } = message;
+export async function putMessage(pool: Sql, message: NewMessage): Promise<MessageRow | null> {
+  return inTransaction(pool, async (sql, finish) => {
+    if (!(await lockForMessage(sql, message))) return null;
+    const writing = writeMessage(sql, message);
+    await finish([writing]);
+    return writing;
+  });
+}
+
+/**
+ * Locks the engagement in which the message may be written, with all that this depends on, until the transaction ends. This may wait, so
+ * it is not part of the statement that writes the event: that one must see webhooks that were registered meanwhile (D8.12).
+ */
+async function lockForMessage(sql: Sql, message: NewMessage): Promise<boolean> {
+  const { accountId, engagementId, from, chosen, files } = message;
+  const rows = await sql`
+    SELECT 1
+      FROM engagements e
+     WHERE e.id = ${engagementId} AND e.account_id = ${accountId}
+       AND ${from.kind === 'visitor' || from.kind === 'operator' ? takesPartUntilCommit(sql, from) : isActive(sql)}
+       ${chosen === null ? noCondition(sql) : sql`AND ${wasOffered(sql, message, chosen)}`}
+       ${files === null ? noCondition(sql) : sql`AND ${areClean(sql, message, files.ids)}`}
+       FOR NO KEY UPDATE`;
+  return rows.length > 0;
+}
+
+async function writeMessage(sql: Sql, message: NewMessage): Promise<MessageRow | null> {
+  const { accountId, engagementId, id, from, type, content, files } = message;
   const isChat = from.kind === 'visitor' || from.kind === 'operator';
   const target: Side = from.kind === 'operator' ? 'visitor' : 'operator';
   const { counted, hadEarlier } = counting[isChat ? target : 'none'];
@@ -70,10 +95,7 @@ export async function putMessage(sql: Sql, message: NewMessage): Promise<Message
     WITH engaged AS (
            UPDATE engagements e
               SET ${counted(sql)}
-            WHERE e.id = ${engagementId} AND e.account_id = ${accountId}
-              AND ${isChat ? takesPartUntilCommit(sql, from) : isActive(sql)}
-              ${chosen === null ? noCondition(sql) : sql`AND ${wasOffered(sql, message, chosen)}`}
-              ${files === null ? noCondition(sql) : sql`AND ${areClean(sql, message, files.ids)}`}
+            WHERE e.id = ${engagementId}
            RETURNING sub_engagement_id AS sub_id, site_id, visitor_id, operator_id, ticket_id, request_id, heard_by,
                      ${hadEarlier(sql)} AS undelivered, ${newId()}::uuid AS event_id,
                      date_trunc('milliseconds', clock_timestamp()) AS at),
@@ -207,7 +229,24 @@ export interface Acknowledgement {
  * Marks the message as delivered and appends the status event, once. `null`: the message was acknowledged before, or the caller is not
  * its recipient.
  */
-export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id, by }: Acknowledgement) {
+export async function acknowledgeMessage(pool: Sql, acknowledgement: Acknowledgement): Promise<MessageRow | null> {
+  const { accountId, engagementId, by } = acknowledgement;
+  return inTransaction(pool, async (sql, finish) => {
+    // A statement of its own, as in `putMessage`.
+    const engaged = await sql`
+      SELECT 1 FROM engagements e
+       WHERE e.id = ${engagementId} AND e.account_id = ${accountId}
+         AND ${by === 'carrier' ? sql`true` : takesPartUntilCommit(sql, by)}
+         FOR NO KEY UPDATE`;
+    if (engaged.length === 0) return null;
+    const writing = writeAcknowledgement(sql, acknowledgement);
+    await finish([writing]);
+    return writing;
+  });
+}
+
+/** The engagement is locked. */
+async function writeAcknowledgement(sql: Sql, { engagementId, id, by }: Acknowledgement): Promise<MessageRow | null> {
   const side: Side = by === 'carrier' ? 'visitor' : by.kind;
   const sender: Side = side === 'visitor' ? 'operator' : 'visitor';
   const unread = undelivered[side](sql);
@@ -216,8 +255,7 @@ export async function acknowledgeMessage(sql: Sql, { accountId, engagementId, id
            SELECT e.id AS engaged_id, e.site_id, e.visitor_id, e.operator_id, e.ticket_id, e.request_id, ${newId()}::uuid AS event_id,
                   CASE WHEN e.ended_at IS NULL THEN e.heard_by END AS heard_by
              FROM engagements e
-            WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${by === 'carrier' ? sql`true` : takesPartUntilCommit(sql, by)}
-              FOR NO KEY UPDATE),
+            WHERE e.id = ${engagementId}),
          delivered AS (
            UPDATE chat_messages
               SET status = 'delivered', delivered_at = date_trunc('milliseconds', clock_timestamp())

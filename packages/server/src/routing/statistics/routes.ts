@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { operatorOf } from '../../identity/access.ts';
 import { parseBrackets } from '../../platform/bracket-query.ts';
-import { databaseErrorCode, type Sql } from '../../platform/database.ts';
+import { isTimedOut, type Sql } from '../../platform/database.ts';
 import { invalid } from '../../platform/errors.ts';
 import { rendered, type App } from '../../platform/http.ts';
 import type { SiteId } from '../../platform/ids.ts';
@@ -127,7 +127,7 @@ export function statisticsRoutes(app: App, sql: Sql): void {
 
 /** PostgreSQL cancels a statement that exceeds `statement_timeout`. Retrying it would not help, so the answer is 422. */
 function refuseSlow(error: unknown): never {
-  if (databaseErrorCode(error) !== '57014') throw error;
+  if (!isTimedOut(error)) throw error;
   throw invalid([{ attribute: '', detail: `takes too long. ${askForLess}` }]);
 }
 

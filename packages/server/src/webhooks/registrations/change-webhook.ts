@@ -1,15 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import { addressComplaint, type WebhookId } from '../../events/attach-webhooks.ts';
 import { destinationFor } from '../../events/destination.ts';
+import { excessOfAll } from '../../events/filter.ts';
 import { accountOf, operatorOf } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { lockAccount } from '../../identity/lock-account.ts';
 import type { Seal, Sealer } from '../../identity/sealer.ts';
 import type { AddressGuard } from '../../platform/address-guard.ts';
-import { inTransaction } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import { ifMatch, preconditionFailed } from '../../platform/etag.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId, type AccountId } from '../../platform/ids.ts';
 import { channelOf } from '../channels/channels.ts';
 import { newSecret, purposeOfCredentials, purposeOfSecret } from '../channels/webhook-secret.ts';
 import { reportWebhooks } from '../report-webhooks.ts';
@@ -22,6 +23,7 @@ import {
   insertWebhook,
   markDeleted,
   noteOnDemand,
+  otherFilters,
   takeOver,
   updateWebhook,
 } from './store.ts';
@@ -56,6 +58,7 @@ export async function createWebhook(
   const row = await inTransaction(request.sql, async (sql) => {
     await lockAccount(sql, accountId);
     refuseOverLimit(await countRegistered(sql, reachOf(request)));
+    await refuseLargeFilters(sql, { accountId, id, filter: webhook.filter });
     const destinationId = await destinationFor(sql, accountId, webhook.url);
     const { operatorId: registeredBy } = operatorOf(request);
     const inserted = await insertWebhook(
@@ -90,6 +93,18 @@ function refuseOverLimit({ all, unseen }: { readonly all: number; readonly unsee
   );
 }
 
+interface NewFilter extends Pick<WebhookRow, 'filter'> {
+  readonly accountId: AccountId;
+  readonly id: WebhookId;
+}
+
+/** Refuses a filter that, with those of the account's other webhooks, would be too large. The account is locked. */
+async function refuseLargeFilters(sql: Sql, { accountId, id, filter }: NewFilter): Promise<void> {
+  if (filter === null) return;
+  const detail = excessOfAll([filter, ...(await otherFilters(sql, accountId, id))]);
+  if (detail !== null) throw invalid([{ attribute: '/filter', detail }]);
+}
+
 /**
  * Changes a webhook. If it covers no site, because its registrar or the operator who set its URL has lost the role or was
  * disabled, the caller takes it over: they become the operator who set the URL and, if that is not enough, the registrar.
@@ -114,6 +129,9 @@ export async function changeWebhook(
       keepsSites ? given : { ...given, site_ids: namedSites(request, given.site_ids ?? null) },
       current,
     );
+    // Filters from before there were these limits stay in force.
+    if (JSON.stringify(webhook.filter) !== JSON.stringify(current.filter))
+      await refuseLargeFilters(sql, { accountId, id, filter: webhook.filter });
     const hasNewUrl = webhook.url !== current.url;
     if (hasNewUrl && current.is_sample) throw invalid([{ attribute: '/url', detail: sampleUrlIsFixed }]);
     const destinationId = await destinationFor(sql, accountId, webhook.url);

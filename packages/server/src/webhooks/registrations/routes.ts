@@ -1,6 +1,7 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { eventTypes } from '../../events/catalogue.ts';
+import { awaitEarlierWriters } from '../../events/earlier-writers.ts';
 import type { Sealer } from '../../identity/sealer.ts';
 import type { AddressGuard } from '../../platform/address-guard.ts';
 import { etag } from '../../platform/etag.ts';
@@ -89,6 +90,7 @@ function registrationRoutes(app: App, { guard, sealer }: RegistrationDependencie
         response: { 201: newWebhookOutput },
       },
       preHandler: async (request) => refuseAddress(guard, request.body.url),
+      onSend: answerAfterEarlierWriters,
     },
     async (request, reply) => {
       const { row, secret } = await createWebhook(request, sealer, request.body);
@@ -124,6 +126,7 @@ function singleRoutes(app: App, { guard, sealer }: RegistrationDependencies): vo
         response: { 200: webhookOutput },
       },
       preHandler: async (request) => refuseNewAddress(request, guard, request.params.webhook_id, request.body.url),
+      onSend: answerAfterEarlierWriters,
     },
     async (request, reply) =>
       tagged(reply, await changeWebhook(request, sealer, request.params.webhook_id, request.body)),
@@ -190,6 +193,12 @@ function actionRoutes(app: App, { sealer }: RegistrationDependencies): void {
       return sent;
     },
   );
+}
+
+/** D8.12: every event that commits after the answer is sent to the webhook as it is now. The change is committed. */
+async function answerAfterEarlierWriters<T>(request: FastifyRequest, reply: FastifyReply, payload: T): Promise<T> {
+  if (reply.statusCode < 300) await awaitEarlierWriters(request.sql);
+  return payload;
 }
 
 function tagged(reply: FastifyReply, row: WebhookRow): WebhookRow {

@@ -1,7 +1,7 @@
 import type { WebhookId } from '../../events/attach-webhooks.ts';
 import { onDemandTypes, type EventType } from '../../events/catalogue.ts';
 import type { DestinationId } from '../../events/destination.ts';
-import { compileFilter, type Filter } from '../../events/filter.ts';
+import { compileFilter, type CompiledFilter, type Filter } from '../../events/filter.ts';
 import { loggedTypes } from '../../events/subscribers.ts';
 import type { Piece, Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
@@ -123,14 +123,16 @@ export async function insertWebhook(
   const { url, method, headers, events, site_ids, description, ordering, enabled, filter } = webhook;
   const isSample = registeredBy === 'sample data';
   const registrar = isSample ? null : registeredBy;
+  const { path, values } = compiledOf(filter);
   const [row] = await sql<WebhookRow[]>`
     INSERT INTO webhooks (id, account_id, destination_id, url, method, headers, events, hears, site_ids, description,
                           ordering, secret, credentials, enabled, disabled_because, disabled_at, registered_by, url_set_by, is_sample,
-                          filter, filter_path)
+                          filter, filter_path, filter_values)
     VALUES (${id}, ${accountId}, ${destinationId}, ${url}, ${method}, ${JSON.stringify(headers ?? {})}::text::json,
             ${events}, ${loggedTypes(events)}, ${site_ids}::uuid[], ${description},
             ${ordering}, ${secret}, ${credentials}, ${enabled}, ${enabled ? null : 'asked'}, ${enabled ? null : sql`now()`},
-            ${registrar}, ${registrar}, ${isSample}, ${jsonOf(filter)}::text::json, ${pathOf(filter)}::text::jsonpath)
+            ${registrar}, ${registrar}, ${isSample}, ${jsonOf(filter)}::text::json,
+            ${path}::text::jsonpath, ${JSON.stringify(values)}::text::jsonb)
     RETURNING ${columns(sql)}`;
   if (row === undefined) throw new Error('INSERT returned no webhook');
   return row;
@@ -151,6 +153,7 @@ export async function updateWebhook(
   { isSigned, credentials, ...webhook }: WebhookSettings & ChangedSecrets,
 ): Promise<WebhookRow> {
   const { url, method, headers, events, site_ids, description, ordering, enabled, filter } = webhook;
+  const { path, values } = compiledOf(filter);
   const [row] = await sql<WebhookRow[]>`
     UPDATE webhooks
        SET destination_id = ${destinationId}, url = ${url}, method = ${method},
@@ -165,7 +168,8 @@ export async function updateWebhook(
            old_secret = CASE WHEN ${isSigned} THEN old_secret END,
            old_secret_until = CASE WHEN ${isSigned} THEN old_secret_until END,
            credentials = ${credentials === 'as before' ? sql`credentials` : credentials},
-           filter = ${jsonOf(filter)}::text::json, filter_path = ${pathOf(filter)}::text::jsonpath,
+           filter = ${jsonOf(filter)}::text::json, filter_path = ${path}::text::jsonpath,
+           filter_values = ${JSON.stringify(values)}::text::jsonb,
            version = version + 1, updated_at = now()
      WHERE id = ${id}
     RETURNING ${columns(sql)}`;
@@ -177,8 +181,16 @@ function jsonOf(filter: Filter | null): string | null {
   return filter === null ? null : JSON.stringify(filter);
 }
 
-function pathOf(filter: Filter | null): string | null {
-  return filter === null ? null : compileFilter(filter);
+function compiledOf(filter: Filter | null): { readonly path: string | null; readonly values: CompiledFilter['values'] } {
+  return filter === null ? { path: null, values: {} } : compileFilter(filter);
+}
+
+/** The filters of the account's other webhooks. They change only while the account is locked. */
+export async function otherFilters(sql: Sql, accountId: AccountId, id: WebhookId): Promise<Filter[]> {
+  const rows = await sql<{ filter: Filter }[]>`
+    SELECT filter FROM webhooks
+     WHERE account_id = ${accountId} AND side IS NULL AND deleted_at IS NULL AND filter IS NOT NULL AND id <> ${id}`;
+  return rows.map(({ filter }) => filter);
 }
 
 /**

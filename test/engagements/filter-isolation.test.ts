@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { say, type Engaged } from '../support/chat.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { openEngagements } from '../support/ordered-load.ts';
+import { startTestServer, type Json } from '../support/server.ts';
+import { leaseElsewhere, makeWebhook } from '../support/webhooks.ts';
+import { expectStatus } from '../support/world.ts';
+
+/** Filters run in the statement that writes the messages of all accounts. Here one account has the most expensive ones that it may have. */
+
+const server = await forThisFile(startTestServer());
+await leaseElsewhere(server);
+
+const isLong = process.env['PROVE'] !== undefined;
+const rounds = isLong ? 7 : 3;
+const messagesPerRound = isLong ? 200 : 50;
+/** Conversations of the account with filters, and of the one without; both send as fast as they are answered. */
+const flooding = 16;
+/** On a quiet machine 1.2; a busy one needs room for noise. Without limits it was in the hundreds. */
+const mostSlower = 2;
+
+const options = Array.from({ length: 100 }, () => ({ text: randomUUID(), value: randomUUID() }));
+const cases: readonly { readonly name: string; readonly field: string; readonly message: Json }[] = [
+  { name: 'messages', field: 'message.id', message: 'Hello' },
+  {
+    name: 'response cards with 100 options',
+    field: 'message.attachment.options.value',
+    message: { content: 'Which?', attachment: { type: 'single_choice', options } },
+  },
+];
+
+/** Ten webhooks whose filters reach the limits of an account; no event passes, so all values are compared. */
+async function addFilters({ own }: Engaged, field: string): Promise<void> {
+  for (let n = 0; n < 10; n += 1) {
+    const values = () => Array.from({ length: 20 }, () => randomUUID());
+    const filter = { any: Array.from({ length: 5 }, () => ({ field, in: values() })) };
+    await makeWebhook(server, own, { events: ['engagement.chat.message'], filter });
+  }
+}
+
+/** Milliseconds that each message of an uninvolved conversation took while the others flooded. */
+async function measure(chat: Engaged, attackers: readonly Engaged[], message: Json): Promise<number[]> {
+  const over = new AbortController();
+  const flood = attackers.map(async (each) => {
+    while (!over.signal.aborted) expectStatus(await say(each, each.operator, message), 200);
+  });
+  const tookMs: number[] = [];
+  while (tookMs.length < messagesPerRound) {
+    const began = performance.now();
+    expectStatus(await say(chat, chat.visitor, 'Hello'), 200);
+    tookMs.push(performance.now() - began);
+    await pause(5);
+  }
+  over.abort();
+  await Promise.all(flood);
+  return tookMs;
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
+}
+
+/** The median of the rounds, because a pause of the machine spoils one of them. */
+function typical(perRound: readonly (readonly number[])[], share: number): number {
+  return quantile(
+    perRound.map((round) => quantile(round, share)),
+    0.5,
+  );
+}
+
+for (const { name, field, message } of cases)
+  test(`the most expensive filters of one account do not slow down another account: ${name}`, async () => {
+    const [chat] = await openEngagements(server, 1);
+    const [plain, filtered] = [await openEngagements(server, flooding), await openEngagements(server, flooding)];
+    assert.ok(chat && filtered[0]);
+    await addFilters(filtered[0], field);
+    const took = { plain: [] as number[][], filtered: [] as number[][] };
+    await measure(chat, filtered, message);
+    // In turn, so that other work of the machine slows down both.
+    for (let round = 0; round < rounds; round += 1) {
+      took.plain.push(await measure(chat, plain, message));
+      took.filtered.push(await measure(chat, filtered, message));
+    }
+    for (const share of [0.5, 0.99]) {
+      const [before, after] = [typical(took.plain, share), typical(took.filtered, share)];
+      const shown = `${name}: p${share * 100} ${before.toFixed(1)} ms without filters, ${after.toFixed(1)} ms with`;
+      if (isLong) console.log(shown);
+      assert.ok(after / before <= mostSlower, shown);
+    }
+  });
