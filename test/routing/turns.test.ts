@@ -4,6 +4,7 @@ import pino from 'pino';
 import type { AccountId, OperatorId } from '../../packages/server/src/platform/ids.ts';
 import { connect } from '../../packages/server/src/platform/database.ts';
 import { mediaSet } from '../../packages/server/src/routing/board/structures/media.ts';
+import { dueAccounts } from '../../packages/server/src/routing/turn-store.ts';
 import { Turns } from '../../packages/server/src/routing/turns.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
@@ -227,4 +228,19 @@ test('a turn that only catches up with another process sends no hint', async () 
     },
     { onWritten: (_id, isHinted) => written.push(isHinted) },
   );
+});
+
+test('processes that poll for due accounts choose different ones', async () => {
+  const { sql } = server.database;
+  const rolledBack = sql.begin(async (own) => {
+    await own`
+      INSERT INTO accounts (id, name, next_due_at)
+      SELECT gen_random_uuid(), 'due', now() - n * interval '1 second' FROM generate_series(1, 3000) AS n`;
+    const [one, other] = [new Set(await dueAccounts(own, 100)), new Set(await dueAccounts(own, 100))];
+    assert.deepEqual([one.size, other.size], [100, 100]);
+    // About ten of the thousand that are due for the longest time are chosen by both.
+    assert.ok(one.intersection(other).size < 50, `${one.intersection(other).size} of 100 are the same`);
+    throw new Error('rolled back');
+  });
+  await assert.rejects(rolledBack, /rolled back/);
 });

@@ -92,8 +92,8 @@ export class Feeds {
   }
 
   /**
-   * The follower of the account. For a reader who resumes, the follower has read the log up to now, so that the reader is sent
-   * nothing twice.
+   * The follower of the account, for `serve` or `leave`: until then it does not stop. For a reader who resumes, the follower has read the
+   * log up to now, so that the reader is sent nothing twice.
    */
   async prepare(accountId: AccountId, lastId: string | null): Promise<Follower> {
     const follower = await this.#follower(accountId);
@@ -102,17 +102,23 @@ export class Feeds {
     return follower;
   }
 
+  /** Gives up a follower that was prepared and is not served. */
+  leave(follower: Follower): void {
+    follower.joining -= 1;
+    this.#stopIfUnused(follower);
+  }
+
   /** Sends missed items, then live ones, until the reader disconnects. The response headers must have been written. */
   async serve(follower: Follower, { response, caller, header, lastId }: FeedRequest): Promise<void> {
     const { accountId } = follower;
     const stream = new Stream(response, header, caller, () => this.#deps.onDropped());
     const open = { stream, follower, heartbeatGroup: (this.#opened += 1) % heartbeatSec };
+    if (stream.closed) return this.leave(follower);
     follower.joining -= 1;
-    if (stream.closed) return this.#stopIfUnused(follower);
     const upTo = follower.position;
     await this.#register(open);
     // The permissions of the caller may have changed before the feed was registered.
-    await this.#recheckOne(stream, follower);
+    await this.#recheckChanged(stream, follower);
     const from = lastId === null ? null : positionOf(lastId);
     const resumed = from !== null && (await this.#resume(open, accountId, { from, upTo }));
     const id = idOf(upTo);
@@ -194,19 +200,28 @@ export class Feeds {
 
   #recheck(concerns: (stream: Stream) => boolean): void {
     for (const { stream, follower } of this.#open.values())
-      if (concerns(stream)) void this.#recheckOne(stream, follower);
+      if (concerns(stream)) void this.#recheckChanged(stream, follower);
   }
 
-  /** Authenticates again: the token may have ended or have other sites. Until this is decided, no reader of the account is sent anything. */
-  async #recheckOne(stream: Stream, follower: Follower): Promise<void> {
+  /** The roles of the caller may have changed. If they cannot be read, the reader must not be sent anything: they reconnect. */
+  async #recheckChanged(stream: Stream, follower: Follower): Promise<void> {
+    if (!(await this.#recheckOne(stream, follower))) stream.close();
+  }
+
+  /**
+   * Authenticates again: the token may have ended or have other sites. Until this is decided, no reader of the account is sent anything.
+   * Returns false if the database is unavailable.
+   */
+  async #recheckOne(stream: Stream, follower: Follower): Promise<boolean> {
     try {
       const result = this.#deps.authenticator.authenticate(stream.header);
       const caller = result instanceof Promise ? await follower.postponeUntil(result) : result;
-      if (caller === stream.caller || stream.closed) return;
-      follower.changeCaller(stream, caller);
+      if (caller !== stream.caller && !stream.closed) follower.changeCaller(stream, caller);
     } catch (error) {
-      if (!isDatabaseUnavailable(error)) stream.close();
+      if (isDatabaseUnavailable(error)) return false;
+      stream.close();
     }
+    return true;
   }
 
   /** Keeps connections open, and sends the current id, so that a reader without items can resume from here. */

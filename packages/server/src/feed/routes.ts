@@ -72,6 +72,8 @@ export function feedRoutes(app: App, { feeds, admission, holder, directory, log 
       };
       const crossOrigin = await crossOriginHeaders(directory, request);
       const follower = await feeds.prepare(accountOf(request), lastId);
+      // The deadline of the request has answered it meanwhile.
+      if (reply.raw.headersSent) return feeds.leave(follower);
       reply.raw.writeHead(200, {
         ...(reply.getHeaders() as Record<string, string>),
         ...crossOrigin,

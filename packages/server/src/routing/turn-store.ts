@@ -125,12 +125,21 @@ export async function movesSince(sql: Sql, accountId: AccountId, version: number
       FROM board_moves WHERE account_id = ${accountId} AND version > ${version} ORDER BY version`;
 }
 
-/** Enabled accounts with a deadline that has passed. Served by accounts_due. */
+/** A poll chooses from this many times as many accounts as it takes. */
+const dueChoice = 10;
+
+/**
+ * Enabled accounts with a deadline that has passed. Each process polls, so they are chosen at random from those that are due for the
+ * longest time: processes that choose the same accounts would wait for each other's turns. Served by accounts_due.
+ */
 export async function dueAccounts(sql: Sql, limit: number): Promise<AccountId[]> {
   const rows = await sql<{ id: AccountId }[]>`
-    SELECT id FROM accounts
-     WHERE next_due_at <= clock_timestamp() AND disabled_at IS NULL
-     ORDER BY next_due_at
+    SELECT id
+      FROM (SELECT id FROM accounts
+             WHERE next_due_at <= clock_timestamp() AND disabled_at IS NULL
+             ORDER BY next_due_at
+             LIMIT ${limit * dueChoice}) AS due
+     ORDER BY random()
      LIMIT ${limit}`;
   return rows.map((row) => row.id);
 }
