@@ -19,7 +19,7 @@ const rounds = isLong ? 7 : 3;
 const messagesPerRound = isLong ? 200 : 50;
 /** Conversations of the account with filters, and of the one without; both send as fast as they are answered. */
 const flooding = 16;
-/** On a quiet machine 1.2; a busy one needs room for noise. Without limits it was in the hundreds. */
+/** A busy machine needs room for noise. */
 const mostSlower = 2;
 
 const options = Array.from({ length: 100 }, () => ({ text: randomUUID(), value: randomUUID() }));

@@ -5,8 +5,8 @@ import { loggedTypes } from './subscribers.ts';
 /**
  * The filter of a webhook: a condition on the fields of an event. It is compiled once, when the webhook is stored, to a `jsonpath` of
  * PostgreSQL and the values that the path compares with. The statement that inserts deliveries evaluates it, so that an event which
- * does not pass makes no delivery. That statement may write messages of other accounts, too, so the limits keep the filters of an
- * account together as cheap as the deliveries that they save (decision 71).
+ * does not pass makes no delivery. That statement may write messages of other accounts, too, so the limits bound what the filters
+ * of an account cost together (decision 71).
  */
 
 type Scalar = string | number | boolean | null;
@@ -52,7 +52,7 @@ export interface CompiledFilter {
 /**
  * Compiles the filter to `jsonpath`. In its lax mode a missing field is an empty sequence, and a list is compared by its elements. A
  * condition finds its field once, and PostgreSQL then compares with each value in a loop of its own; a path that names the values
- * one by one takes ten times as long.
+ * one by one takes several times as long.
  */
 export function compileFilter(filter: Filter): CompiledFilter {
   const values: Record<string, readonly Scalar[]> = {};
