@@ -28,8 +28,8 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 
 /**
  * The calls of this tab. A call starts only with a click of the visitor: on Join, on Accept in an invitation, or on a request for a
- * call, which starts when the operator accepts it. If that is late, the visitor joins without microphone and camera: they would not
- * notice that they are heard. Of several tabs, the one that joined last has the call.
+ * call, which starts when the operator accepts it. If that is late, the visitor joins without microphone and camera, because they
+ * might send audio or video without noticing. Of several tabs, the one that joined last has the call.
  */
 export class Calls {
   readonly state = new Store<CallState>({ media: null, view: null });

