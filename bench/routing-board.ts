@@ -49,6 +49,7 @@ function openFloor({ operators, queues, waiting }: BoardSize): Floor {
     reactiveMs: 30_000,
     proactiveMs: 15_000,
     missedMakesUnavailable: true,
+    callsBesideChats: true,
     ticketTimeoutMs: 14_400_000,
     openPerAddress: 10,
     ticketNeedsPresence: false,

@@ -18,7 +18,7 @@ export interface TestGroup {
 /** These files take long. They start first, the longest before all others, and each has its own process. */
 const longest = /\/(?:entries|start)\.test\.ts$/;
 const long =
-  /\/(entries|oldest-postgres|access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|leaving|firefox|webkit)\.test\.ts$/;
+  /\/(entries|oldest-postgres|access|garbage|start|sample-data|delivery-ledger|[\w-]+-faults|theory|leaving|firefox|webkit|whole-call)\.test\.ts$/;
 
 /**
  * A file that changes modules, clocks or the environment of its process would also change them for the files after it, and a file that

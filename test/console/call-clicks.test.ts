@@ -3,7 +3,8 @@ import { afterEach, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console.ts';
-import { offers, openDesk, acceptVisitor, type DeskPage } from '../support/desk.ts';
+import { Caller } from '../support/caller.ts';
+import { enterQueue, offers, openDesk, type DeskPage } from '../support/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import { askToTalk, openShop, takeVisitor, visit } from '../support/widget.ts';
@@ -15,7 +16,10 @@ import {
   type TestOperator,
 } from '../support/world.ts';
 
-/** A camera or microphone starts only with a click of its owner, never by an action of the other side or of the server. */
+/**
+ * A camera or microphone starts only with a click of its owner: one that joins, accepts or requests the call. An action of the other
+ * side or of the server starts none without it.
+ */
 const server = await forThisFile(startTestServer());
 const browser = await forThisFile(watched(await openBrowser()));
 afterEach(async () => {
@@ -28,7 +32,9 @@ const noteStarts = `
   let clicked = null;
   addEventListener('click', (event) => {
     const button = event.composedPath().find((each) => each.tagName === 'BUTTON');
-    clicked = button === undefined ? null : (button.ariaLabel ?? button.textContent).trim();
+    const named = button?.cloneNode(true);
+    for (const hidden of named?.querySelectorAll('[aria-hidden]') ?? []) hidden.remove();
+    clicked = named === undefined ? null : (named.ariaLabel ?? named.textContent).trim();
   }, true);
   const { mediaDevices } = navigator;
   const real = mediaDevices.getUserMedia.bind(mediaDevices);
@@ -75,15 +81,24 @@ async function transfer(engagement: string, from: { token: string }, to: { id: s
   return expectStatus(await call(server, 'POST /transfer_requests', { token: from.token, body }), 201).body.id;
 }
 
-test("an operator's camera does not start on accept, on reload, or after a hung-up call is transferred", async () => {
+/** Waits for the start of devices, and returns it together with the earlier ones. */
+async function untilStarts(page: Page, count: number): Promise<string[]> {
+  await until(async () => (await starts(page)).length >= count, 20_000);
+  return starts(page);
+}
+
+test('accepting a call starts the camera of the operator once: not after a reload, nor for the next call', async () => {
   const at = await openDesk({ server, browser });
-  const { id } = await acceptVisitor(at, 'Kim', { media: 'video' });
   const { page } = at;
-  await waitForButton(page, joinAll(page));
+  await enterQueue(at, 'Kim', { media: 'video' });
+  await offers(page).getByRole('button', { name: 'Accept' }).click();
+  const panel = page.getByRole('region', { name: 'Call' });
+  await panel.getByText('Calling the visitor').waitFor();
+  assert.deepEqual(await untilStarts(page, 1), ['audio and video by Accept video call']);
+  const id = page.url().slice(-36);
   await page.reload();
   await waitForButton(page, joinAll(page));
   await joinAll(page).click();
-  const panel = page.getByRole('region', { name: 'Call' });
   await panel.getByText('Calling the visitor').waitFor();
   assert.deepEqual(await starts(page), ['audio and video by Join with camera and microphone']);
   await panel.getByRole('button', { name: 'Hang up' }).click();
@@ -93,38 +108,70 @@ test("an operator's camera does not start on accept, on reload, or after a hung-
   await transfer(id, at.operator, next.operator);
   await offers(next.page).getByRole('button', { name: 'Accept' }).click();
   await next.page.waitForURL(`**/desk/${id}`);
-  await waitForButton(next.page, joinAll(next.page));
-  await joinAll(next.page).click();
   await next.page.getByText('Calling the visitor').waitFor();
-  assert.deepEqual(await starts(next.page), ['audio and video by Join with camera and microphone']);
+  assert.deepEqual(await starts(next.page), ['audio and video by Accept video call']);
   assert.deepEqual(at.complaints, []);
 });
 
-test("a visitor's camera does not start when an operator joins, or when another one joins after a hang-up", async () => {
+test('a call that a visitor requested starts when an operator accepts it, and the next one waits for a click', async () => {
   await using shop = await openShop(server);
   const { page, complaints } = await visit(browser, shop);
   await askToTalk(page, 'Video call');
   const engagement = await takeVisitor(server, shop);
-  await waitForButton(page, joinAll(page));
-  await joinAll(page).click();
   await page.getByText('Connecting…').waitFor();
-  assert.deepEqual(await starts(page), ['audio and video by Join with camera and microphone']);
+  assert.deepEqual(await untilStarts(page, 1), ['audio and video by Video call']);
   await page.getByRole('button', { name: 'Hang up' }).click();
   await page.getByText('Missed call').waitFor();
 
+  // A declined request is no consent to the call of another operator.
+  await page.getByRole('button', { name: 'Request a video call' }).click();
+  await page.getByText('You requested a video call…').waitFor();
+  const path = `/engagements/${engagement}/media_upgrade_requests`;
+  const { token } = shop.operator;
+  const [request] = expectStatus(await call(server, `GET ${path}`, { token }), 200).body.media_upgrade_requests;
+  expectStatus(await call(server, `PATCH ${path}/${request.id}`, { token, body: { action: 'decline' } }), 200);
+  await page.getByText("We can't take a call right now.").waitFor();
   const next = await makeAvailableOperator(server, shop.own, { media: ['video', 'text'] });
-  const request = await transfer(engagement, shop.operator, next);
+  const transferred = await transfer(engagement, shop.operator, next);
   const accept = { token: next.token, body: { action: 'accept' } };
-  expectStatus(await call(server, `PATCH /transfer_requests/${request}`, accept), 200);
-  const path = `PUT /engagements/${engagement}/chat_messages/0b5c7c4e-5d0c-4f37-9c6a-2f1f9d1f6a13`;
-  expectStatus(await call(server, path, { token: next.token, body: { content: 'I have taken over' } }), 200);
-  await page.getByText('I have taken over').waitFor();
+  expectStatus(await call(server, `PATCH /transfer_requests/${transferred}`, accept), 200);
   await joinAll(page).waitFor();
   assert.equal((await starts(page)).length, 1);
   assert.deepEqual(complaints, []);
 });
 
-test('accepting a call starts it with that click, and the side that requested it must click once more', async () => {
+test('a call that is accepted minutes after the request starts without the microphone of the visitor', async () => {
+  await using shop = await openShop(server, {
+    presence: { available: false },
+    queueFields: { when_unstaffed: 'accept' },
+  });
+  const { page, complaints } = await browser.newPage();
+  await page.clock.install();
+  await page.goto(shop.url);
+  await askToTalk(page, 'Call');
+  await page.getByText('Stop waiting').waitFor();
+  await page.clock.fastForward(121_000);
+  const body = { available: true };
+  expectStatus(
+    await call(server, `PUT /operators/${shop.operator.id}/presence`, { token: shop.operator.token, body }),
+    200,
+  );
+  const engagementId = await takeVisitor(server, shop);
+  const media = { audio: 'two_way', video: null };
+  const joinOptions = { token: shop.operator.token, engagementId, side: 'operator', media };
+  const operator = new Caller((await browser.newPage()).page, server.url, joinOptions);
+  await operator.open();
+  await operator.join();
+  await page.getByText('Your microphone is off').waitFor();
+  assert.deepEqual(await starts(page), []);
+  await operator.untilView(({ other }) => other.microphone === false, 'the visitor to be muted');
+  await page.getByRole('button', { name: 'Unmute' }).click();
+  await operator.untilMore('energy');
+  assert.deepEqual(await starts(page), ['audio by Unmute']);
+  assert.deepEqual(complaints, []);
+});
+
+test('an accepted call starts for both sides: for the one that accepted it and for the one that requested it', async () => {
   const at = await openDesk({ server, browser });
   const desk = at.page;
   const token = (await makeApplicationToken(server, at.own, 'publishable')).header.split(' ')[1] ?? '';
@@ -137,23 +184,14 @@ test('accepting a call starts it with that click, and the side that requested it
   await visitor.getByRole('button', { name: 'Request a call' }).click();
   await desk.getByText('The visitor wants to start an audio call.').waitFor();
   await desk.getByRole('button', { name: 'Accept' }).click();
-  const joinSpeaking = visitor.getByRole('button', { name: 'Join with microphone' });
-  await waitForButton(visitor, joinSpeaking);
-  await until(async () => (await starts(desk)).length > 0);
-  assert.deepEqual(await starts(desk), ['audio by Accept']);
-  await joinSpeaking.click();
-
-  // The other direction, during the call: it is upgraded to video.
   const panel = desk.getByRole('region', { name: 'Call' });
   await panel.getByText('In a call').waitFor({ timeout: 30_000 });
+  assert.deepEqual([await starts(visitor), await starts(desk)], [['audio by Request a call'], ['audio by Accept']]);
+
+  // The other direction, during the call: it is upgraded to video.
   await desk.getByRole('button', { name: 'Call', exact: true }).click();
   await desk.getByRole('menuitem', { name: 'Video call' }).click();
   await visitor.getByRole('button', { name: 'Accept' }).click();
-  await until(async () => (await starts(visitor)).length > 1);
-  assert.deepEqual(await starts(visitor), ['audio by Join with microphone', 'video by Accept']);
-  await panel.getByText('Your camera is off').waitFor();
-  assert.equal((await starts(desk)).length, 1);
-  await panel.getByRole('button', { name: 'Camera on' }).click();
-  await until(async () => (await starts(desk)).length > 1);
-  assert.deepEqual(await starts(desk), ['audio by Accept', 'video by Camera on']);
+  assert.deepEqual(await untilStarts(visitor, 2), ['audio by Request a call', 'video by Accept']);
+  assert.deepEqual(await untilStarts(desk, 2), ['audio by Accept', 'video by Video call']);
 });

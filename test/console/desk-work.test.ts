@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { comesTrue, openBrowser, proof } from '../support/browser.ts';
-import { Caller } from '../support/caller.ts';
+import { openBrowser } from '../support/browser.ts';
 import { barriersOf } from '../support/console.ts';
-import { composer, offers, messageList, say, openDesk, acceptVisitor } from '../support/desk.ts';
+import { composer, offers, messageList, say, openDesk, acceptVisitor, type DeskPage } from '../support/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { requestTicket, expectStatus, makeAvailableOperator, makeQueue, makeSite } from '../support/world.ts';
+import {
+  requestTicket,
+  expectStatus,
+  makeAvailableOperator,
+  makeQueue,
+  makeSite,
+  type TestVisitor,
+} from '../support/world.ts';
 
 const server = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
 const browser = await forThisFile(openBrowser());
@@ -106,11 +112,43 @@ test('an operator transfers a visitor to a colleague or a queue, and can cancel 
   assert.deepEqual(at.complaints, []);
 });
 
-test("the desk shows the visitor's details and previous conversations, and ends a conversation", async () => {
+/** Makes a call in the conversation, which then goes to a colleague and comes back with a note. */
+async function callAndTransferBack(at: DeskPage, { id, visitor }: { id: string; visitor: TestVisitor }): Promise<void> {
+  const { operator, own, page } = at;
+  const patch = async (path: string, { token }: { token: string }, action: string): Promise<Json> =>
+    expectStatus(await call(server, `PATCH ${path}`, { token, body: { action } }), 200).body;
+  const upgrades = `/engagements/${id}/media_upgrade_requests`;
+  const media = { token: visitor.token, body: { audio: 'two_way', video: null } };
+  const upgrade = expectStatus(await call(server, `POST ${upgrades}`, media), 201).body;
+  await patch(`${upgrades}/${upgrade.id}`, operator, 'accept');
+  const { body: engagement } = await call(server, `GET /engagements/${id}`, operator);
+  for (const action of ['connect', 'end'])
+    await patch(`/engagements/${id}/calls/${engagement.calls[0].id}`, operator, action);
+  const colleague = await makeAvailableOperator(server, own);
+  for (const [from, to] of [
+    [operator, colleague],
+    [colleague, operator],
+  ] as const) {
+    const body = { engagement_id: id, operator_id: to.id, message: 'Please finish this' };
+    const asked = expectStatus(await call(server, 'POST /transfer_requests', { token: from.token, body }), 201).body;
+    await patch(`/transfer_requests/${asked.id}`, to, 'accept');
+  }
+  expectStatus(
+    await call(server, `PUT /operators/${colleague.id}/presence`, {
+      token: colleague.token,
+      body: { available: false },
+    }),
+    200,
+  );
+  await messageList(page).getByText('Transferred by Somebody: Please finish this').waitFor();
+}
+
+test("the desk shows the visitor's details and previous conversations, with calls and notes, and ends a conversation", async () => {
   const at = await openDesk({ server, browser }, { colorScheme: 'dark' });
   const { page, own } = at;
   const first = await acceptVisitor(at, 'Jo');
   await say(at, first.id, first.visitor, 'The first time');
+  await callAndTransferBack(at, first);
   const panel = page.getByRole('form', { name: 'Visitor details' });
   await panel.getByLabel('E-mail').fill('no address');
   await panel.getByRole('button', { name: 'Save' }).click();
@@ -149,7 +187,10 @@ test("the desk shows the visitor's details and previous conversations, and ends 
     await until(async () => (await previous.getByRole('button').count()) === count);
   }
   await previous.getByRole('button').last().click();
-  await page.getByRole('dialog').getByText('The first time').waitFor();
+  const past = page.getByRole('dialog');
+  await past.getByText('The first time').waitFor();
+  await past.getByText(/^Call ended · 0:\d\d$/).waitFor();
+  await past.getByText('Transferred by Somebody: Please finish this').waitFor();
   assert.deepEqual(await barriersOf(page), []);
   await page.goto(`${server.url}/console/desk/${first.id}`);
   await messageList(page).getByText('The first time').waitFor();
@@ -189,45 +230,6 @@ test('on a phone the desk shows one column at a time and nothing overflows', asy
   await page.getByRole('list', { name: 'Conversations' }).getByRole('link').waitFor();
   assert.equal(await fits(), true);
   assert.deepEqual(await barriersOf(page), []);
-  assert.deepEqual(at.complaints, []);
-});
-
-test('a call is requested, accepted, muted and hung up, and another call works after a reload', proof, async () => {
-  const at = await openDesk({ server, browser });
-  const { page } = at;
-  const { id, visitor } = await acceptVisitor(at, 'Kim');
-  await page.getByRole('button', { name: 'Call', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Video call' }).click();
-  await page.getByText('You invited the visitor to a video call.').waitFor();
-  const { body } = await call(server, `GET /engagements/${id}/media_upgrade_requests`, { token: visitor.token });
-  const [upgrade] = body.media_upgrade_requests;
-  const accept = { token: visitor.token, body: { action: 'accept' } };
-  expectStatus(await call(server, `PATCH /engagements/${id}/media_upgrade_requests/${upgrade.id}`, accept), 200);
-  const other = await browser.newPage();
-  const media = { audio: 'two_way', video: 'two_way' };
-  const caller = new Caller(other.page, server.url, { token: visitor.token, engagementId: id, side: 'visitor', media });
-  await caller.open();
-  await caller.join();
-  const panel = page.getByRole('region', { name: 'Call' });
-  await panel.getByText('The visitor is calling.').waitFor({ timeout: 30_000 });
-  await panel.getByRole('button', { name: 'Join with camera and microphone' }).click();
-  await panel.getByText('In a call').waitFor({ timeout: 30_000 });
-  await caller.untilState('connected');
-  await caller.untilMore('frames');
-  await comesTrue(page, `document.querySelector('video[aria-label="Visitor"]')?.videoWidth > 0`);
-  await panel.getByRole('button', { name: 'Mute' }).click();
-  await caller.untilView((view) => view.other.microphone === false, 'the operator to be muted');
-  assert.deepEqual(await barriersOf(page), []);
-  await page.reload();
-  await panel.getByRole('button', { name: 'Join with camera and microphone' }).click({ timeout: 30_000 });
-  await panel.getByText('In a call').waitFor({ timeout: 30_000 });
-  await panel.getByRole('button', { name: 'Hang up' }).click();
-  await caller.untilState('ended');
-  await messageList(page)
-    .getByText(/^Call ended · 0:\d\d$/)
-    .waitFor();
-  await panel.waitFor({ state: 'detached' });
-  await other.context.close();
   assert.deepEqual(at.complaints, []);
 });
 

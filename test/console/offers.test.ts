@@ -85,3 +85,35 @@ for (const { where, ...options } of [
     await until(async () => !(await call(server, `GET /operators/${adminId}`, { token })).body.available);
     assert.deepEqual(complaints, []);
   });
+
+test('accepting an offer over a form with unsaved changes asks first, and staying there keeps the visitor waiting', async () => {
+  const own = await makeAccountWithOffers();
+  const { page, complaints } = await openConsole({ browser, server, key: own.key, path: '/queues/new' });
+  const name = page.getByRole('textbox', { name: 'Name' });
+  await name.fill('Complaints');
+  const asked: string[] = [];
+  let leaves = false;
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message());
+    void (leaves ? dialog.accept() : dialog.dismiss());
+  });
+  const pending = async (): Promise<number> => {
+    const { body } = await call(server, 'GET /engagement_requests?state=pending', { token: own.admin });
+    return body.engagement_requests.length;
+  };
+  const accept = offers(page).getByRole('button', { name: 'Accept' }).first();
+  await accept.click();
+  await until(async () => asked.length === 1);
+  assert.deepEqual([await name.inputValue(), await pending()], ['Complaints', 2]);
+
+  // Declining leaves nothing, so it does not ask.
+  await offers(page).getByRole('button', { name: 'Decline' }).last().click();
+  await until(async () => (await offers(page).getByRole('article').count()) === 1);
+  assert.equal(asked.length, 1);
+
+  leaves = true;
+  await accept.click();
+  await page.getByRole('heading', { name: 'Ada' }).waitFor();
+  assert.deepEqual([asked.length, await pending()], [2, 0]);
+  assert.deepEqual(complaints, []);
+});

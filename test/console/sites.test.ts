@@ -109,6 +109,7 @@ test('a site is created with every setting, and edited', async (t) => {
   await page.getByRole('textbox', { name: 'Visitor request timeout' }).fill('20');
   await page.getByRole('textbox', { name: 'Max wait' }).fill('600');
   await page.getByRole('switch', { name: 'Set operators away after a missed offer' }).click();
+  await page.getByRole('switch', { name: 'Allow calls beside other chats' }).click();
   await page.getByRole('switch', { name: 'Visitors can attach webhooks' }).click();
   await page.getByRole('textbox', { name: 'Concurrent waiting visitors' }).fill('25');
   await page.getByRole('switch', { name: 'Remove absent visitors from the queue' }).click();
@@ -133,7 +134,7 @@ test('a site is created with every setting, and edited', async (t) => {
     [saved['missed_call_unavailability_enabled'], saved['allowed_file_senders'], saved['allowed_origins']],
     [false, { operator: true, visitor: false }, ['https://shop.example']],
   );
-  assert.equal(saved['visitor_webhooks'], false);
+  assert.deepEqual([saved['calls_beside_chats'], saved['visitor_webhooks']], [false, false]);
   assert.deepEqual(
     [saved['visitor_limits'], saved['ticket_needs_presence']],
     [{ new_visitors_per_minute: 60, open_tickets_per_address: 25, open_feeds_per_address: 100 }, true],

@@ -133,6 +133,26 @@ test('a transfer ends a call and starts another; an engagement that began as a c
   assert.equal((await read(chat)).media, 'text');
 });
 
+test('a call that is being transferred arrives as a chat if somebody hangs up before, whichever process is asked', async () => {
+  const chat = await engage(server, {}, { media: 'audio' });
+  const { own, operator, visitor } = chat;
+  const colleague = await makeAvailableOperator(server, own);
+  const body = { engagement_id: chat.id, operator_id: colleague.id };
+  const asked = expectStatus(await call(server, 'POST /transfer_requests', { token: operator.token, body }), 201).body;
+  const path = `/transfer_requests/${asked.id}`;
+  const seen = async (at: TestServer): Promise<string> =>
+    expectStatus(await call(at, `GET ${path}`, { token: colleague.token }), 200).body.media;
+  assert.deepEqual([asked.media, await seen(second)], ['audio', 'audio']);
+  await using feed = await openFeed(second, { token: colleague.token });
+  expectStatus(await hangUp(chat, visitor, (await read(chat)).calls[0].id), 200);
+  const { data } = await feed.untilType('transfer_request.state');
+  assert.deepEqual([data.id, data.state, data.media], [asked.id, 'pending', 'text']);
+  assert.deepEqual([await seen(server), await seen(second)], ['text', 'text']);
+  expectStatus(await call(second, `PATCH ${path}`, { token: colleague.token, body: { action: 'accept' } }), 200);
+  const { media, calls } = await read(chat);
+  assert.deepEqual([media, calls.length], ['text', 1]);
+});
+
 test('whatever races with hanging up, the engagement has call media exactly while a call is active', async () => {
   const chat = await engage(server);
   const { operator, visitor, id } = chat;

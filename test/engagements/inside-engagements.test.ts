@@ -112,12 +112,19 @@ test('D4.4 a media upgrade is requested, replaced and accepted, and then occupie
   assert.equal((await answer(operator, second.id, 'cancel')).status, 403);
   assert.equal((await answer(operator, randomUUID(), 'accept')).status, 404);
 
-  // The operator could take a second text engagement; the upgrade prevents it.
+  // The operator could take a second text engagement; the upgrade prevents it. The site has no calls beside chats.
+  const strict = { token: own.admin, body: { calls_beside_chats: false } };
+  expectStatus(await call(server, `PATCH /sites/${own.siteId}`, strict), 200);
   const raise = { token: own.admin, body: { max_engagement_count: 2 } };
   expectStatus(await call(server, `PATCH /operators/${operator.id}`, raise), 200);
   const other = await enqueue(server, own, queue);
   const otherId = await acceptOffer(server, operator);
   assert.equal(expectStatus(await answer(operator, second.id, 'accept'), 409).body.error, 'operator_unavailable');
+  for (const who of [visitor, operator])
+    assert.equal(
+      expectStatus(await ask(who, { audio: 'two_way', video: null }), 409).body.error,
+      'operator_unavailable',
+    );
   expectStatus(
     await call(server, `PATCH /engagements/${otherId}`, { token: other.visitor.token, body: { action: 'end' } }),
     200,

@@ -71,7 +71,13 @@ test('a feed whose request was answered at its deadline gives up its follower', 
   const left = Promise.withResolvers<unknown>();
   app.addHook('onRequest', async (request, reply) => {
     request.caller = caller;
-    setImmediate(() => void reply.code(503).send('late').then(() => prepared.resolve('follower')));
+    setImmediate(
+      () =>
+        void reply
+          .code(503)
+          .send('late')
+          .then(() => prepared.resolve('follower')),
+    );
   });
   feedRoutes(app, {
     admission: { admit: async () => undefined },

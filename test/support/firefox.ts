@@ -94,6 +94,11 @@ class Bidi {
       this.#pending.get(answer.id)?.(answer);
       this.#pending.delete(answer.id);
     });
+    // Otherwise a test would wait for ever for a Firefox that was killed.
+    socket.addEventListener('close', () => {
+      for (const settle of this.#pending.values())
+        settle({ type: 'error', error: 'closed', message: 'Firefox exited' });
+    });
   }
 
   static async connect(address: string): Promise<Bidi> {

@@ -47,7 +47,6 @@ test('in an audio call both sides hear each other and see who is muted; after ha
   await askToTalk(page, 'Call');
   const engagement = await takeVisitor(server, shop);
   const desk = await joinAsOperator(shop, engagement, { audio: 'two_way', video: null });
-  await page.getByRole('button', { name: 'Join with microphone' }).click();
   await connected(page);
   await desk.untilState('connected');
   await desk.untilMore('energy');
@@ -134,8 +133,6 @@ test('a chat is upgraded to one-way video, then to two-way video, and can be joi
   expectStatus(await call(server, `PATCH ${path}/${requests[0].id}`, { token, body }), 200);
   await desk.do(`call.change(${JSON.stringify({ audio: 'two_way', video: 'two_way' })})`);
   await desk.do('call.startDevices()');
-  await page.getByText('Your camera is off').waitFor();
-  await page.getByRole('button', { name: 'Turn camera on' }).click();
   await until(
     async () => (await page.getByLabel('You', { exact: true }).count()) === 1 && isPlaying(page, 'You'),
     30_000,
@@ -162,7 +159,6 @@ test('of two tabs, the one that joined last has the call', proof, async () => {
   await askToTalk(page, 'Call');
   const engagement = await takeVisitor(server, shop);
   const desk = await joinAsOperator(shop, engagement, { audio: 'two_way', video: null });
-  await page.getByRole('button', { name: 'Join with microphone' }).click();
   await connected(page);
   const tab = await context.newPage();
   await tab.goto(`${shop.url}/other`);

@@ -39,7 +39,6 @@ describe('the widget in Firefox', { skip }, () => {
     const desk = new Caller((await chromium.newPage()).page, server.url, joinOptions);
     await desk.open();
     await desk.join();
-    await page.click('Join with microphone');
     await desk.untilState('connected');
     await desk.untilMore('energy');
     await page.untilTrue(`all('audio')[0].srcObject?.getAudioTracks().length === 1 && all('audio')[0].currentTime > 0`);

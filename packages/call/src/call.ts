@@ -210,6 +210,7 @@ export class Call {
     this.#sendState();
   }
 
+  /** Tells the other side which devices are on. Repeated whenever the other side may have missed signals. */
   #sendState(): void {
     const { microphone, camera, state } = this.#view;
     if (state.name === 'connected') this.#post('state', { microphone, camera });
@@ -262,8 +263,9 @@ export class Call {
     else if (this.#peer.isBroken) await this.#peer.restart();
   }
 
-  /** Makes a new offer, or asks the operator's side for one. */
+  /** Makes a new offer, or asks the operator's side for one. The other side may have missed the state of our devices. */
   #renegotiate(): void {
+    this.#sendState();
     if (this.#isOperator) void this.#peer?.restart();
     else this.#post('ready', { again: true });
   }
@@ -297,6 +299,7 @@ export class Call {
     this.#remoteId = from;
     if (!this.#isUnderWay) return;
     if (isNew && this.#view.state.name === 'connected') this.#awaitConnection('reconnecting');
+    this.#sendState();
     if (!this.#isOperator) return this.#post('ready');
     if (isNew) return this.#reconnect();
     if (again) return this.#peer?.restart();
@@ -310,6 +313,7 @@ export class Call {
     if (!this.#isUnderWay) return;
     if (this.#peer?.remoteId !== from) await this.#open(from);
     await this.#peer?.takeOffer(offer, this.#view.media);
+    this.#sendState();
   }
 
   /** Starts a new connection, on the operator's side only. The new `call_id` makes the other side do the same. */

@@ -1,5 +1,5 @@
-import { AcceptingClick } from '@usher/call/accepting-click';
 import { Call } from '@usher/call/call';
+import { CallConsent, type Consent } from '@usher/call/call-consent';
 import type { CallView } from '@usher/call/call-view';
 import { sentBy, type Kind, type Media } from '@usher/call/media';
 import { reportCall } from '@usher/call/report-call';
@@ -27,9 +27,9 @@ interface CallsOptions {
 const isText = (value: unknown): value is string => typeof value === 'string';
 
 /**
- * The calls of this tab. A call starts only with a click of the visitor: on Join, or on Accept in an invitation. A request for a call is
- * not enough: if the operator accepts it late, the visitor would send audio or video without noticing. Of several tabs, the one that
- * joined last has the call.
+ * The calls of this tab. A call starts only with a click of the visitor: on Join, on Accept in an invitation, or on a request for a
+ * call, which starts when the operator accepts it. If that is late, the visitor joins without microphone and camera, because they
+ * might send audio or video without noticing. Of several tabs, the one that joined last has the call.
  */
 export class Calls {
   readonly state = new Store<CallState>({ media: null, view: null });
@@ -39,7 +39,7 @@ export class Calls {
   readonly #tab = newId();
   #call: Call | null = null;
   #engagementId: string | null = null;
-  readonly #click = new AcceptingClick();
+  readonly #consent = new CallConsent();
 
   constructor(options: CallsOptions) {
     this.#options = options;
@@ -49,10 +49,15 @@ export class Calls {
     });
   }
 
-  /** Call this from the click with which the visitor accepts a call with these media. */
-  accept(media: Media): void {
-    this.#click.record(sentBy('visitor', media));
+  /** Call this from the click with which the visitor accepts or requests a call with these media. */
+  agree(how: Consent, media: Media): void {
+    this.#consent.record(how, sentBy('visitor', media));
     this.#sync();
+  }
+
+  /** The requested call was declined or canceled. */
+  withdraw(): void {
+    this.#consent.clear();
   }
 
   /** Call this from a click. `kinds`: the devices that the click may start; by default all that the visitor sends. */
@@ -79,7 +84,7 @@ export class Calls {
     storage.set('call', this.#tab);
     call.subscribe(() => {
       if (this.#call !== call) return;
-      if (call.view.state.name === 'ended') this.#click.clear();
+      if (call.view.state.name === 'ended') this.#consent.clear();
       this.state.set({ view: call.view });
     });
     reportCall(call, {
@@ -130,7 +135,7 @@ export class Calls {
   #sync(): void {
     const { stage } = this.#options.store.value;
     const media = stage.name === 'engaged' ? stage.callMedia : null;
-    if (stage.name === 'idle' || stage.name === 'ended') this.#click.clear();
+    if (stage.name === 'idle' || stage.name === 'ended') this.#consent.clear();
     const engagementId = engagementOf(stage)?.id ?? null;
     if (engagementId !== this.#engagementId || media === null) this.#close();
     this.#engagementId = engagementId;
@@ -139,8 +144,8 @@ export class Calls {
       if (media !== null && this.#isInCall) this.#call?.change(media);
     }
     if (media === null) return;
-    if (this.#isInCall) void this.#call?.startDevices(this.#click.consumeDevices(this.#call.awaitsClick));
-    else if (this.#click.consumeJoin()) this.join(this.#click.consumeDevices(sentBy('visitor', media)));
+    if (this.#isInCall) void this.#call?.startDevices(this.#consent.consumeDevices(this.#call.awaitsClick));
+    else if (this.#consent.consumeJoin()) this.join(this.#consent.consumeDevices(sentBy('visitor', media)));
   }
 
   #close(): void {

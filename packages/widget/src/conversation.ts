@@ -30,6 +30,8 @@ interface ConversationOptions {
   readonly onSignal: (data: unknown) => void;
   /** The feed was opened. Signals may have been lost before. */
   readonly onFeedOpen: () => void;
+  /** The call that the visitor requested was declined or canceled. */
+  readonly onCallRefused: () => void;
 }
 
 /** How long after the end of a conversation a reload still shows its transcript. */
@@ -49,7 +51,7 @@ export class Conversation {
     const { api, storage, store } = options;
     const engagementId = (): string | null => this.#ref?.engagementId ?? null;
     this.chat = new Chat({ api, storage, store, engagementId });
-    this.upgrades = new Upgrades({ api, store, engagementId });
+    this.upgrades = new Upgrades({ api, store, engagementId, onRefused: () => options.onCallRefused() });
     this.#feed = new Feed({
       api,
       holdPresence: () => true,

@@ -10,6 +10,8 @@ interface UpgradesOptions {
   readonly api: Api;
   readonly store: Store<State>;
   readonly engagementId: () => string | null;
+  /** The visitor's request was declined or canceled. */
+  readonly onRefused: () => void;
 }
 
 /** The media upgrade requests of both sides: to continue a chat as a call, or a call with video. */
@@ -22,11 +24,17 @@ export class Upgrades {
     this.#options = options;
   }
 
-  async request(media: Pick<MediaUpgradeRequest, 'audio' | 'video'>): Promise<void> {
+  /** Returns whether the request was made. */
+  async request(media: Pick<MediaUpgradeRequest, 'audio' | 'video'>): Promise<boolean> {
     const { api, store, engagementId } = this.#options;
     const path = { engagement_id: engagementId() ?? '' };
     const operation = 'POST /engagements/{engagement_id}/media_upgrade_requests';
-    await runWithNotice(store, async () => this.apply(await api.call(operation, { path, body: media })));
+    let isMade = false;
+    await runWithNotice(store, async () => {
+      this.apply(await api.call(operation, { path, body: media }));
+      isMade = true;
+    });
+    return isMade;
   }
 
   /** Accepts, declines or cancels a request. Returns whether it was accepted. */
@@ -67,6 +75,7 @@ export class Upgrades {
     const callMedia = isAccepted ? this.#callMediaOf(stage.engagement) : stage.callMedia;
     store.set({ stage: { ...stage, upgrade: this.#pending, callMedia } });
     const isOurs = upgrade.target === 'operator' && upgrade.id === stage.upgrade?.id;
+    if (isOurs && (upgrade.state === 'declined' || upgrade.state === 'canceled')) this.#options.onRefused();
     if (isOurs && upgrade.state === 'declined') store.set({ notice: { kind: 'info', text: texts.callDeclined } });
   }
 

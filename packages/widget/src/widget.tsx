@@ -55,6 +55,7 @@ function start(settings: Settings): void {
     store,
     onSignal: (signal) => calls.receive(signal),
     onFeedOpen: () => calls.resync(),
+    onCallRefused: () => calls.withdraw(),
   });
   const availability = new Availability({
     api: publicApi,

@@ -18,9 +18,15 @@ export function needsReloadConfirmation(): boolean {
   return unsavedForms.size > 0 || blockingTasks.size > 0;
 }
 
-function confirmLeave(): boolean {
+/** Whether nothing would be lost by leaving the page, or the operator agrees to lose it. */
+export function confirmLeave(): boolean {
   // The browser's own dialog, as when a tab is closed: it blocks everything until it is answered.
   return unsavedForms.size === 0 || confirm(texts.confirmLeave);
+}
+
+/** The operator agreed to lose the changes: leaving does not ask again. */
+export function discardUnsavedChanges(): void {
+  unsavedForms.clear();
 }
 
 /** For the router: a link navigates only if nothing is lost, or the operator confirms. */

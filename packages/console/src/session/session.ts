@@ -41,6 +41,7 @@ export class Session {
   #token: { readonly text: string; readonly until: number } | null = null;
   #exchange: Promise<void> | null = null;
   readonly #listeners = new Set<() => void>();
+  readonly #beforeSignOut = new Set<() => Promise<void>>();
   /** Notifies other tabs, which share the session. */
   readonly #channel = openChannel();
   readonly api = new Api({
@@ -88,7 +89,15 @@ export class Session {
     if (isNew) this.#channel?.postMessage(operatorId);
   }
 
+  /** Registers work that needs the token a last time. Returns the function that unregisters it. */
+  beforeSignOut(work: () => Promise<void>): () => void {
+    this.#beforeSignOut.add(work);
+    return () => this.#beforeSignOut.delete(work);
+  }
+
   async signOut(where: 'here' | 'everywhere'): Promise<void> {
+    // A failure must not keep the operator signed in.
+    await Promise.allSettled([...this.#beforeSignOut].map(async (work) => work()));
     await this.api.send({
       method: 'DELETE',
       path: where === 'here' ? `${sessions}/current` : sessions,

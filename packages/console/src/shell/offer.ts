@@ -1,5 +1,7 @@
 import type { EngagementRequest, TransferRequest } from '@usher/sdk/api-types';
 import type { FeedItem } from '@usher/client/feed-item';
+import type { Media } from '@usher/call/media';
+import { isCall } from '@usher/contract/media';
 
 /** An offer to an operator: by a queue, a visitor, or a colleague who transfers. */
 export interface Offer {
@@ -68,6 +70,11 @@ export function offersAfterRead(
 
 function sortOldestFirst(offers: readonly Offer[]): readonly Offer[] {
   return offers.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+}
+
+/** The media of the call that the offer becomes; `null`: it becomes a chat. */
+export function callMediaOf({ media }: Offer): Media | null {
+  return isCall(media) ? { audio: 'two_way', video: media === 'video' ? 'two_way' : null } : null;
 }
 
 /** Seconds left to answer in server time; never more than the timeout. */

@@ -4,12 +4,14 @@ import { useCallback, useEffect, useEffectEvent, useState, type ReactElement, ty
 import { useLocation } from 'wouter';
 import { describeError } from '../components/describe-error.ts';
 import { mediumName } from '../components/medium.ts';
+import { confirmLeave, discardUnsavedChanges } from '../components/unsaved-changes.ts';
 import { useNow } from '../components/elapsed-time.tsx';
 import { useQueueName } from '../data/use-queue-name.ts';
 import { useVisitorName } from '../data/use-visitor.ts';
+import { callConsents } from '../live/call-consents.ts';
 import { play, useSound } from '../live/sound.ts';
 import { useSession } from '../session/use-session.ts';
-import { secondsLeft, type Offer } from './offer.ts';
+import { callMediaOf, secondsLeft, type Offer } from './offer.ts';
 import classes from './offers.module.css';
 import { usePendingCount } from './tab-title.ts';
 import { texts } from './texts.ts';
@@ -80,7 +82,7 @@ function OfferCard({ offer, isFirst, isAnswering, answer }: CardProps): ReactEle
           onClick={() => answer('accept')}
           rightSection={isFirst ? <Hint keys={texts.altA} /> : null}
         >
-          {texts.accept}
+          {acceptLabel(offer)}
         </Button>
         <Button
           size="xs"
@@ -126,6 +128,12 @@ function OfferCard({ offer, isFirst, isAnswering, answer }: CardProps): ReactEle
   );
 }
 
+/** Accepting a call starts the devices that the label implies. */
+function acceptLabel({ media }: Offer): string {
+  if (media === 'video') return texts.acceptVideoCall;
+  return media === 'audio' ? texts.acceptCall : texts.accept;
+}
+
 function Hint({ keys }: { readonly keys: string }): ReactElement {
   return (
     <Kbd size="xs" aria-hidden visibleFrom="xs">
@@ -134,13 +142,17 @@ function Hint({ keys }: { readonly keys: string }): ReactElement {
   );
 }
 
-/** Accepting opens the conversation. The feed removes the offer from the list. */
+/**
+ * Accepting opens the conversation, and joins its call if it is one. Over a form with unsaved changes the question comes first: after
+ * the answer, the visitor would have nobody if the operator stayed on the form. The feed removes the offer from the list.
+ */
 function useAnswer(): { answer: (offer: Offer, how: Answer) => Promise<void>; answering: string | null } {
   const { api } = useSession();
   const [, go] = useLocation();
   const [answering, setAnswering] = useState<string | null>(null);
-  const answer = async ({ kind, id }: Offer, action: Answer): Promise<void> => {
-    if (answering === id) return;
+  const answer = async (offer: Offer, action: Answer): Promise<void> => {
+    const { kind, id } = offer;
+    if (answering === id || (action === 'accept' && !confirmLeave())) return;
     setAnswering(id);
     const request = { path: { request_id: id }, body: { action } };
     try {
@@ -148,7 +160,11 @@ function useAnswer(): { answer: (offer: Offer, how: Answer) => Promise<void>; an
         kind === 'transfer'
           ? await api.call('PATCH /transfer_requests/{request_id}', request)
           : await api.call('PATCH /engagement_requests/{request_id}', request);
-      if (action === 'accept' && answered.engagement_id !== null) go(`/desk/${answered.engagement_id}`);
+      if (action !== 'accept' || answered.engagement_id === null) return;
+      const media = callMediaOf(offer);
+      if (media !== null) callConsents.record(answered.engagement_id, 'accepted', media);
+      discardUnsavedChanges();
+      go(`/desk/${answered.engagement_id}`);
     } catch (error) {
       notifications.show({ color: 'red', title: texts.couldNotAnswerOffer, message: describeError(error) });
     } finally {

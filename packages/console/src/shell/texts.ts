@@ -57,6 +57,8 @@ export const texts = {
   offer: (name: string) => `Offer: ${name}`,
   altA: 'Alt A',
   accept: 'Accept',
+  acceptCall: 'Accept call',
+  acceptVideoCall: 'Accept video call',
   altD: 'Alt D',
   decline: 'Decline',
   timeLeftToAnswer: 'Time left to answer',

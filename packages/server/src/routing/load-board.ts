@@ -157,12 +157,14 @@ async function readSites(sql: Sql, accountId: AccountId, ids: readonly string[] 
       reactive: number;
       proactive: number;
       missed: boolean;
+      callsBesideChats: boolean;
       timeout: number;
       openPerAddress: number;
       needsPresence: boolean;
     }[]
   >`SELECT id, reactive_call_timeout AS reactive, proactive_call_timeout AS proactive,
-           missed_call_unavailability_enabled AS missed, queue_ticket_timeout_sec AS timeout,
+           missed_call_unavailability_enabled AS missed, calls_beside_chats AS "callsBesideChats",
+           queue_ticket_timeout_sec AS timeout,
            (visitor_limits ->> 'open_tickets_per_address')::integer AS "openPerAddress",
            ticket_needs_presence AS "needsPresence"
       FROM sites
@@ -172,6 +174,7 @@ async function readSites(sql: Sql, accountId: AccountId, ids: readonly string[] 
     reactiveMs: row.reactive * 1000,
     proactiveMs: row.proactive * 1000,
     missedMakesUnavailable: row.missed,
+    callsBesideChats: row.callsBesideChats,
     ticketTimeoutMs: row.timeout * 1000,
     openPerAddress: row.openPerAddress,
     ticketNeedsPresence: row.needsPresence,

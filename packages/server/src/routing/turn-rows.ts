@@ -113,7 +113,6 @@ function fixedOf(ticket: Ticket) {
     visitor_id: ticket.visitor.id,
     seq: ticket.seq,
     kind: ticket.kind,
-    media: ticket.medium,
     criteria: ticket.criteria,
     narrowed_to: ticket.narrowedTo,
     never_to: ticket.neverTo,
@@ -127,6 +126,7 @@ function ticketRow(ticket: Ticket) {
   return {
     id: ticket.id,
     state: ticket.state,
+    media: ticket.medium,
     preferred_operator_id: ticket.preferred,
     refusals: Object.fromEntries(ticket.refusals ?? []),
     queue_ids: ticket.entries.map(({ queue }) => queue.settings.id),
@@ -142,6 +142,7 @@ function requestRow(request: Request) {
   return {
     id: request.id,
     state: request.state,
+    media: request.medium,
     fail_reason: request.failReason,
     fail_message: request.failMessage,
     engagement_id: request.engagement?.id ?? null,
@@ -156,7 +157,6 @@ function newRequestRow(request: Request) {
     origin: request.origin,
     visitor_id: request.visitor.id,
     operator_id: request.operator.settings.id,
-    media: request.medium,
     queue_id: request.queue?.settings.id ?? null,
     ticket_id: request.ticket?.id ?? null,
     timeout_ms: request.timeoutMs,

@@ -104,13 +104,13 @@ function ticketWrites(sql: Sql, rows: TurnRows) {
                     address_hash text, enqueued_at timestamptz, ended_at timestamptz)),
          old_tickets AS (
            UPDATE queue_tickets q
-              SET state = t.state, preferred_operator_id = t.preferred_operator_id, refusals = t.refusals,
+              SET state = t.state, media = t.media, preferred_operator_id = t.preferred_operator_id, refusals = t.refusals,
                   queue_ids = t.queue_ids, entered_at = t.entered_at, request_id = t.request_id, engagement_id = t.engagement_id,
                   engaged_queue_id = t.engaged_queue_id, ended_at = t.ended_at, updated_at = turn.at,
                   -- The address is deleted as soon as it is no longer counted.
                   address_hash = CASE WHEN t.ended_at IS NULL THEN q.address_hash END
              FROM turn, json_to_recordset(${rows.oldTickets}::text::json) AS t (
-                    id uuid, state text, preferred_operator_id uuid, refusals jsonb, queue_ids uuid[],
+                    id uuid, state text, media text, preferred_operator_id uuid, refusals jsonb, queue_ids uuid[],
                     entered_at timestamptz[], request_id uuid, engagement_id uuid, engaged_queue_id uuid, ended_at timestamptz)
             WHERE q.id = t.id)`;
 }
@@ -129,11 +129,11 @@ function requestWrites(sql: Sql, rows: TurnRows) {
                     timeout_ms integer, notes json, address_hash text, created_at timestamptz)),
          old_requests AS (
            UPDATE engagement_requests e
-              SET state = r.state, fail_reason = r.fail_reason, fail_message = r.fail_message,
+              SET state = r.state, media = r.media, fail_reason = r.fail_reason, fail_message = r.fail_message,
                   engagement_id = r.engagement_id, updated_at = turn.at,
                   address_hash = CASE WHEN r.state = 'pending' THEN e.address_hash END
              FROM turn, json_to_recordset(${rows.oldRequests}::text::json) AS r (
-                    id uuid, state text, fail_reason text, fail_message text, engagement_id uuid)
+                    id uuid, state text, media text, fail_reason text, fail_message text, engagement_id uuid)
             WHERE e.id = r.id)`;
 }
 

@@ -10,6 +10,7 @@ const plural = pluralFor(locale);
 const tryLater = "This isn't possible right now. Please try again later.";
 const tooManyRequests = 'Too many requests. Please try again in a moment.';
 const noFiles = "Files can't be sent right now. Please try again later.";
+const noCall = "We can't take a call right now. You can continue by chat.";
 const cancelled = 'Your request was cancelled.';
 
 /**
@@ -127,7 +128,7 @@ export const texts = {
   cannotCall: "We'd like to call you, but this browser can't make calls here.",
   accept: 'Accept',
   decline: 'Decline',
-  callDeclined: "We can't take a call right now. You can continue by chat.",
+  callDeclined: noCall,
   callInProgress: 'Call in progress',
   videoCallInProgress: 'Video call in progress',
   joinAgain: 'Join again',
@@ -135,6 +136,7 @@ export const texts = {
   otherPerson: 'The other person',
   yourself: 'You',
   otherMuted: 'The other person is muted',
+  microphoneOff: 'Your microphone is off',
   cameraOff: 'Your camera is off',
   mute: 'Mute',
   unmute: 'Unmute',
@@ -181,7 +183,7 @@ export const texts = {
     file_deleted: 'This file has been deleted.',
     file_not_clean: "This file can't be downloaded.",
     file_elsewhere: "This file can't be downloaded right now. Please try again later.",
-    operator_unavailable: tryLater,
+    operator_unavailable: noCall,
     request_ended: 'This is no longer possible.',
     rate_limited: tooManyRequests,
     address_limit: tooManyRequests,

@@ -58,6 +58,7 @@ function ActiveCall({ calls, view }: { readonly calls: Calls; readonly view: Cal
         <p role="status">
           {progressOf(view)}
           {view.state.name === 'connected' && !other.microphone && ` · ${texts.otherMuted}`}
+          {view.state.name === 'connected' && !microphone && ` · ${texts.microphoneOff}`}
           {sendsVideo && !camera && ` · ${texts.cameraOff}`}
         </p>
         <Toggle

@@ -59,7 +59,7 @@ export function Chat(props: Props) {
 function UpgradeBar({ conversation, calls, upgrade }: PanelProps & { readonly upgrade: UpgradeRequest }) {
   const { upgrades } = conversation;
   const accept = async (): Promise<void> => {
-    if (await upgrades.answer(upgrade, 'accept')) calls.accept(upgrade);
+    if (await upgrades.answer(upgrade, 'accept')) calls.agree('accepted', upgrade);
   };
   if (upgrade.target === 'operator')
     return (

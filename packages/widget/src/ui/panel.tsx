@@ -64,7 +64,7 @@ export function Panel(props: PanelProps) {
           {settings.title}
         </h2>
         {canCall && stage.name === 'engaged' && stage.callMedia?.video !== 'two_way' && (
-          <RequestCall upgrades={conversation.upgrades} stage={stage} />
+          <RequestCall {...props} stage={stage} />
         )}
         {stage.name === 'engaged' && (
           <button type="button" class="icon labelled" aria-expanded={isEnding} onClick={() => setIsEnding(!isEnding)}>

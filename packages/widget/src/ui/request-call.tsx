@@ -1,13 +1,14 @@
 import type { Engaged } from '../state.ts';
-import type { Upgrades } from '../upgrades.ts';
 import { Icon } from './icons.tsx';
+import type { PanelProps } from './panel.tsx';
 import { texts } from '../texts.ts';
 
-/** Buttons with which the visitor requests a call or video. */
-export function RequestCall({ upgrades, stage }: { readonly upgrades: Upgrades; readonly stage: Engaged }) {
+/** Buttons with which the visitor requests a call or video. The call starts when the operator accepts. */
+export function RequestCall({ conversation, calls, stage }: PanelProps & { readonly stage: Engaged }) {
   const { upgrade, callMedia } = stage;
-  const request = (video: 'two_way' | null): void => {
-    void upgrades.request({ audio: 'two_way', video });
+  const request = async (video: 'two_way' | null): Promise<void> => {
+    const media = { audio: 'two_way', video } as const;
+    if (await conversation.upgrades.request(media)) calls.agree('requested', media);
   };
   return (
     <>
@@ -18,7 +19,7 @@ export function RequestCall({ upgrades, stage }: { readonly upgrades: Upgrades; 
           title={texts.requestCall}
           aria-label={texts.requestCall}
           disabled={upgrade !== null}
-          onClick={() => request(null)}
+          onClick={() => void request(null)}
         >
           <Icon name="audio" />
         </button>
@@ -29,7 +30,7 @@ export function RequestCall({ upgrades, stage }: { readonly upgrades: Upgrades; 
         title={texts.requestVideoCall}
         aria-label={texts.requestVideoCall}
         disabled={upgrade !== null}
-        onClick={() => request('two_way')}
+        onClick={() => void request('two_way')}
       >
         <Icon name="video" />
       </button>

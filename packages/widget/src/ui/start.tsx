@@ -8,11 +8,14 @@ import type { PanelProps } from './panel.tsx';
 
 const icons = { text: 'chat', audio: 'audio', video: 'video' } as const;
 
-export function Start({ settings, conversation, state }: PanelProps) {
+export function Start({ settings, conversation, calls, state }: PanelProps) {
   const { openMedia, opensAt, notice, stage } = state;
   const [name, setName] = useState('');
   const start = (medium: Medium): void => {
-    if (stage.name !== 'starting') void conversation.start(medium, name);
+    if (stage.name === 'starting') return;
+    void conversation.start(medium, name);
+    // The call starts when an operator accepts.
+    if (medium !== 'text') calls.agree('requested', { audio: 'two_way', video: medium === 'video' ? 'two_way' : null });
   };
   return (
     <div class="body center">

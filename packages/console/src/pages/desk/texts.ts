@@ -11,6 +11,7 @@ export const texts = {
 
   // calls/call-panel.tsx
   visitorMuted: 'Visitor is muted',
+  yourMicrophoneOff: 'Your microphone is off',
   yourCameraOff: 'Your camera is off',
   inCall: 'In a call · {duration}',
   call: 'Call',
@@ -28,7 +29,7 @@ export const texts = {
   connectionWasLost: 'The connection was lost.',
   callHasEnded: 'The call has ended.',
   callInAnotherWindow: 'The call is in another window.',
-  visitorCalling: 'The visitor is calling.',
+  visitorInCall: 'The visitor is in the call.',
   visitorLeftCall: 'The visitor left the call. Waiting for them to come back…',
   videoCallInProgress: 'Video call in progress',
   callInProgress: 'Call in progress',
@@ -38,6 +39,13 @@ export const texts = {
   visitor: 'Visitor',
   visitorVideo: "Visitor's video",
   yourVideo: 'Your video',
+
+  // calls/use-call-obstacle.ts
+  callObstacles: {
+    otherCall: 'You are in another call.',
+    otherInvitation: 'You invited another visitor to a call.',
+    otherChats: 'This site allows no calls beside other chats. End your other chats first.',
+  },
 
   // calls/upgrade-bar.tsx
   visitorInvites: {

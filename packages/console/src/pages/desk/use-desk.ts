@@ -11,11 +11,12 @@ const desks = new WeakMap<LiveFeed, Desk>();
 
 export function useDesk(): Desk {
   const live = useLiveFeed();
-  const { api } = useSession();
+  const session = useSession();
   const me = useMe();
   const existing = desks.get(live);
   if (existing !== undefined) return existing;
-  const desk = new Desk({ api, live, operatorId: me.operator.id });
+  const desk = new Desk({ api: session.api, live, operatorId: me.operator.id });
+  live.onStop(session.beforeSignOut(async () => desk.calls.hangUpAll()));
   desks.set(live, desk);
   return desk;
 }

@@ -18,6 +18,7 @@ export const newDraft: SiteDraft = {
   reactive_call_timeout: 30,
   proactive_call_timeout: 15,
   missed_call_unavailability_enabled: true,
+  calls_beside_chats: true,
   queue_ticket_timeout_sec: 14_400,
   visitor_webhooks: true,
   allowed_file_content_types: ['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'application/pdf', 'text/plain'],

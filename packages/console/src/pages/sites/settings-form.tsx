@@ -127,6 +127,14 @@ function TimeFields({ draft, set, faults, readOnly }: Props): ReactElement {
       />
       <Switch
         mt="md"
+        label={texts.allowCallsBesideChats}
+        description={texts.allowCallsBesideChatsHelp}
+        checked={draft.calls_beside_chats}
+        onChange={(event) => set({ calls_beside_chats: event.currentTarget.checked })}
+        disabled={readOnly}
+      />
+      <Switch
+        mt="md"
         label={texts.visitorsCanAttachWebhooks}
         description={texts.visitorsCanAttachWebhooksHelp}
         checked={draft.visitor_webhooks}

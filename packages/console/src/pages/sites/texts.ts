@@ -121,6 +121,9 @@ export const texts = {
   waiting: 'Waiting',
   describedDuration: (description: string, duration: string) => `${description} Now ${duration}.`,
   setOperatorsAwayAfterMissedOffer: 'Set operators away after a missed offer',
+  allowCallsBesideChats: 'Allow calls beside other chats',
+  allowCallsBesideChatsHelp:
+    'An operator in a call gets no new offers until the call ends. If this is off, an operator with other chats cannot call.',
   visitorsCanAttachWebhooks: 'Visitors can attach webhooks',
   visitorsCanAttachWebhooksHelp:
     "Lets a visitor's client pass a webhook with a ticket or request. Not needed for the widget.",

@@ -22,6 +22,7 @@ export const siteViews: FieldViews<SiteDraft> = {
     label: texts.setOperatorsAwayAfterMissedOffer,
     show: (enabled) => (enabled ? texts.yes : texts.no),
   },
+  calls_beside_chats: { label: texts.allowCallsBesideChats, show: (allowed) => (allowed ? texts.yes : texts.no) },
   queue_ticket_timeout_sec: { label: texts.maxWait, show: describeDuration },
   visitor_webhooks: { label: texts.visitorsCanAttachWebhooks, show: (allowed) => (allowed ? texts.yes : texts.no) },
   allowed_file_content_types: { label: texts.allowedFileTypes, show: list },

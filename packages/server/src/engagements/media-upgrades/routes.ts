@@ -32,13 +32,19 @@ export function mediaUpgradeRoutes(app: App, turns: Turns): void {
       schema: {
         tags,
         summary: 'Request audio or video from the other side; a pending request is canceled',
+        description:
+          'Refused with `operator_unavailable` while the operator is in another call. If `calls_beside_chats` of the site is off, also ' +
+          'while the operator has other engagements or offers.',
         params: engagementParams,
         body: upgradeInput,
         response: { 201: upgradeOutput },
       },
     },
     async (request, reply) => {
-      const upgrade = await requestUpgrade(request, request.params.engagement_id, request.body);
+      const { engagement_id: engagementId } = request.params;
+      // The invited side could not accept a call that the operator is not free for (D4.4).
+      await turns.run(accountOf(request), { name: 'checkCall', engagementId, by: partyOf(request.caller) });
+      const upgrade = await requestUpgrade(request, engagementId, request.body);
       reply.code(201).header('location', `/engagements/${upgrade.engagement_id}/media_upgrade_requests/${upgrade.id}`);
       return upgrade;
     },

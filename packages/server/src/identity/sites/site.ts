@@ -45,6 +45,14 @@ const table = {
   reactive_call_timeout: optional(seconds(maxOfferTimeoutSec), 30),
   proactive_call_timeout: optional(seconds(maxOfferTimeoutSec), 15),
   missed_call_unavailability_enabled: optional(Type.Boolean(), true),
+  calls_beside_chats: optional(
+    Type.Boolean({
+      description:
+        'Whether a text engagement may become an audio or video call while its operator has other text engagements. During the ' +
+        'call the operator is offered nothing. Off: the operator must have no other engagement or offer',
+    }),
+    true,
+  ),
   queue_ticket_timeout_sec: optional(seconds(maxTicketTimeoutSec), 14_400),
   visitor_webhooks: optional(
     Type.Boolean({

@@ -89,7 +89,7 @@ const own: Readonly<Record<string, readonly ErrorCode[]>> = {
   ],
   'PATCH /engagements/{engagement_id}/chat_messages/{message_id}': ['engagement_ended'],
   'POST /engagements/{engagement_id}/system_messages': ['engagement_ended'],
-  'POST /engagements/{engagement_id}/media_upgrade_requests': ['engagement_ended'],
+  'POST /engagements/{engagement_id}/media_upgrade_requests': ['operator_unavailable', 'engagement_ended'],
   'PATCH /engagements/{engagement_id}/media_upgrade_requests/{upgrade_id}': ['operator_unavailable', 'request_ended'],
   'GET /feed': ['address_limit'],
   'POST /engagements/{engagement_id}/files': [

@@ -29,7 +29,14 @@ import {
 } from './rules/presence.ts';
 import { advance, settle } from './rules/advance.ts';
 import { listOf } from './structures/few.ts';
-import { acceptUpgrade, endCall, type AcceptUpgrade, type EndCall } from './rules/upgrading.ts';
+import {
+  acceptUpgrade,
+  checkCall,
+  endCall,
+  type AcceptUpgrade,
+  type CheckCall,
+  type EndCall,
+} from './rules/upgrading.ts';
 import {
   viewEngagement,
   viewRequest,
@@ -56,6 +63,7 @@ export interface Commands {
   renewPresence: { input: Renewal; answer: null };
   tick: { input: Record<never, never>; answer: null };
   /** Read-only. */
+  checkCall: { input: CheckCall; answer: EngagementView | null };
   viewTicket: { input: { readonly ticketId: TicketId }; answer: TicketView | null };
   viewTickets: { input: { readonly ticketIds: readonly TicketId[] }; answer: readonly TicketView[] };
   viewRequests: {
@@ -122,6 +130,8 @@ function carryOut(board: Board, command: Command): Commands[CommandName]['answer
       return null;
     case 'tick':
       return null;
+    case 'checkCall':
+      return viewed(checkCall(board, command), viewEngagement);
     case 'viewTicket':
       return viewed(board.tickets.get(command.ticketId) ?? notOnBoard, viewTicket);
     case 'viewTickets':

@@ -37,6 +37,7 @@ function Panel({ chat, deskCall }: { readonly chat: Conversation; readonly deskC
         <Text size="sm" fw={600} component="output">
           <CallStatus deskCall={deskCall} view={view} />
           {view.state.name === 'connected' && !view.other.microphone ? ` · ${texts.visitorMuted}` : ''}
+          {view.state.name === 'connected' && !view.microphone ? ` · ${texts.yourMicrophoneOff}` : ''}
           {view.state.name === 'connected' && hasVideo && !view.camera ? ` · ${texts.yourCameraOff}` : ''}
         </Text>
         {!isInactive ? (
@@ -131,7 +132,7 @@ function CallStatus({ deskCall, view }: { readonly deskCall: DeskCall; readonly 
   const { state, media, other } = view;
   const now = useNow();
   if (deskCall.presence === 'elsewhere') return <>{texts.callInAnotherWindow}</>;
-  if (deskCall.presence === 'visitor') return <>{texts.visitorCalling}</>;
+  if (deskCall.presence === 'visitor') return <>{texts.visitorInCall}</>;
   if (other.isGone && state.name !== 'ended') return <>{texts.visitorLeftCall}</>;
   switch (state.name) {
     case 'idle':

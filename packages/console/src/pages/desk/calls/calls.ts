@@ -1,12 +1,12 @@
-import { AcceptingClick } from '@usher/call/accepting-click';
 import { Call } from '@usher/call/call';
 import { sentBy, type Kind, type Media } from '@usher/call/media';
 import { reportCall } from '@usher/call/report-call';
 import type { Signal } from '@usher/call/signal';
 import type { Api } from '@usher/client/api';
 import { blockReloadDuring } from '../../../components/unsaved-changes.ts';
+import { callConsents } from '../../../live/call-consents.ts';
 import type { LiveFeed } from '../../../live/live-feed.ts';
-import type { Conversations } from '../conversation/conversation.ts';
+import type { Conversation, Conversations } from '../conversation/conversation.ts';
 import { callMedia, isOpen, openCallId } from '../conversation/selectors.ts';
 
 /** The call of a conversation: to be joined, in progress, or ended. */
@@ -38,19 +38,20 @@ type ById = ReadonlyMap<string, DeskCall>;
 
 /**
  * The calls of the desk, which continue while another page is open. A conversation whose media are audio or video has a call. The
- * operator joins it with a click: on "Join", or on "Accept" for a request of the visitor. A change of the media changes the call.
- * After somebody hangs up, the conversation continues as a chat. Only one page of the browser can be in the call.
+ * operator joins it with a click: on "Join", on "Accept" for an offer or a request of the visitor, or on the invitation that the
+ * visitor then accepts. A change of the media changes the call. After somebody hangs up, the conversation continues as a chat. Only
+ * one page of the browser can be in the call.
  */
 export class Calls {
   readonly #api: Api;
   readonly #listeners = new Set<() => void>();
-  /** The media that the operator accepted on this page, by engagement. */
-  readonly #clicks = new Map<string, AcceptingClick>();
+  readonly #unsubscribe: () => void;
   #state: ById = new Map();
   #chats: Conversations['byId'] = new Map();
 
   constructor(api: Api, live: LiveFeed) {
     this.#api = api;
+    this.#unsubscribe = callConsents.subscribe((id) => this.#useConsent(id));
     live.on(['engagement.signal'], ({ data }) => this.#receive(data as Signal & { engagement_id: string }));
     live.on(['feed.open'], () => {
       for (const { call } of this.#state.values()) call.resync();
@@ -64,7 +65,7 @@ export class Calls {
 
   readonly state = (): ById => this.#state;
 
-  /** Updates the calls from the conversations. It starts no device, unless the operator has just accepted the call. */
+  /** Updates the calls from the conversations. It starts no device, unless the operator has agreed to the call on this page. */
   follow({ byId }: Conversations): void {
     this.#chats = byId;
     for (const [id, chat] of byId) {
@@ -73,7 +74,8 @@ export class Calls {
       // The accepted media are known once the conversation has been read.
       if (current === undefined && media !== null && chat.isRead) this.#prepare(id, media);
       else if (current !== undefined) this.#adapt(id, current.call, media);
-      this.#useClick(id);
+      if (isRefused(chat)) callConsents.clear(id);
+      this.#useConsent(id);
     }
   }
 
@@ -86,23 +88,24 @@ export class Calls {
     else if (JSON.stringify(media) !== JSON.stringify(call.view.media)) call.change(media);
   }
 
-  /** The operator has just accepted a call with these media by a click. */
-  accept(id: string, media: Media): void {
-    const click = new AcceptingClick();
-    this.#clicks.set(id, click);
-    click.record(sentBy('operator', media));
-    this.#useClick(id);
+  #useConsent(id: string): void {
+    const current = this.#state.get(id);
+    if (current === undefined) return;
+    const { state, media } = current.call.view;
+    if (state.name !== 'idle')
+      void current.call.startDevices(callConsents.consumeDevices(id, current.call.awaitsClick));
+    else if (callConsents.consumeJoin(id))
+      this.join(id, media, callConsents.consumeDevices(id, sentBy('operator', media)));
   }
 
-  #useClick(id: string): void {
-    const [click, current] = [this.#clicks.get(id), this.#state.get(id)];
-    if (click === undefined || current === undefined) return;
-    const { state, media } = current.call.view;
-    if (state.name !== 'idle') void current.call.startDevices(click.consumeDevices(current.call.awaitsClick));
-    else if (click.consumeJoin()) this.join(id, media, click.consumeDevices(sentBy('operator', media)));
+  /** Hangs up the calls of this browser, before the operator signs out. Resolves when the visitors have been notified. */
+  async hangUpAll(): Promise<void> {
+    const ids = await idsInCall();
+    await Promise.all([...this.#state.keys()].filter((id) => ids.has(id)).map(async (id) => this.decline(id)));
   }
 
   closeAll(): void {
+    this.#unsubscribe();
     for (const { call, speaker } of this.#state.values()) {
       call.close();
       speaker.srcObject = null;
@@ -116,9 +119,9 @@ export class Calls {
     const isNew = current === undefined || current.call.view.state.name === 'ended';
     const { call, speaker } = isNew ? this.#prepare(id, media) : current;
     this.#put(id, { call, speaker, presence: 'here' });
-    void runExclusively(`usher-call ${id}`, async () => blockReloadDuring(async () => this.#run(call, kinds))).then(
+    void runExclusively(lockPrefix + id, async () => blockReloadDuring(async () => this.#run(call, kinds))).then(
       (hasRun) => {
-        this.#clicks.delete(id);
+        callConsents.clear(id);
         // Meanwhile the conversation may have become a chat, or another call.
         if (this.#state.get(id)?.call === call)
           this.#put(id, { call, speaker, presence: hasRun ? 'nobody' : 'elsewhere' });
@@ -204,6 +207,23 @@ export class Calls {
     this.#state = state;
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** The operator's invitation was declined or canceled, or the conversation is no longer theirs. */
+function isRefused(chat: Conversation): boolean {
+  const invitationId = callConsents.invitationOf(chat.id);
+  if (invitationId === null) return false;
+  const state = chat.upgrades.find(({ id }) => id === invitationId)?.state;
+  return state === 'declined' || state === 'canceled' || !isOpen(chat);
+}
+
+const lockPrefix = 'usher-call ';
+
+/** The engagements whose call some page of this browser is in. */
+async function idsInCall(): Promise<ReadonlySet<string>> {
+  const locks = navigator.locks as LockManager | undefined;
+  const held = (await locks?.query())?.held ?? [];
+  return new Set(held.map(({ name }) => (name ?? '').replace(lockPrefix, '')));
 }
 
 /**

@@ -8,6 +8,8 @@ import { describeError } from '../../../components/describe-error.ts';
 import { mediumName } from '../../../components/medium.ts';
 import { ElapsedTime } from '../../../components/elapsed-time.tsx';
 import { useChange } from '../../../data/use-api.ts';
+import { callConsents } from '../../../live/call-consents.ts';
+import { useCallObstacle } from '../calls/use-call-obstacle.ts';
 import { texts } from '../texts.ts';
 import type { Conversation } from './conversation.ts';
 import { isOpen, transferOf } from './selectors.ts';
@@ -80,31 +82,10 @@ const callKinds = [
 function OpenActions({ chat }: { readonly chat: Conversation }): ReactElement {
   const [endShown, ending] = useDisclosure();
   const [transferShown, transfer] = useDisclosure();
-  const requestUpgrade = useChange('POST /engagements/{engagement_id}/media_upgrade_requests');
-  const onError = (error: Error): void => {
-    notifications.show({ color: 'red', title: texts.couldNotSendRequest, message: describeError(error) });
-  };
   useAltKey('KeyX', ending.open);
   return (
     <>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button variant="default" size="xs" rightSection={<ChevronDownIcon aria-hidden />}>
-            {texts.call}
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Label>{texts.inviteVisitorTo}</Menu.Label>
-          {callKinds.map(({ label, body }) => (
-            <Menu.Item
-              key={label}
-              onClick={() => requestUpgrade.mutate({ path: { engagement_id: chat.id }, body }, { onError })}
-            >
-              {label}
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
+      <CallMenu chat={chat} />
       <Button variant="default" size="xs" onClick={transfer.open} disabled={transferOf(chat) !== null}>
         {texts.transfer}
       </Button>
@@ -114,6 +95,42 @@ function OpenActions({ chat }: { readonly chat: Conversation }): ReactElement {
       <EndDialog chat={chat} isShown={endShown} close={ending.close} />
       {transferShown ? <TransferDialog chat={chat} close={transfer.close} /> : null}
     </>
+  );
+}
+
+/** Invites the visitor to a call, which starts when the visitor accepts, or says why that is not possible now. */
+function CallMenu({ chat }: { readonly chat: Conversation }): ReactElement {
+  const desk = useDesk();
+  const obstacle = useCallObstacle(chat);
+  const requestUpgrade = useChange('POST /engagements/{engagement_id}/media_upgrade_requests', {
+    onDone: ({ data }) => {
+      desk.apply({ type: 'upgrade', upgrade: data });
+      callConsents.record(chat.id, 'requested', data, data.id);
+    },
+  });
+  const onError = (error: Error): void => {
+    notifications.show({ color: 'red', title: texts.couldNotSendRequest, message: describeError(error) });
+  };
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="default" size="xs" rightSection={<ChevronDownIcon aria-hidden />}>
+          {texts.call}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown maw={280}>
+        <Menu.Label>{obstacle === null ? texts.inviteVisitorTo : texts.callObstacles[obstacle]}</Menu.Label>
+        {callKinds.map(({ label, body }) => (
+          <Menu.Item
+            key={label}
+            disabled={obstacle !== null}
+            onClick={() => requestUpgrade.mutate({ path: { engagement_id: chat.id }, body }, { onError })}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 

@@ -56,6 +56,21 @@ export function callMedia({
   return { audio: 'two_way', video: engagement.media === 'video' ? 'two_way' : null };
 }
 
+/** Why a conversation cannot become a call now (D4.4): another call or invitation, or other chats if the site allows no calls then. */
+export type CallObstacle = 'otherCall' | 'otherInvitation' | 'otherChats';
+
+export function callObstacle(
+  chat: Conversation,
+  { byId }: Conversations,
+  site: { readonly calls_beside_chats: boolean } | undefined,
+): CallObstacle | null {
+  if (chat.engagement.media !== 'text') return null;
+  const others = [...byId.values()].filter((each) => each.id !== chat.id && isOpen(each));
+  if (others.some(({ engagement }) => engagement.media !== 'text')) return 'otherCall';
+  if (others.some((each) => pendingUpgrade(each)?.target === 'visitor')) return 'otherInvitation';
+  return site?.calls_beside_chats === false && others.length > 0 ? 'otherChats' : null;
+}
+
 /** Active conversations first, then ended ones; each in the order they began. */
 export function sortedConversations({ byId }: Conversations): readonly Conversation[] {
   return [...byId.values()].toSorted(

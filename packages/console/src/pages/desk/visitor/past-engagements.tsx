@@ -10,6 +10,8 @@ import { useVisitorName } from '../../../data/use-visitor.ts';
 import { useFeedItems } from '../../../live/use-live-feed.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { MessageView } from '../conversation/message.tsx';
+import { ThreadNote } from '../conversation/thread-note.tsx';
+import { threadOf } from '../conversation/thread.ts';
 import { texts } from '../texts.ts';
 
 /** The number of engagements listed, newest first. */
@@ -17,7 +19,7 @@ const maxShown = 20;
 
 const read = 'GET /engagements';
 
-/** The previous engagements of the visitor, each with its transcript. */
+/** The previous engagements of the visitor, each with its messages, calls and transfers. */
 export function PastEngagements({ chat }: { readonly chat: Conversation }): ReactElement {
   const { sites } = useMe();
   const [open, setOpen] = useState<Engagement | null>(null);
@@ -63,23 +65,30 @@ function PastTranscript({
   readonly close: () => void;
 }): ReactElement {
   const path = { engagement_id: engagement.id };
-  const { data, error, isPending } = useRead('GET /engagements/{engagement_id}/chat_transcript', { path });
+  const transcript = useRead('GET /engagements/{engagement_id}/chat_transcript', { path });
+  const transfers = useRead('GET /engagements/{engagement_id}/transfers', { path });
   const name = useVisitorName(engagement.site_id, engagement.visitor_id);
-  const messages = data?.data ?? [];
+  const messages = transcript.data?.data ?? [];
+  const isRead = transcript.data !== undefined && transfers.data !== undefined;
+  const thread = isRead ? threadOf({ messages, engagement, transfers: transfers.data.data.transfers }) : [];
   return (
     <Modal opened onClose={close} title={new Date(engagement.started_at).toLocaleString()} size="lg">
-      <ProblemNote error={error} />
-      {isPending ? <Loader aria-label={texts.loading} /> : null}
-      {data !== undefined && messages.length === 0 ? <Text c="dimmed">{texts.noMessages}</Text> : null}
+      <ProblemNote error={transcript.error ?? transfers.error} />
+      {transcript.isPending || transfers.isPending ? <Loader aria-label={texts.loading} /> : null}
+      {isRead && thread.length === 0 ? <Text c="dimmed">{texts.noMessages}</Text> : null}
       <Stack gap={6}>
-        {messages.map((message) => (
-          <MessageView
-            key={message.id}
-            chat={{ id: engagement.id, engagement, messages }}
-            message={message}
-            name={name}
-          />
-        ))}
+        {thread.map((entry) =>
+          entry.kind === 'message' ? (
+            <MessageView
+              key={entry.id}
+              chat={{ id: engagement.id, engagement, messages }}
+              message={entry.message}
+              name={name}
+            />
+          ) : (
+            <ThreadNote key={entry.id} entry={entry} />
+          ),
+        )}
       </Stack>
     </Modal>
   );

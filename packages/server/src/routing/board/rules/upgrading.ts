@@ -1,15 +1,16 @@
-import type { Medium } from '@usher/contract/media';
+import { isCall, type Medium } from '@usher/contract/media';
 import { Refusal } from '../../../platform/errors.ts';
 import type { EventFields } from '../../../events/catalogue.ts';
 import type { CallId, EngagementId, SubEngagementId } from '../../../platform/ids.ts';
 import { notOnBoard, isParty, type Party } from './answering.ts';
-import type { Board } from '../board.ts';
+import { siteOf, type Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';
 import { appendEvent } from './engagements.ts';
 import type { EngagementEvent } from '../structures/engagement-event.ts';
 import { higherMedium } from '../structures/media.ts';
+import { enqueueInLine, removeFromLine } from '../structures/lines.ts';
 import { occupy } from './requests.ts';
-import type { Engagement } from '../structures/state.ts';
+import type { Engagement, Request } from '../structures/state.ts';
 
 /** A requested media upgrade as it is stored. The board does not keep media upgrades. */
 export interface MediaUpgrade {
@@ -31,7 +32,7 @@ export interface AcceptUpgrade {
   readonly upgrade?: MediaUpgrade | undefined;
 }
 
-/** Changes the medium of the engagement, which then occupies its operator exclusively (D4.4). */
+/** Changes the medium of the engagement. Its operator is then offered nothing else (D4.4). */
 export function acceptUpgrade(
   board: Board,
   { engagementId, upgrade, by }: AcceptUpgrade,
@@ -42,7 +43,7 @@ export function acceptUpgrade(
     return notOnBoard;
   if (upgrade.target !== by.kind) throw new Refusal('forbidden', 'Only the invited side may accept the media upgrade.');
   const medium: Medium = upgrade.video === null ? 'audio' : 'video';
-  requireAlone(engagement);
+  requireFreeForCall(board, engagement);
   goOnBy(board, engagement, medium);
   engagement.highestMedium = higherMedium(engagement.highestMedium, medium);
   beginCall(board, engagement);
@@ -71,14 +72,49 @@ export interface EndCall {
 }
 
 /**
- * One side hangs up, and the engagement continues as text: its operator may be offered other texts (D4.4). The caller names the
- * call, so that hanging up twice, or late, does not end the next call.
+ * One side hangs up, and the engagement continues as text: its operator may be offered other texts (D4.4). A pending transfer of
+ * the call continues as one of a chat (D5.4). The caller names the call, so that hanging up twice, or late, does not end the next
+ * call.
  */
 export function endCall(board: Board, { engagementId, callId, by }: EndCall): Engagement | typeof notOnBoard {
   const engagement = board.engagements.get(engagementId);
   if (engagement === undefined || !isParty(engagement, by) || engagement.call?.id !== callId) return notOnBoard;
   finishCall(board, engagement, by.kind);
   goOnBy(board, engagement, 'text');
+  transferAsChat(board, engagement);
+  return engagement;
+}
+
+/** D5.4: whoever accepts the transfer finds a chat. Without this, they would call a visitor who has just hung up. */
+function transferAsChat(board: Board, { transfer }: Engagement): void {
+  if (transfer === null || !isCall(transfer.medium)) return;
+  if (!('seq' in transfer)) return offerAsChat(board, transfer);
+  const isWaiting = transfer.state === 'waiting';
+  // The lines of a pool are by medium.
+  if (isWaiting) removeFromLine(board, transfer);
+  transfer.medium = 'text';
+  if (isWaiting) enqueueInLine(board, transfer);
+  board.changes.tickets.add(transfer);
+  if (transfer.request !== null) offerAsChat(board, transfer.request);
+}
+
+function offerAsChat(board: Board, request: Request): void {
+  occupy(board, request.operator, request.medium, -1);
+  request.medium = 'text';
+  occupy(board, request.operator, 'text', 1);
+  board.changes.requests.add(request);
+}
+
+export interface CheckCall {
+  readonly engagementId: EngagementId;
+  readonly by: Party;
+}
+
+/** Refuses if the engagement cannot become a call now (D4.4), so that nobody is invited to a call that could not start. */
+export function checkCall(board: Board, { engagementId, by }: CheckCall): Engagement | typeof notOnBoard {
+  const engagement = board.engagements.get(engagementId);
+  if (engagement === undefined || !isParty(engagement, by)) return notOnBoard;
+  requireFreeForCall(board, engagement);
   return engagement;
 }
 
@@ -87,12 +123,16 @@ export function describeUpgrade({ audio, video }: Pick<MediaUpgrade, 'audio' | '
   return [audio === null ? [] : ['audio'], video === null ? [] : [videoNames[video]]].flat().join(' and ');
 }
 
-/** D4.4: audio and video need an operator without any other engagement or offer. */
-function requireAlone({ operator, medium }: Engagement): void {
-  if (medium !== 'text' || operator.texts + operator.exclusives === 1) return;
+/** D4.4: the operator is in no other call. Without `calls_beside_chats` they also have no other engagement or offer. */
+function requireFreeForCall(board: Board, { operator, medium, siteId }: Engagement): void {
+  if (medium !== 'text') return;
+  const { texts, exclusives, settings } = operator;
+  if (exclusives > 0)
+    throw new Refusal('operator_unavailable', `The operator ${settings.id} is in another call. End that call first.`);
+  if (texts === 1 || siteOf(board, siteId).callsBesideChats) return;
   throw new Refusal(
     'operator_unavailable',
-    `The operator ${operator.settings.id} has other engagements or offers. End these first: audio and video are exclusive.`,
+    `The operator ${settings.id} has other engagements or offers. End these first: the site has \`calls_beside_chats\` off.`,
   );
 }
 

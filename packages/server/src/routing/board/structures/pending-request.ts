@@ -25,7 +25,7 @@ export class PendingRequest implements Request {
   readonly siteId: SiteId;
   readonly visitor: Visitor;
   readonly operator: Operator;
-  readonly medium: Medium;
+  medium: Medium;
   readonly queue: Queue | null;
   readonly ticket: Ticket | null;
   engagement: Engagement | null;

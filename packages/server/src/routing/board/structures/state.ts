@@ -32,6 +32,8 @@ export interface Site {
   readonly proactiveMs: number;
   /** Whether an operator whose offer timed out becomes unavailable (D4.5). */
   readonly missedMakesUnavailable: boolean;
+  /** Whether an engagement may become a call while its operator has other engagements (D4.4). */
+  readonly callsBesideChats: boolean;
   readonly ticketTimeoutMs: number;
   /** The limit on open tickets and pending requests to operators of all visitors of one address. */
   readonly openPerAddress: number;
@@ -197,7 +199,8 @@ export interface Ticket extends Stored {
   readonly kind: 'visitor' | 'transfer';
   readonly siteId: SiteId;
   readonly visitor: Visitor;
-  readonly medium: Medium;
+  /** Changes only if a call that is being transferred is hung up (D5.4). */
+  medium: Medium;
   readonly enqueuedAt: number;
   /** The requested criteria in one text, to recognise a repeated request (D3.4). */
   readonly criteria: string;
@@ -259,7 +262,8 @@ export interface Request extends Stored {
   readonly siteId: SiteId;
   readonly visitor: Visitor;
   readonly operator: Operator;
-  readonly medium: Medium;
+  /** Changes only if a call that is being transferred is hung up (D5.4). */
+  medium: Medium;
   readonly queue: Queue | null;
   readonly ticket: Ticket | null;
   /** The engagement to transfer, or the one that the request became. */

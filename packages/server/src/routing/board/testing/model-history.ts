@@ -42,6 +42,7 @@ const site = fc.record({
   reactiveMs: fc.constantFrom(30_000, 20_000),
   proactiveMs: fc.constant(15_000),
   missedMakesUnavailable: fc.boolean(),
+  callsBesideChats: fc.boolean(),
   ticketTimeoutMs: fc.constantFrom(14_400_000, 14_400_000, 90_000, 45_000),
   openPerAddress: fc.constantFrom(1, 2, 50),
   ticketNeedsPresence: fc.constantFrom(false, false, true),

@@ -170,9 +170,9 @@ export function assertInvariants(board: Board, ledger: Ledger, command: Command)
   for (const { settings, engagements, requests } of board.operators.values()) {
     // An engagement that began with a reply by SMS may exceed the operator's limit.
     const ordinary = [...engagements.filter((each) => !beganByPhone(ledger, each)), ...requests.filter(occupies)];
-    const texts = ordinary.filter(({ medium }) => medium === 'text').length;
-    const exclusives = ordinary.length - texts;
-    assert(exclusives === 0 ? texts <= 3 : exclusives === 1 && texts === 0, `D4.4: ${settings.id} is overbooked`);
+    const exclusives = ordinary.filter(({ medium }) => medium !== 'text').length;
+    // A call may be beside chats, if the site allows it.
+    assert(exclusives <= 1 && ordinary.length <= 3, `D4.4: ${settings.id} is overbooked`);
   }
   if (command.name !== 'enqueue' && command.name !== 'transferToQueue') return;
   for (const { queue } of board.tickets.get(command.id)?.entries ?? [])

@@ -7,6 +7,7 @@ import {
   loadOf,
   ReferenceRefusal,
   ongoing,
+  siteOf,
   type Engagement,
   type World,
 } from './reference-world.ts';
@@ -14,7 +15,7 @@ import {
 /** The id of a call that does not exist. */
 export const noCall = 'none' as CallId;
 
-/** D4.4: audio and video need an operator without other engagements. */
+/** D4.4: the operator has no other call and, unless the site allows calls beside chats, nothing else at all. */
 export function acceptUpgrade(
   world: World,
   { engagementId, by, upgrade }: Command<'acceptUpgrade'>,
@@ -22,8 +23,11 @@ export function acceptUpgrade(
   const engagement = ongoing(world).find(({ id }) => id === engagementId);
   if (engagement === undefined || !isParty(engagement, by) || upgrade?.pending !== true) return null;
   if (upgrade.target !== by.kind) throw new ReferenceRefusal('forbidden');
-  if (engagement.medium === 'text' && loadOf(world, engagement.operator).length > 1)
-    throw new ReferenceRefusal('operator_unavailable');
+  const load = loadOf(world, engagement.operator);
+  const isBusy = siteOf(world, engagement.siteId).callsBesideChats
+    ? load.some((medium) => medium !== 'text')
+    : load.length > 1;
+  if (engagement.medium === 'text' && isBusy) throw new ReferenceRefusal('operator_unavailable');
   engagement.medium = upgrade.video === null ? 'audio' : 'video';
   followMedium(world, engagement);
   appendUpgrade(
@@ -40,7 +44,15 @@ export function endCall(world: World, { engagementId, callId, by }: Command<'end
   if (engagement === undefined || !isParty(engagement, by) || callId === noCall) return null;
   engagement.medium = 'text';
   followMedium(world, engagement, by.kind);
+  transferAsChat(engagement);
   return engagement;
+}
+
+/** D5.4: a pending transfer of a call becomes one of a chat. */
+function transferAsChat({ transfer }: Engagement): void {
+  if (transfer === null || !['audio', 'video'].includes(transfer.medium)) return;
+  transfer.medium = 'text';
+  if ('entries' in transfer && transfer.request !== null) transfer.request.medium = 'text';
 }
 
 function appendUpgrade(world: World, engagement: Engagement, content: string): void {

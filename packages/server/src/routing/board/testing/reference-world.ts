@@ -49,7 +49,7 @@ export interface Ticket {
   readonly kind: 'visitor' | 'transfer';
   readonly siteId: string;
   readonly visitorId: string;
-  readonly medium: Medium;
+  medium: Medium;
   readonly enqueuedAt: number;
   readonly criteria: string;
   readonly visitorTeams: readonly string[];
@@ -74,7 +74,7 @@ export interface Request {
   readonly siteId: string;
   readonly visitorId: string;
   readonly operator: Operator;
-  readonly medium: Medium;
+  medium: Medium;
   readonly queue: Queue | null;
   readonly ticket: Ticket | null;
   engagement: Engagement | null;

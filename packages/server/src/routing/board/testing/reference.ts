@@ -103,6 +103,8 @@ function execute(world: World, command: Command): { readonly id: string } | null
     // renewal.test.ts tests the renewal of leases.
     case 'renewPresence':
     case 'tick':
+    // upgrading.test.ts tests the check.
+    case 'checkCall':
     case 'viewTicket':
     case 'viewTickets':
     case 'viewRequests':

@@ -57,6 +57,7 @@ export function siteNamed(name: string, more: Partial<Site> = {}): Site {
     reactiveMs: 30_000,
     proactiveMs: 15_000,
     missedMakesUnavailable: true,
+    callsBesideChats: true,
     ticketTimeoutMs: 14_400_000,
     openPerAddress: 10,
     ticketNeedsPresence: false,

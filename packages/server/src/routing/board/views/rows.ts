@@ -20,7 +20,7 @@ import { noCode } from '../structures/id-map.ts';
 import { removeFromLine } from '../structures/lines.ts';
 import { poolForTicket } from '../structures/board-pools.ts';
 import { scheduleLeaseDeadlines } from '../rules/presence.ts';
-import { addRequest, removeRequest } from '../rules/requests.ts';
+import { addRequest, occupy, removeRequest } from '../rules/requests.ts';
 import { noteEngaged } from '../rules/staffing.ts';
 import type {
   Engagement,
@@ -197,6 +197,7 @@ export function putTicket(board: Board, row: StoredTicket): void {
   if (known !== undefined) removeWithEntries(board, known);
   const ticket = known ?? ticketOf(board, row);
   ticket.state = row.state;
+  ticket.medium = row.media;
   ticket.preferred = row.preferred_operator_id;
   const refusals = Object.entries(row.refusals) as [OperatorId, number][];
   ticket.refusals = refusals.length === 0 ? null : new Map(refusals);
@@ -286,8 +287,12 @@ export interface StoredRequest {
 
 export function putRequest(board: Board, row: StoredRequest): void {
   if (row.state !== 'pending') return dropRequest(board, row.id);
-  if (board.requests.get(row.id) === undefined) addPendingRequest(board, row);
-  return undefined;
+  const known = board.requests.get(row.id);
+  if (known === undefined) return addPendingRequest(board, row);
+  if (known.medium === row.media) return undefined;
+  occupy(board, known.operator, known.medium, -1);
+  known.medium = row.media;
+  return occupy(board, known.operator, known.medium, 1);
 }
 
 /** Removes a request that has ended, if the board has it. */
