@@ -70,14 +70,11 @@ test('a feed whose request was answered at its deadline gives up its follower', 
   const prepared = Promise.withResolvers<string>();
   const left = Promise.withResolvers<unknown>();
   app.addHook('onRequest', async (request, reply) => {
-    request.caller = caller;
-    setImmediate(
-      () =>
-        void reply
-          .code(503)
-          .send('late')
-          .then(() => prepared.resolve('follower')),
-    );
+    Object.assign(request, { caller });
+    setImmediate(async () => {
+      await reply.code(503).send('late');
+      prepared.resolve('follower');
+    });
   });
   feedRoutes(app, {
     admission: { admit: async () => undefined },

@@ -1,12 +1,12 @@
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
-import type { ReportedStates, StateReport, Subject } from './subjects.ts';
+import type { StateReport, Subject } from './subjects.ts';
 
 export async function readReported(
   sql: Sql,
   accountId: AccountId,
   kinds: readonly Subject['kind'][],
-): Promise<ReportedStates> {
+): Promise<Map<string, string>> {
   const rows = await sql<{ id: string; state: string }[]>`
     SELECT id, state FROM reported_states WHERE account_id = ${accountId} AND kind = ANY(${[...kinds]})`;
   return new Map(rows.map(({ id, state }) => [id, state]));

@@ -6,6 +6,7 @@ import { fallbacksOf, fullStatus } from '../board/rules/admission.ts';
 import type { Changes } from '../board/structures/changes.ts';
 import { mediaList } from '../board/structures/media.ts';
 import type { Operator, Queue } from '../board/structures/state.ts';
+import type { Concerned } from './concerned.ts';
 
 /** A queue or operator whose state is reported: an event says how it changed since it was reported last. */
 export interface Subject {
@@ -16,8 +17,11 @@ export interface Subject {
   readonly eventSince: (before: string, changes: Changes) => SubjectEvent;
 }
 
-/** What was last reported of each subject, by id. */
-export type ReportedStates = Map<string, string>;
+/** What was last reported of each subject, by id, and what a turn may change of that. */
+export interface ReportedStates {
+  readonly states: Map<string, string>;
+  readonly concerned: Concerned;
+}
 
 export interface StateReport {
   readonly events: readonly SubjectEvent[];

@@ -4,7 +4,8 @@ import type { Sql } from '../../platform/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Board } from '../board/board.ts';
 import type { Changes } from '../board/structures/changes.ts';
-import { whatMoved } from '../turn-rows.ts';
+import type { Operator, Queue } from '../board/structures/state.ts';
+import { Concerned } from './concerned.ts';
 import { readReported } from './store.ts';
 import { operatorSubject, queueSubject, type ReportedStates, type StateReport, type Subject } from './subjects.ts';
 
@@ -41,15 +42,24 @@ export async function watchStates(
   if (onDemand.includes('operator.presence')) kinds.push('operator');
   if (kinds.length === 0) return null;
   if (known !== null) return { kinds, reported: known, added: [], isFresh: false };
-  const reported = await readReported(sql, accountId, kinds);
-  const added = kinds.flatMap((kind) => [...subjectsOf(board, kind)]).filter(({ id }) => !reported.has(id));
-  for (const { id, state } of added) reported.set(id, state);
-  return { kinds, reported, added, isFresh: true };
+  const states = await readReported(sql, accountId, kinds);
+  const added = kinds.flatMap((kind) => [...subjectsOf(board, kind)]).filter(({ id }) => !states.has(id));
+  for (const { id, state } of added) states.set(id, state);
+  return { kinds, reported: { states, concerned: new Concerned(board) }, added, isFresh: true };
 }
 
-function* subjectsOf(board: Board, kind: Subject['kind']): Generator<Subject> {
-  if (kind === 'queue') for (const queue of board.queues.values()) yield queueSubject(board, queue);
-  else for (const operator of board.operators.values()) yield operatorSubject(operator);
+interface Candidates {
+  readonly queues: Iterable<Queue>;
+  readonly operators: Iterable<Operator>;
+}
+
+function everything({ queues, operators }: Board): Candidates {
+  return { queues: queues.values(), operators: operators.values() };
+}
+
+function* subjectsOf(board: Board, kind: Subject['kind'], candidates = everything(board)): Generator<Subject> {
+  if (kind === 'queue') for (const queue of candidates.queues) yield queueSubject(board, queue);
+  else for (const operator of candidates.operators) yield operatorSubject(operator);
 }
 
 export const nothingToReport: StateReport = { events: [], states: [], gone: [] };
@@ -61,24 +71,22 @@ export function isEmptyReport({ states, gone }: StateReport): boolean {
 /** Compares the board after the turn with what was reported last, and updates that. */
 export function reportStates(board: Board, changes: Changes, watch: StateWatch): StateReport {
   const { kinds, reported, added, isFresh } = watch;
-  const moved = whatMoved(changes);
-  const mayHaveChanged = { queue: isFresh || moved !== null, operator: isFresh || moved === 'staff' };
+  const { states: before, concerned } = reported;
   const states = new Map<string, StateReport['states'][number]>(added.map((subject) => [subject.id, subject]));
   const events: SubjectEvent[] = [];
   for (const kind of kinds) {
-    if (!mayHaveChanged[kind]) continue;
-    for (const subject of subjectsOf(board, kind)) {
-      const before = reported.get(subject.id);
-      if (before === subject.state) continue;
-      if (before !== undefined) events.push(subject.eventSince(before, changes));
-      reported.set(subject.id, subject.state);
+    for (const subject of subjectsOf(board, kind, isFresh ? everything(board) : concerned.by(changes))) {
+      const last = before.get(subject.id);
+      if (last === subject.state) continue;
+      if (last !== undefined) events.push(subject.eventSince(last, changes));
+      before.set(subject.id, subject.state);
       states.set(subject.id, subject);
     }
   }
-  return { events, states: [...states.values()], gone: isFresh ? takeGone(board, reported) : [] };
+  return { events, states: [...states.values()], gone: isFresh ? takeGone(board, before) : [] };
 }
 
-function takeGone(board: Board, reported: ReportedStates): string[] {
+function takeGone(board: Board, reported: Map<string, string>): string[] {
   const onBoard = new Set<string>([...board.queues.keys(), ...board.operators.keys()]);
   const gone = [...reported.keys()].filter((id) => !onBoard.has(id));
   for (const id of gone) reported.delete(id);
