@@ -13,11 +13,12 @@ import { signedHeaders } from '../../packages/server/src/webhooks/channels/signa
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const answerMs = 10_000;
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const tracestate = 'vendor=a b,other=c';
 const event: OutgoingEvent = {
   id: '7b0a6c6e-3f3d-4b52-8f5d-5a2b8f0c1d11',
   type: 'engagement.end',
   json: JSON.stringify({ content: 'Tere õhtust, 你好 👋' }),
-  traceparent,
+  trace: { traceparent, tracestate },
 };
 const keys = { current: new HmacKey(Buffer.alloc(32, 'k')), former: null };
 
@@ -89,7 +90,7 @@ for (const [name, method, headers] of [
       method,
       path: '/hook?a=b',
       headers: {
-        ...('Traceparent' in headers ? {} : { traceparent }),
+        ...('Traceparent' in headers ? {} : { traceparent, tracestate }),
         ...headers,
         ...('User-Agent' in headers ? {} : { 'user-agent': 'Usher-Webhooks/1' }),
         ...('content-type' in headers ? {} : { 'content-type': 'application/json' }),
