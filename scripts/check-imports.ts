@@ -73,7 +73,6 @@ const withStatements: Readonly<Record<string, readonly string[]>> = {
     'events/hints.ts',
     'webhooks/coverage.ts',
     'webhooks/dispatcher/answer-timeouts.ts',
-    'webhooks/dispatcher/webhook-health.ts',
     'webhooks/dispatcher/webhook-cache.ts',
   ],
   'a command that a person runs': [

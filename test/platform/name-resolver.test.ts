@@ -62,6 +62,12 @@ const maxTries = 3;
 
 /** The tests run concurrently, because most of them wait for a timeout. */
 suite('names of receivers', { concurrency: true }, () => {
+  test('of a name with many addresses, the first 16 of a family are used', async () => {
+    const v4 = Array.from({ length: 40 }, (_, index) => `192.0.2.${index + 1}`);
+    await using resolver = await resolving(() => ({ v4 }));
+    assert.equal((await resolver.addresses('many.example')).length, 16);
+  });
+
   test('a name resolves to both address families, by one lookup at a time, and is cached by its TTL', async () => {
     await using it = await resolving(() => both);
     const all = await Promise.all(

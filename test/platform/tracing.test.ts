@@ -41,7 +41,7 @@ test('a request, its turn and the delivery of its event are one trace', async ()
   const accepted = await call(server, `PATCH /engagement_requests/${offer.id}?_=query-of-caller`, {
     token: operator.token,
     body: { action: 'accept' },
-    headers: { traceparent: traceOf('a') },
+    headers: { traceparent: traceOf('a'), tracestate: 'vendor=x, other=y' },
   });
   expectStatus(accepted, 200);
   const attempt = await collector.find(({ name }) => name === 'deliver engagement.start');
@@ -64,6 +64,8 @@ test('a request, its turn and the delivery of its event are one trace', async ()
   assert.equal(attempt.kind, 3);
   const [arrived] = receiver.arrived;
   assert.equal(arrived?.headers['traceparent'], `00-${'a'.repeat(32)}-${attempt.spanId}-01`);
+  assert.equal(arrived?.headers['tracestate'], 'vendor=x,other=y');
+  for (const { traceState } of [request, turn, attempt]) assert.equal(traceState, 'vendor=x,other=y');
   assert.equal(attempt.attributes['usher.event.id'], arrived?.headers['webhook-id']);
   const { 'usher.event.id': _, 'usher.webhook.id': __, 'usher.delivery.id': ___, ...ofAttempt } = attempt.attributes;
   assert.deepEqual(ofAttempt, {
@@ -191,7 +193,8 @@ test('refused and unknown requests have spans, and probes have none', async () =
 test('a trace that is not sampled is passed on and not exported', async () => {
   const own = await forThisFile(startCollector());
   const sampler = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' };
-  await using sparing = await startTestServer(own.settings(sampler));
+  const trusted = { USHER_TRACE_TRUST_CIDRS: '10.0.0.0/8,127.0.0.0/8' };
+  await using sparing = await startTestServer(own.settings({ ...sampler, ...trusted }));
   const who = await makeAccount(sparing);
   receiver.arrived.length = 0;
   await makeWebhook(sparing, who, { url: receiver.url, events: ['sip_domain.delete'] });
@@ -224,4 +227,33 @@ test('a collector that does not answer delays and fails no request', async () =>
   );
   for (const answer of await Promise.all(answers)) expectStatus(answer, 200);
   await until(async () => ((await scrape(other)).get('usher_spans_waiting') ?? 0) >= 50);
+});
+
+test('a stranger cannot choose whether a request is sampled, by a flag or by the id of the trace', async () => {
+  const own = await forThisFile(startCollector());
+  for (const [sampler, ratio] of [
+    ['parentbased_traceidratio', '0'],
+    ['traceidratio', '0.000001'],
+    ['parentbased_always_on', '1'],
+  ] as const) {
+    const trusted = { USHER_TRACE_TRUST_CIDRS: '10.0.0.0/8' };
+    const settings = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: ratio, ...trusted };
+    await using sparing = await startTestServer(own.settings(settings));
+    const who = await makeAccount(sparing);
+    receiver.arrived.length = 0;
+    await makeWebhook(sparing, who, { url: receiver.url, events: ['sip_domain.delete'] });
+    const body = { site_id: who.siteId, domain: 'sip.example.com' };
+    const { id } = expectStatus(await call(sparing, 'POST /sip_domains', { token: who.admin, body }), 201).body;
+    const isSampled = ratio === '1';
+    // The id is the largest, so every ratio would sample it.
+    const headers = { traceparent: traceOf('f', isSampled ? '00' : '01'), tracestate: 'vendor=x' };
+    expectStatus(await call(sparing, `DELETE /sip_domains/${id}`, { token: who.admin, headers }), 204);
+    await until(() => receiver.arrived.length > 0);
+    const [arrived] = receiver.arrived;
+    assert.match(String(arrived?.headers['traceparent']), new RegExp(`^00-f{32}-[\\da-f]{16}-0${isSampled ? 1 : 0}$`));
+    assert.equal(arrived?.headers['tracestate'], 'vendor=x');
+  }
+  // The servers have exported everything before they closed.
+  const requests = own.spans.filter(({ name }) => name === 'DELETE /sip_domains/:sip_domain_id');
+  assert.deepEqual(requests.map(isOf('f')), [true]);
 });

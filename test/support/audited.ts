@@ -366,7 +366,7 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
   },
   'POST /webhooks/:webhook_id/recover': async (world) => {
     const { id } = await freshWebhook(world);
-    const body = { since: '2027-01-01T00:00:00.000Z' };
+    const body = { since: '2026-01-01T00:00:00.000Z' };
     const changes = [
       { field: 'since', after: body.since },
       { field: 'until', after: null },

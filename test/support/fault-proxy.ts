@@ -16,6 +16,11 @@ export interface FaultProxy {
   readonly url: string;
   /** Prepares the fault. Resolves when it has happened. */
   injectFault(fault: Fault): Promise<void>;
+  /**
+   * The next statement that is prepared with this text, on any connection, is executed and committed, but its response never comes
+   * back. Resolves when that has happened.
+   */
+  loseResponse(text: string): Promise<void>;
   close(): void;
 }
 
@@ -27,13 +32,19 @@ export async function startFaultProxy(address: DatabaseAddress): Promise<FaultPr
   if (address.kind !== 'socket') throw new Error('the tests have a socket');
   const sockets = new Set<Socket>();
   let armed: { fault: Fault; count: number; done: () => void } | null = null;
+  let losing: { readonly text: string; readonly done: () => void } | null = null;
 
   const server = createServer((client) => {
     const backend = connect(`${address.directory}/.s.PGSQL.5432`);
     sockets.add(client).add(backend);
     let isTurns = false;
     let isSilent = false;
+    let onResult: (() => void) | null = null;
     client.on('data', (bytes: Buffer) => {
+      if (losing !== null && bytes.includes(losing.text)) {
+        onResult = losing.done;
+        losing = null;
+      }
       isTurns ||= bytes.includes(turnSetting);
       if (!isTurns || armed === null) return void backend.write(bytes);
       armed.count += 1;
@@ -58,7 +69,13 @@ export async function startFaultProxy(address: DatabaseAddress): Promise<FaultPr
       };
       backend.on('data', respond);
     });
-    backend.on('data', (bytes: Buffer) => void (isSilent || client.write(bytes)));
+    backend.on('data', (bytes: Buffer) => {
+      if (onResult !== null && hasResult(bytes)) {
+        isSilent = true;
+        client.destroy();
+        onResult();
+      } else if (!isSilent) client.write(bytes);
+    });
     for (const [one, other] of [
       [client, backend],
       [backend, client],
@@ -79,6 +96,11 @@ export async function startFaultProxy(address: DatabaseAddress): Promise<FaultPr
         armed = { fault, count: 0, done };
       });
     },
+    async loseResponse(text) {
+      return new Promise((done) => {
+        losing = { text, done };
+      });
+    },
     close() {
       server.close();
       for (const socket of sockets) socket.destroy();
@@ -89,4 +111,9 @@ export async function startFaultProxy(address: DatabaseAddress): Promise<FaultPr
 /** COMMIT is a message of its own, often sent together with the last statement. */
 function hasCommit(bytes: Buffer): boolean {
   return /Q[^]{4}commit\0/.test(bytes.toString('latin1'));
+}
+
+/** CommandComplete of a statement, followed by ReadyForQuery outside of a transaction: the statement has committed. */
+function hasResult(bytes: Buffer): boolean {
+  return /C[^]{4}[A-Z]+ \d+\0Z[^]{4}I/.test(bytes.toString('latin1'));
 }

@@ -130,7 +130,7 @@ const bodies: Readonly<Record<string, (request: BodyRequest) => unknown>> = {
   'POST /webhooks/:webhook_id/rotate_secret': () => ({}),
   'POST /webhooks/:webhook_id/test': () => ({ event_type: 'engagement.start' }),
   'POST /deliveries/:delivery_id/replay': () => ({}),
-  'POST /webhooks/:webhook_id/recover': () => ({ since: '2027-01-01T00:00:00Z' }),
+  'POST /webhooks/:webhook_id/recover': () => ({ since: '2026-01-01T00:00:00Z' }),
   'POST /outbound_sms': ({ account }) => ({
     site_id: account.siteId,
     from_number: newNumber(),

@@ -71,6 +71,27 @@ test('an endless response is aborted, and an unreadable one is judged by its sta
   assert.equal(apple.connectionCount, 1);
 });
 
+test('a few informational answers are ignored, and endless ones are aborted', async () => {
+  const { apple, sender } = await fixture.startAppleAndSender();
+  apple.onPush = (push) => {
+    for (let nth = 0; nth < 3; nth += 1) push.stream.additionalHeaders({ ':status': 103 });
+    push.answer(200);
+  };
+  assert.equal((await sender.send(delivery())).verdict, 'delivered');
+  let count = 0;
+  apple.onPush = ({ stream }) => {
+    const timer = setInterval(() => {
+      count += 1;
+      if (stream.destroyed) clearInterval(timer);
+      else stream.additionalHeaders({ ':status': 103 });
+    }, 1);
+  };
+  const { verdict, status, error } = await sender.send(delivery());
+  assert.deepEqual([verdict, status, error], ['failed', null, 'Apple sent informational answers without end']);
+  await until(() => sender.streamsInFlight === 0);
+  assert.ok(count < 1_000, `${count}`);
+});
+
 test('a request that Apple resets fails, and one with REFUSED_STREAM is sent again', async () => {
   const { apple, sender } = await fixture.startAppleAndSender();
   apple.onPush = (push) => push.stream.close(constants.NGHTTP2_INTERNAL_ERROR);

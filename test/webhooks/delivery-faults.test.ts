@@ -8,6 +8,7 @@ import { writeOutcomes, type Outcome } from '../../packages/server/src/webhooks/
 import { readDeliveries } from '../../packages/server/src/webhooks/dispatcher/store.ts';
 import { engage, sendText, type Engaged } from '../support/chat.ts';
 import { startCluster, type Cluster } from '../support/cluster.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
 import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
 import type { UsherProcess } from '../support/process.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
@@ -188,6 +189,70 @@ test('a process that was frozen past its lease writes no outcomes when it resume
   await until(async () => (await statesInLog(cluster, hook)).length === 5);
   assert.deepEqual(contentsAt(receiver), ['first', 'second', 'second', 'third', 'fourth', 'fifth']);
   assert.deepEqual(new Set(await statesInLog(cluster, hook)), new Set(['delivered']));
+});
+
+test('an outcome whose commit was not answered counts once', { timeout: hangMs }, async () => {
+  await using cluster = await startCluster(0, environment);
+  const wire = await startFaultProxy(cluster.database.address);
+  try {
+    const node = await cluster.start(wire.url);
+    const receiver = await receive();
+    receiver.answer = () => 500;
+    const chat = await engage(cluster.reach(node));
+    const hook = await makeWebhook(chat.server, chat.own, { url: receiver.url, events: ['engagement.chat.message'] });
+    const lost = wire.loseResponse('INSERT INTO delivery_log');
+    await sendText(chat, chat.visitor, 'first');
+    await lost;
+    const { sql } = cluster.database;
+    const attemptsOf = async () => sql`SELECT attempts, parked FROM deliveries WHERE webhook_id = ${hook.id}`;
+    assert.deepEqual([...(await attemptsOf())], [{ attempts: 1, parked: false }]);
+    // The retry is sent only after the outcome was written again.
+    await until(() => receiver.arrived.length === 2);
+    await until(async () => (await statesInLog(cluster, hook)).length >= 2);
+    assert.deepEqual([...(await attemptsOf())], [{ attempts: 2, parked: false }]);
+    assert.deepEqual(await statesInLog(cluster, hook), ['retrying', 'retrying']);
+  } finally {
+    wire.close();
+  }
+});
+
+test('outcomes that are written twice change nothing the second time, whatever they are', async () => {
+  await using server = await startTestServer();
+  await leaseElsewhere(server);
+  const hook = await makeWebhook(server, await makeAccount(server));
+  await insertWaiting(server, hook.id, [{}, {}, { attempts: 2, state: 'retrying', dueAt: new Date(0) }, {}]);
+  const { sql } = server.database;
+  const [lease = assert.fail()] = await sql<{ id: DestinationId; epoch: number; owner: string }[]>`
+    UPDATE destinations SET epoch = epoch + 1 RETURNING id, epoch::float8 AS epoch, owner`;
+  const { deliveries } = await readDeliveries(sql, [{ id: lease.id, after: 0, fresh: 10, due: 10, excluded: [] }]);
+  assert.equal(deliveries.length, 4);
+  const states = ['delivered', 'retrying', 'retrying', 'held'] as const;
+  const outcomes = deliveries
+    .toSorted((one, other) => one.seq - other.seq)
+    .map((delivery, index): Outcome => {
+      const state = states[index] ?? assert.fail();
+      const attempt = { verdict: 'failed', unavailable: false, status: 500, answer: null, error: null, durationMs: 1, retryAfterMs: null } as const; // prettier-ignore
+      const parked = delivery.attempts === 2;
+      const delayMs = state === 'retrying' ? 5_000 : null;
+      return { delivery, epoch: lease.epoch, at: new Date(), state, delayMs, parked, attempt, note: null };
+    });
+  const readState = async () => [
+    [...(await sql`SELECT state, attempts, parked, due_at FROM deliveries ORDER BY event_seq`)],
+    [...(await sql`SELECT delivery_id, state, final FROM delivery_log ORDER BY event_seq`)],
+  ];
+  await writeOutcomes(sql, lease.owner, outcomes);
+  const first = await readState();
+  assert.deepEqual(
+    first[0]?.map(({ state, attempts, parked }) => [state, attempts, parked]),
+    [
+      ['retrying', 1, false],
+      ['retrying', 3, true],
+      ['held', 0, false],
+    ],
+  );
+  assert.equal(first[1]?.length, 4);
+  assert.deepEqual(await writeOutcomes(sql, lease.owner, outcomes), new Set([lease.id]));
+  assert.deepEqual(await readState(), first);
 });
 
 /** A claimant without a session: only the clock decides whether its leases are valid. */

@@ -21,7 +21,7 @@ test('webhook health is written in the order of ids, the order in which changes 
   const health = new WebhookHealth({ sql, log: pino({ level: 'silent' }), clock });
   const attempt = { verdict: 'failed', unavailable: false, status: 500, answer: null, error: null, durationMs: 1, retryAfterMs: null } as const; // prettier-ignore
   for (const id of [greater, lesser])
-    health.note({ id, failingSince: null, target: { kind: 'http' }, updatedAt: new Date() } as never, attempt);
+    health.note({ id, outage: null, target: { kind: 'http' }, updatedAt: new Date() } as never, attempt);
   let writing: Promise<void> | undefined;
   await sql.begin(async (holder) => {
     await holder`SELECT 1 FROM webhooks WHERE id = ${lesser} FOR NO KEY UPDATE`;

@@ -13,11 +13,12 @@ import { signedHeaders } from '../../packages/server/src/webhooks/channels/signa
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const answerMs = 10_000;
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const tracestate = 'vendor=a b,other=c';
 const event: OutgoingEvent = {
   id: '7b0a6c6e-3f3d-4b52-8f5d-5a2b8f0c1d11',
   type: 'engagement.end',
   json: JSON.stringify({ content: 'Tere õhtust, 你好 👋' }),
-  traceparent,
+  trace: { traceparent, tracestate },
 };
 const keys = { current: new HmacKey(Buffer.alloc(32, 'k')), former: null };
 
@@ -89,7 +90,7 @@ for (const [name, method, headers] of [
       method,
       path: '/hook?a=b',
       headers: {
-        ...('Traceparent' in headers ? {} : { traceparent }),
+        ...('Traceparent' in headers ? {} : { traceparent, tracestate }),
         ...headers,
         ...('User-Agent' in headers ? {} : { 'user-agent': 'Usher-Webhooks/1' }),
         ...('content-type' in headers ? {} : { 'content-type': 'application/json' }),
@@ -162,6 +163,82 @@ test('an answer that comes before the request is complete counts, and the connec
   assert.equal((await sending).status, 413);
   void sender.send(requestTo(origin), answerMs);
   while (receiver.sockets.length === 1) await new Promise(setImmediate);
+});
+
+for (const [what, bytes] of [
+  ['informational answers', 'HTTP/1.1 103 Hints\r\n\r\n'],
+  ['informational answers with headers', 'HTTP/1.1 102 Wait\r\nx: y\r\n\r\n'],
+  ['line breaks', '\r\n'],
+] as const)
+  test(`a receiver that sends ${what} without end is disconnected after the bytes of one head`, async () => {
+    const { receiver, origin, sender } = await open((socket) => {
+      const block = bytes.repeat(Math.ceil(8_192 / bytes.length));
+      const pour = (): void => {
+        while (!socket.destroyed && socket.write(block));
+        socket.once('drain', pour);
+      };
+      pour();
+    });
+    const { verdict, error } = await sender.send(requestTo(origin), answerMs);
+    assert.deepEqual([verdict, error], ['failed', 'Headers Overflow Error (UND_ERR_HEADERS_OVERFLOW)']);
+    // What the system buffers, and not what 10 s of sending would be.
+    assert.ok((receiver.sockets[0]?.bytesWritten ?? 0) < 20_000_000);
+  });
+
+test('chunk extensions and trailers of an answer are limited together', async () => {
+  const chunk = `1;${'x'.repeat(1_000)}\r\ny\r\n`;
+  const { origin, sender } = await open((socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(20)}0\r\n\r\n`);
+  });
+  const { status, error } = await sender.send(requestTo(origin), answerMs);
+  assert.deepEqual([status, error], [200, 'Headers Overflow Error (UND_ERR_HEADERS_OVERFLOW)']);
+});
+
+test('after anything but a clean 2xx, a late answer does not count for the next request', async () => {
+  for (const first of [
+    'HTTP/1.1 504 Gateway Timeout\r\ncontent-length: 0\r\n\r\n',
+    'HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n',
+    `HTTP/1.1 103 Hints\r\n\r\n${ok}`,
+  ]) {
+    const { receiver, origin, sender } = await open((socket, count) => {
+      if (count === 1) socket.write(first);
+      // The late answer to the first request arrives when the second has been sent.
+      else if (receiver.sockets.length === 1) socket.write(ok);
+      else socket.write('HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n');
+    });
+    await sender.send(requestTo(origin), answerMs);
+    assert.equal((await sender.send(requestTo(origin), answerMs)).status, 500);
+    assert.equal(receiver.sockets.length, 2);
+  }
+});
+
+test('an answer that arrives on a new connection before the request does not count', async () => {
+  const receiver = new RawReceiver(() => undefined);
+  const origin = await receiver.listen();
+  const connect = buildConnector({ timeout: 5_000, allowH2: false });
+  const sender = new HttpSender(origin, (options, callback) =>
+    connect(options, (error, socket) => {
+      assert.ok(error === null);
+      void (async () => {
+        while (receiver.sockets.length === 0) await new Promise(setImmediate);
+        receiver.sockets[0]?.write(ok);
+        while (socket.readableLength === 0) await new Promise(setImmediate);
+        callback(null, socket);
+      })();
+    }),
+  );
+  opened.push(sender, receiver);
+  const { verdict, status, unavailable, error } = await sender.send(requestTo(origin), answerMs);
+  assert.deepEqual(
+    { verdict, status, unavailable, error },
+    {
+      verdict: 'failed',
+      status: null,
+      unavailable: true,
+      error: 'the receiver sent data before the request (UND_ERR_SOCKET)',
+    },
+  );
+  assert.deepEqual(receiver.requests, []);
 });
 
 test('closing the sender fails the requests in flight', async () => {

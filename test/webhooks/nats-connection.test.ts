@@ -187,6 +187,83 @@ test('a server that violates the NATS protocol is disconnected', async (context)
   }
 });
 
+/** Sends the text over and over, as fast as it is read. */
+function flood(socket: Socket, text: string): void {
+  const block = text.repeat(Math.ceil(16_384 / text.length));
+  const pour = (): void => {
+    while (!socket.destroyed && socket.write(block));
+    socket.once('drain', pour);
+  };
+  pour();
+}
+
+test('a server that sends PING without end and never reads is disconnected', async (context) => {
+  const { port, sockets } = await listen(
+    context,
+    greet((socket) => {
+      socket.pause();
+      flood(socket, 'PING\r\n');
+    }),
+  );
+  const reply = await open(port).publish(20_000);
+  assert.equal(reply.kind, 'lost');
+  assert.match(reply.error, /stopped reading|too much that is no answer/);
+  // What the system buffers, and not what 20 s of sending would be.
+  const sentBytes = [...sockets].reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
+  assert.ok(sentBytes < 20_000_000, `${sentBytes} bytes`);
+});
+
+test('messages that a server neither reads nor acknowledges do not pile up, though it sends PING', async (context) => {
+  const { port } = await listen(
+    context,
+    greet((socket) => {
+      socket.pause();
+      const pinging = setInterval(() => socket.write('PING\r\n'), 20);
+      socket.on('close', () => clearInterval(pinging));
+    }),
+  );
+  const { connection, endCount } = open(port);
+  const large = { ...message, body: JSON.stringify('x'.repeat(1_000_000)) };
+  // More than the buffers of the system hold.
+  const replies = await Promise.all(Array.from({ length: 16 }, async () => connection.publish(large, 1_000)));
+  assert.deepEqual(new Set(replies.map(({ kind }) => kind)), new Set(['late', 'lost']));
+  assert.equal(endCount(), 1);
+});
+
+test('many large messages at once are not taken for a server that does not read', async (context) => {
+  const { port } = await listen(context, (socket) => {
+    socket.write(info);
+    let text = '';
+    socket.on('data', (data) => {
+      text += data.toString('latin1');
+      if (text.includes('\r\nPING\r\n')) socket.write('PONG\r\n');
+      // A PING while everything is still unsent.
+      socket.write('PING\r\n');
+      for (const [, inbox] of text.matchAll(/HPUB usher (\S+)/g))
+        socket.write(`MSG ${inbox} 1 ${acknowledgement.length}\r\n${acknowledgement}\r\n`);
+      text = text.slice(text.lastIndexOf('\r\n') + 2).slice(-200);
+    });
+  });
+  const { connection, endCount } = open(port);
+  const large = { ...message, body: JSON.stringify('x'.repeat(500_000)) };
+  const replies = await Promise.all(Array.from({ length: 32 }, async () => connection.publish(large, 10_000)));
+  assert.deepEqual(new Set(replies.map(({ kind }) => kind)), new Set(['answered']));
+  assert.equal(endCount(), 0);
+  connection.close();
+});
+
+test('a server that reads, but sends without end what nobody asked for, is disconnected', async (context) => {
+  for (const text of ['+OK\r\n', info, 'MSG other 1 2\r\n{}\r\n']) {
+    const { port } = await listen(
+      context,
+      greet((socket) => flood(socket, text)),
+    );
+    const reply = await open(port).publish(20_000);
+    assert.equal(reply.kind, 'lost');
+    assert.match(reply.error, /too much that is no answer/);
+  }
+});
+
 test('a server that never greets is given up after 5 s, and its socket is closed', async (context) => {
   const { port, sockets } = await listen(context, () => undefined);
   const { publish, endCount } = open(port);

@@ -228,18 +228,25 @@ test('an invalid time range is refused, and so is a recovery above the limit', a
     [{ since: 'yesterday' }, '/since'],
     [{ since: '2026-06-30T23:59:60Z' }, '/since'],
     [{ since: null }, '/since'],
+    [{ since: new Date(Date.now() + minuteMs).toISOString() }, '/since'],
+    [{ since: '9999-01-01T00:00:00Z', until: '9999-01-02T00:00:00Z' }, '/since'],
     [{ since, until: since }, '/until'],
     [{ since, until: '2025-12-31T00:00:00Z' }, '/until'],
     [{ since, more: true }, '/more'],
   ];
   for (const [body, attribute] of wrong)
     assert.equal(expectStatus(await recover(webhook, body), 422).body.details[0].attribute, attribute);
+  // Both are reported, and a range may end in the future.
+  const both = { since: '9999-01-02T00:00:00Z', until: '9999-01-01T00:00:00Z' };
+  assert.deepEqual(
+    expectStatus(await recover(webhook, both), 422).body.details.map(({ attribute }: Json) => attribute),
+    ['/since', '/until'],
+  );
+  expectStatus(await recover(await insertWebhook(server, own), { since, until: '9999-01-01T00:00:00Z' }), 202);
   await sql`
     INSERT INTO webhook_recoveries (id, account_id, webhook_id, since, taken_until)
     SELECT gen_random_uuid(), ${webhook.accountId}, ${webhook.id}, now(), 'infinity' FROM generate_series(1, 8)`;
-  const answers = await Promise.all(
-    Array.from({ length: 6 }, async () => recover(webhook, { since: '9000-01-01T00:00:00Z' })),
-  );
+  const answers = await Promise.all(Array.from({ length: 6 }, async () => recover(webhook, { since })));
   const full = answers.filter(({ status }) => status === 409);
   for (const { body } of full) assert.equal(body.error, 'too_many');
   // Accepted recoveries may already have ended and made room for others.

@@ -13,10 +13,10 @@ const receiver = await forThisFile(startReceiver());
 const traceOf = (digit: string): string => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
 
 /** The header with which the event of the type, or the message, arrived. */
-function traceOfEvent(matches: (event: Json) => boolean): unknown {
+function traceOfEvent(matches: (event: Json) => boolean, header = 'traceparent'): unknown {
   const found = receiver.arrived.find(({ event }) => matches(event));
   assert.ok(found);
-  return found.headers['traceparent'];
+  return found.headers[header];
 }
 
 test('the trace of a request is logged, and passed on in the webhooks that the request causes', async () => {
@@ -29,7 +29,7 @@ test('the trace of a request is logged, and passed on in the webhooks that the r
   const accepted = await call(server, `PATCH /engagement_requests/${offer.id}`, {
     token: operator.token,
     body: { action: 'accept' },
-    headers: { traceparent: traceOf('a') },
+    headers: { traceparent: traceOf('a'), tracestate: 'vendor=start' },
   });
   const { engagement_id: id } = expectStatus(accepted, 200).body;
   const say = async (content: string, traceparent?: string) =>
@@ -37,7 +37,7 @@ test('the trace of a request is logged, and passed on in the webhooks that the r
       await call(server, `PUT /engagements/${id}/chat_messages/${randomUUID()}`, {
         token: visitor.token,
         body: { content },
-        ...(traceparent === undefined ? {} : { headers: { traceparent } }),
+        headers: { tracestate: `vendor=${content}`, ...(traceparent === undefined ? {} : { traceparent }) },
       }),
       200,
     );
@@ -53,6 +53,12 @@ test('the trace of a request is logged, and passed on in the webhooks that the r
   assert.deepEqual(['traced', 'untraced', 'other', 'invalid'].map(ofMessage), [traceOf('b'), undefined, traceOf('c'), undefined]); // prettier-ignore
   assert.equal(traceOfEvent(({ event_type }) => event_type === 'engagement.end'), undefined); // prettier-ignore
 
+  const stateOf = (content: string): unknown =>
+    traceOfEvent(({ message }) => message?.content === content, 'tracestate');
+  // Without a valid traceparent there is no tracestate.
+  assert.deepEqual(['traced', 'untraced', 'other', 'invalid'].map(stateOf), ['vendor=traced', undefined, 'vendor=other', undefined]); // prettier-ignore
+  assert.equal(traceOfEvent(({ event_type }) => event_type === 'engagement.start', 'tracestate'), 'vendor=start'); // prettier-ignore
+
   const lines = server.logged.map((line) => JSON.parse(line));
   const line = lines.find(({ trace_id }) => trace_id === 'a'.repeat(32));
   assert.deepEqual([line.route, line.parent_id], ['/engagement_requests/:request_id', 'a'.repeat(16)]);
@@ -66,8 +72,9 @@ test('a header of the registration is sent instead of the trace', async () => {
   const body = { site_id: account.siteId, domain: 'sip.example.com' };
   const made = await call(server, 'POST /sip_domains', { token: account.admin, body });
   const { id } = expectStatus(made, 201).body;
-  const traced = { token: account.admin, headers: { traceparent: traceOf('e') } };
+  const traced = { token: account.admin, headers: { traceparent: traceOf('e'), tracestate: 'vendor=e' } };
   expectStatus(await call(server, `DELETE /sip_domains/${id}`, traced), 204);
   await until(() => receiver.arrived.length > 0);
   assert.deepEqual(receiver.arrived.map(({ headers: sent }) => sent['traceparent']), [traceOf('d')]); // prettier-ignore
+  assert.deepEqual(receiver.arrived.map(({ headers: sent }) => sent['tracestate']), [undefined]); // prettier-ignore
 });

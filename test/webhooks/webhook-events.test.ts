@@ -41,7 +41,7 @@ function typesOf(feed: OpenFeed): string[] {
   return feed.items.map(({ type }) => type).filter((type) => type.startsWith('webhook.'));
 }
 
-test('a webhook that fails for an hour, and then works, is reported once each, and never to itself', async () => {
+test('a webhook that fails for an hour, and then works for ten minutes, is reported once each, and never to itself', async () => {
   const account = await makeAccount(server);
   healthy.arrived.length = 0;
   const failing = await makeWebhook(server, account, { url: ending.url, events, description: 'Orders' });
@@ -74,10 +74,26 @@ test('a webhook that fails for an hour, and then works, is reported once each, a
   const shown = await feed.untilType('webhook.failing');
   assert.deepEqual(shown.data, healthy.ofType('webhook.failing')[0]);
 
-  await sendTest(account, failing.id);
+  // D8.13: it delivers, fails and delivers again, and nothing is reported.
+  const isRecovering = async (): Promise<boolean> => {
+    const { succeeded_at: succeeded, failed_at: failed } = await webhookRow(server, failing.id);
+    return succeeded !== null && (failed === null || succeeded > failed);
+  };
+  for (const answer of [200, 500, 200]) {
+    ending.answer = () => answer;
+    if (answer === 500 || ending.arrived.length === 0) await sendTest(account, failing.id);
+    await until(async () => (await isRecovering()) === (answer === 200));
+    await check();
+    const { failing_since: still, alarmed_at: reported } = await webhookRow(server, failing.id);
+    assert.deepEqual([still?.toISOString(), reported === null], [since, false]);
+  }
+  await sql`
+    UPDATE webhooks SET succeeded_at = succeeded_at - interval '11 minutes', failed_at = failed_at - interval '11 minutes'
+     WHERE id = ${failing.id}`;
+  await check();
   await until(() => healthy.ofType('webhook.recovered').length > 0);
   await sendTest(account, failing.id);
-  await until(() => ending.ofType('engagement.end').length === 2);
+  await until(() => ending.ofType('engagement.end').length === 4);
   const row = await webhookRow(server, failing.id);
   assert.deepEqual([row.failing_since, row.alarmed_at], [null, null]);
   const types = (await eventsOf(server, account)).map(({ event_type }) => event_type);

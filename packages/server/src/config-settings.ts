@@ -170,12 +170,17 @@ export const settings = [
     name: 'OTEL_TRACES_SAMPLER',
     fallback: 'parentbased_always_on',
     meaning:
-      'Which traces are sent: always_on, always_off or traceidratio; with `parentbased_` before it, `traceparent` of a request decides first',
+      'Which traces are sent: always_on, always_off or traceidratio; with `parentbased_` before it, `traceparent` of a request decides first if its caller is in `USHER_TRACE_TRUST_CIDRS`',
   },
   {
     name: 'OTEL_TRACES_SAMPLER_ARG',
     fallback: '1',
     meaning: 'With traceidratio: the share of traces that is sent, 0 to 1',
+  },
+  {
+    name: 'USHER_TRACE_TRUST_CIDRS',
+    fallback: '',
+    meaning: 'Networks of callers whose `traceparent` decides which traces are sent. That of all others never does',
   },
   { name: 'OTEL_SDK_DISABLED', fallback: 'false', meaning: 'With `true`, nothing is traced, whatever the others say' },
 ] as const satisfies readonly Setting[];

@@ -1,3 +1,4 @@
+import { isNetwork } from './config-addresses.ts';
 import { SettingError } from './config-error.ts';
 import type { SettingName } from './config-settings.ts';
 
@@ -9,10 +10,12 @@ export interface TracingSettings {
   /** Attributes of all spans; `service.name` is one of them. */
   readonly resource: Readonly<Record<string, string>>;
   readonly sampler: SamplerSettings;
+  /** Networks of callers whose `traceparent` decides about sampling. That of others never does. */
+  readonly trustedNetworks: readonly string[];
 }
 
 export interface SamplerSettings {
-  /** A request with a `traceparent` is sampled if its caller has sampled it. */
+  /** A request of a trusted caller with a `traceparent` is sampled if the caller has sampled it. */
   readonly followsParent: boolean;
   /** The share of the other traces that is sampled, 0 to 1. */
   readonly ratio: number;
@@ -33,6 +36,7 @@ export function tracingSettings(read: Read): TracingSettings | null {
       ...Object.fromEntries(pairsOf('OTEL_RESOURCE_ATTRIBUTES', read('OTEL_RESOURCE_ATTRIBUTES'))),
       'service.name': read('OTEL_SERVICE_NAME'),
     },
+    trustedNetworks: networksOf(read('USHER_TRACE_TRUST_CIDRS')),
     sampler: samplerOf(read('OTEL_TRACES_SAMPLER'), read('OTEL_TRACES_SAMPLER_ARG')),
   });
 }
@@ -108,6 +112,16 @@ function headersOf(list: string): Record<string, string> {
       throw new SettingError(`The value of ${key} in ${name} must be at most 4096 printable ASCII characters.`);
   }
   return Object.fromEntries(headers);
+}
+
+function networksOf(list: string): readonly string[] {
+  const networks = list
+    .split(',')
+    .map((network) => network.trim())
+    .filter((network) => network !== '');
+  const wrong = networks.find((network) => !isNetwork(network));
+  if (wrong === undefined) return networks;
+  throw new SettingError(`USHER_TRACE_TRUST_CIDRS must be a list of networks such as 10.0.0.0/8, not "${wrong}".`);
 }
 
 const samplers = [

@@ -20,6 +20,7 @@ import type { Platform } from './platform/room.ts';
 import { installSettling } from './platform/settling.ts';
 import { installTrace } from './platform/trace.ts';
 import { installRequestSpans } from './platform/tracing/request-spans.ts';
+import { trustedCallers } from './platform/tracing/trusted-callers.ts';
 
 /** Failed authentications that one IP address may make per minute. */
 const failuresPerMinute = 300;
@@ -35,11 +36,11 @@ interface Rooms {
  * the wrappers installed before it.
  */
 export async function installEdge(app: App, { platform, identity, events }: Rooms): Promise<void> {
-  const { log, metrics, lookups, changes, tracer } = platform;
+  const { config, log, metrics, lookups, changes, tracer } = platform;
   const { directory, authenticator } = identity;
   installRequestLog(app, log, metrics, (request) => request.caller.key);
   installTrace(app);
-  if (tracer !== null) installRequestSpans(app, tracer);
+  if (tracer !== null) installRequestSpans(app, tracer, trustedCallers(config.tracing?.trustedNetworks ?? []));
   hintAfterChanges(app, events.hints);
   installCors(app, directory);
   limitCallers(app, platform, authenticator);

@@ -1,7 +1,8 @@
 import type Type from 'typebox';
 import { piece, type Piece, type Sql } from '../platform/database.ts';
 import { newId, type AccountId } from '../platform/ids.ts';
-import { currentTraceparent } from '../platform/trace.ts';
+import { currentTrace } from '../platform/trace.ts';
+import type { TraceContext } from '../platform/trace-context.ts';
 import type { EventFields, EventType, OnDemandType, WebhookEventType } from './catalogue.ts';
 import { keepSecret, type EventSecret } from './event-secrets.ts';
 import { makeEvent } from './make-event.ts';
@@ -49,7 +50,7 @@ interface RowOptions {
    * sent the message if the event is about a message. Both may be null.
    */
   readonly hasAttached: boolean;
-  /** The rows also have a `traceparent`, which may be null. */
+  /** The rows also have a `traceparent` and a `tracestate`, which may be null. */
   readonly isTraced?: boolean;
 }
 
@@ -69,15 +70,15 @@ export function appendEvents(sql: Sql, events: Piece, { hasAttached, isTraced = 
  * An event is given its number like one that is inserted without a number: after its transaction has an id.
  */
 function placeEvents(sql: Sql, events: Piece, isTraced = false): Piece {
-  const traceparent = isTraced ? traceColumn(sql) : nothing(sql);
+  const trace = isTraced ? traceColumns(sql) : nothing(sql);
   return sql`
          placed AS MATERIALIZED (
            SELECT e.*, CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('events_seq_seq') END AS seq, ${position(sql)} AS xid,
                   CASE WHEN ${isFiltered(sql)} THEN e.payload::jsonb END AS fields
              FROM (${events}) AS e),
          appended AS (
-           INSERT INTO events (${columns(sql)}, seq, xid ${traceparent})
-           SELECT ${columns(sql)}, seq, xid ${traceparent} FROM placed)`;
+           INSERT INTO events (${columns(sql)}, seq, xid ${trace})
+           SELECT ${columns(sql)}, seq, xid ${trace} FROM placed)`;
 }
 
 function insertDeliveries(sql: Sql, rows: Piece): Piece {
@@ -88,7 +89,7 @@ function insertDeliveries(sql: Sql, rows: Piece): Piece {
 }
 
 const nothing = piece((sql) => sql``);
-const traceColumn = piece((sql) => sql`, traceparent`);
+const traceColumns = piece((sql) => sql`, traceparent, tracestate`);
 
 /** A delivery of the event `t` to the webhook `w`, in the spelling that the webhook subscribed; held if the webhook is disabled. */
 const delivery = piece((sql) => deliveryInLane(sql, sql`t.engagement_id`));
@@ -146,8 +147,8 @@ export interface NewEvent<T extends EventType> {
   readonly fields: EventFields<T>;
 }
 
-/** The `traceparent` of the request that caused an event, by the id of the event. */
-export type Traces = ReadonlyMap<string, string>;
+/** The trace of the request that caused an event, by the id of the event. */
+export type Traces = ReadonlyMap<string, TraceContext>;
 
 /** Events as a JSON array of rows. */
 export interface EventRows {
@@ -163,7 +164,8 @@ export function eventRows(events: readonly NewEvent<EventType>[], at: Date, trac
       events.map(({ id, type, about, fields }) => ({
         ...rowOf(id, type, about, makeEvent(type, { id, at }, fields)),
         ...attachedTo(about, fields),
-        traceparent: traces.get(id),
+        traceparent: traces.get(id)?.traceparent,
+        tracestate: traces.get(id)?.tracestate,
       })),
     ),
     hasAttached: events.some(({ about }) => hasSubscribers(about)),
@@ -207,7 +209,8 @@ export function appendRows(
   { rows, hasAttached }: EventRows,
   condition: Piece,
 ): Piece {
-  const more = hasAttached ? sql`, traceparent text, heard_by uuid[], sender text` : sql`, traceparent text`;
+  const trace = sql`, traceparent text, tracestate text`;
+  const more = hasAttached ? sql`${trace}, heard_by uuid[], sender text` : trace;
   const events = sql`${selectRows(sql, context, rows, more)} WHERE ${condition}`;
   return appendEvents(sql, events, { hasAttached, isTraced: true });
 }
@@ -297,8 +300,8 @@ interface SingleEvent<T extends EventType> extends Omit<NewEvent<T>, 'id'> {
 export async function appendEvent<T extends EventType>(sql: Sql, event: SingleEvent<T>): Promise<void> {
   const { accountId, at = new Date(), secret } = event;
   const id = newId<string>();
-  const traceparent = currentTraceparent();
-  const rows = eventRows([{ ...event, id }], at, traceparent === null ? undefined : new Map([[id, traceparent]]));
+  const trace = currentTrace();
+  const rows = eventRows([{ ...event, id }], at, trace === null ? undefined : new Map([[id, trace]]));
   await sql`WITH ${appendRows(sql, { accountId, at }, rows, sql`true`)} SELECT 1`;
   if (secret !== undefined) await keepSecret(sql, { accountId, eventId: id, secret });
 }

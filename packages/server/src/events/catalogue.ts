@@ -57,6 +57,9 @@ const typing = body({
 });
 
 /** The path and query of a URL often contain passwords, so only its origin is sent. */
+/** D8.13. */
+const sinceFailing = 'Since when it has been failing. Single deliveries may have succeeded since';
+
 const webhook = {
   id,
   origin: Type.String({ description: 'Scheme, host and port of its URL' }),
@@ -296,7 +299,7 @@ export const catalogue = {
   'webhook.failing': event({
     title: 'WebhookFailingEvent',
     trigger: 'Another webhook has delivered nothing for an hour',
-    fields: { webhook: body({ ...webhook, failing_since: instant('Since when every attempt has failed') }) },
+    fields: { webhook: body({ ...webhook, failing_since: instant(sinceFailing) }) },
     sample: { webhook: { ...sample.webhook, failing_since: sample.timestamp } },
     hiddenFromVisitors: true,
   }),
@@ -307,7 +310,7 @@ export const catalogue = {
       webhook: body({
         ...webhook,
         disabled_because: oneOf(['asked', 'gone', 'failing', 'token_ended'] as const),
-        failing_since: nullable(instant('Since when every attempt has failed')),
+        failing_since: nullable(instant(sinceFailing)),
       }),
     },
     sample: { webhook: { ...sample.webhook, disabled_because: 'failing', failing_since: sample.timestamp } },
@@ -315,7 +318,7 @@ export const catalogue = {
   }),
   'webhook.recovered': event({
     title: 'WebhookRecoveredEvent',
-    trigger: 'Another webhook, which was failing or disabled, has delivered an event again',
+    trigger: 'Another webhook, which was reported as failing or disabled, delivers again',
     fields: { webhook: body(webhook) },
     sample: { webhook: sample.webhook },
     hiddenFromVisitors: true,

@@ -1,5 +1,6 @@
 import type { AccountId } from '../platform/ids.ts';
-import { readTraceparent } from '../platform/trace.ts';
+import { readTrace } from '../platform/trace.ts';
+import type { TraceContext } from '../platform/trace-context.ts';
 import type { Span, Tracer } from '../platform/tracing/tracer.ts';
 import type { Job } from './turn.ts';
 
@@ -13,19 +14,21 @@ export interface TurnSpan {
 
 /** `null`: no request that is sampled has given one of the orders. What time causes has no trace. */
 export function beginTurnSpan(tracer: Tracer, accountId: AccountId, jobs: readonly Job[]): TurnSpan | null {
-  const [parent, ...links] = sampledRequests(jobs);
+  const [parent, ...others] = sampledRequests(jobs);
   if (parent === undefined) return null;
   const span = tracer.begin(parent);
+  const links = others.map(({ traceparent }) => traceparent);
   return {
-    jobs: jobs.map((job) => (job.traceparent === parent ? { ...job, traceparent: span.traceparent } : job)),
+    jobs: jobs.map((job) => (job.trace === parent ? { ...job, trace: span } : job)),
     end: (errorType) => endSpan(span, { accountId, jobs, links, errorType }),
   };
 }
 
-function sampledRequests(jobs: readonly Job[]): Set<string> {
-  const requests = new Set<string>();
-  for (const { traceparent } of jobs)
-    if (typeof traceparent === 'string' && readTraceparent(traceparent)?.isSampled === true) requests.add(traceparent);
+/** Each request has one trace object, whatever number of orders it gives. */
+function sampledRequests(jobs: readonly Job[]): Set<TraceContext> {
+  const requests = new Set<TraceContext>();
+  for (const { trace = null } of jobs)
+    if (trace !== null && readTrace(trace.traceparent)?.isSampled === true) requests.add(trace);
   return requests;
 }
 

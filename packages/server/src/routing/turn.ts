@@ -3,6 +3,7 @@ import type { Traces } from '../events/append.ts';
 import { inTransaction, type Finish, type Sql } from '../platform/database.ts';
 import { Refusal } from '../platform/errors.ts';
 import { newId, type AccountId, type EngagementId, type VisitorId } from '../platform/ids.ts';
+import type { TraceContext } from '../platform/trace-context.ts';
 import { nextDue, takeChanges, type Board } from './board/board.ts';
 import { isEmpty, type Visit } from './board/structures/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from './board/commands.ts';
@@ -48,7 +49,7 @@ export interface Job {
   readonly done: (answer: unknown) => void;
   readonly failed: (error: unknown) => void;
   /** The trace of the request that gave the order. */
-  readonly traceparent?: string | null;
+  readonly trace?: TraceContext | null;
 }
 
 /** A board in memory, and the version of the account's board that it shows. */
@@ -131,14 +132,13 @@ export async function takeTurn(
       const known = isCurrent ? cached.reported : null;
       const watch = await watchStates(sql, board, { accountId, onDemand: time.onDemand, known });
       advance(board, now);
-      const traces = new Map<string, string>();
+      const traces = new Map<string, TraceContext>();
       const answers = jobs.map((job) => {
         const before = board.changes.events.length;
         const answer = carryOut(board, job, now, { facts, existing, upgrades });
-        const { traceparent } = job;
+        const { trace = null } = job;
         // What the order settled at once, such as an offer to an operator, belongs to its trace.
-        if (typeof traceparent === 'string')
-          for (const { id } of board.changes.events.slice(before)) traces.set(id, traceparent);
+        if (trace !== null) for (const { id } of board.changes.events.slice(before)) traces.set(id, trace);
         return answer;
       });
       return write(sql, board, time, { answers, traces, watch, hint: hintOf?.(accountId) ?? null, finish });

@@ -4,7 +4,7 @@ import { databaseErrorCode, isDatabaseUnavailable, type Sql } from '../platform/
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { WorkRuns } from '../platform/periodic-work.ts';
-import { currentTraceparent } from '../platform/trace.ts';
+import { currentTrace } from '../platform/trace.ts';
 import type { Tracer } from '../platform/tracing/tracer.ts';
 import { weightOf } from './board/board.ts';
 import type { CommandName, Commands } from './board/commands.ts';
@@ -123,9 +123,9 @@ export class Turns {
         return;
       }
       // A timer that a request has set inherits its trace, but what is due by time was not caused by the request.
-      const traceparent = order.name === 'tick' ? null : currentTraceparent();
+      const trace = order.name === 'tick' ? null : currentTrace();
       const done = resolve as (answer: unknown) => void;
-      slot.waiting.push({ order: order as Order, done, failed: reject, traceparent });
+      slot.waiting.push({ order: order as Order, done, failed: reject, trace });
       this.#start(slot);
     });
   }

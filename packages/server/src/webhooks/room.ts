@@ -53,7 +53,7 @@ export function openWebhooks(platform: Platform, { identity, events }: WebhooksD
       eventTypeRoutes(app);
       statsRoutes(app);
       deliveryRoutes(app);
-      recoveryRoutes(app, recoveries);
+      recoveryRoutes(app, { recoveries, clock });
     },
     sweeps: {
       always: { make_delivery_days: async () => makeDays(database.sql, deliveryLog) },

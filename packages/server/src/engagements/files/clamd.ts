@@ -120,6 +120,8 @@ class Exchange {
   }
 
   #receive(text: string): void {
+    // What follows the answer is ignored, however much it is.
+    if (this.isAnswered) return;
     this.#received += text;
     const end = this.#received.indexOf('\0');
     if (end >= 0) {

@@ -2,6 +2,7 @@ import { appendEvents } from '../../events/append.ts';
 import { payloadSql } from '../../events/payload-sql.ts';
 import { piece, type Sql } from '../../platform/database.ts';
 import type { EngagementId } from '../../platform/ids.ts';
+import type { TraceContext } from '../../platform/trace-context.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
 import { smsOfMessages } from '../sms/sms-of-message.ts';
 import { lockTogether, partyColumns } from '../taking-part.ts';
@@ -13,7 +14,7 @@ export interface ChatMessage extends NewMessage {
   readonly id: MessageRow['id'];
   readonly from: Party;
   /** The trace of the request. */
-  readonly traceparent?: string | null;
+  readonly trace?: TraceContext | null;
 }
 
 /** A message that a batch can write: whether it is refused depends on no file and no offered option. */
@@ -40,8 +41,8 @@ interface Appended {
   readonly type: string;
   readonly at: string;
   readonly payload: string;
-  /** The expression of the trace of the request; `null`: no request has one. */
-  readonly trace?: string | null;
+  /** The expression of a column of the request's trace; `null`: no request has a trace. */
+  readonly trace?: ((column: string) => string) | null;
 }
 
 /** The part of a statement that appends an event for each row of `from`. */
@@ -52,14 +53,14 @@ function appending(from: string, { type, at, payload, trace = null }: Appended) 
       sql.unsafe(`
            SELECT account_id, event_id AS id, '${type}' AS type, site_id, ticket_id, request_id, engagement_id, visitor_id,
                   operator_id, ${at} AS occurred_at, ${payload} AS payload, heard_by,
-                  sender_type AS sender${trace === null ? '' : `, ${trace} AS traceparent`}
+                  sender_type AS sender${trace === null ? '' : `, ${trace('traceparent')}, ${trace('tracestate')}`}
              FROM ${from} WHERE type = 'chat'`),
       { hasAttached: true, isTraced: trace !== null },
     ),
   );
 }
 
-function appendingSent(trace: string | null) {
+function appendingSent(trace: ((column: string) => string) | null) {
   const type = 'engagement.chat.message';
   const message = { ...messageFields, timestamp: 'created_at', attachment: 'attachment' };
   const at = 'created_at';
@@ -69,7 +70,7 @@ function appendingSent(trace: string | null) {
 
 const appendSent = appendingSent(null);
 const appendTraced = appendingSent(
-  '(SELECT w.traceparent FROM engaged w WHERE w.engagement_id = counted.engagement_id)',
+  (column) => `(SELECT w.${column} FROM engaged w WHERE w.engagement_id = counted.engagement_id) AS ${column}`,
 );
 
 const texted = piece(
@@ -90,7 +91,7 @@ export async function putMessages(
   messages: readonly BatchedMessage[],
 ): Promise<ReadonlyMap<EngagementId, MessageRow>> {
   // Few batches have a trace, and the others have nothing to look up.
-  const isTraced = messages.some(({ traceparent }) => typeof traceparent === 'string');
+  const isTraced = messages.some(({ trace = null }) => trace !== null);
   const rows = await sql<StoredRow[]>`
     WITH ${lockTogether(sql, messages.map(inputRow), isTraced ? tracedColumns(sql) : messageColumns(sql))},
          sent AS (
@@ -130,7 +131,7 @@ interface StoredRow {
 
 const messageColumns = piece((sql) => sql`id uuid, target text, content text, attachment text, metadata text`);
 
-const tracedColumns = piece((sql) => sql`${messageColumns(sql)}, traceparent text`);
+const tracedColumns = piece((sql) => sql`${messageColumns(sql)}, traceparent text, tracestate text`);
 
 const targetOf = { visitor: 'operator', operator: 'visitor' } as const;
 
@@ -139,7 +140,7 @@ const targetOf = { visitor: 'operator', operator: 'visitor' } as const;
  * spread in this literal, because V8 would add each property after it one by one.
  */
 function inputRow(message: BatchedMessage) {
-  const { accountId, engagementId, id, from, content, attachment, metadata, traceparent } = message;
+  const { accountId, engagementId, id, from, content, attachment, metadata, trace } = message;
   const { party, party_id, only_on } = partyColumns(from);
   return {
     account_id: accountId,
@@ -152,7 +153,8 @@ function inputRow(message: BatchedMessage) {
     content,
     attachment: attachment === null ? null : JSON.stringify(arrangeAttachment(attachment)),
     metadata: metadata === null ? null : JSON.stringify(metadata),
-    traceparent: traceparent ?? undefined,
+    traceparent: trace?.traceparent,
+    tracestate: trace?.tracestate ?? undefined,
   };
 }
 

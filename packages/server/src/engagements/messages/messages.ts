@@ -2,7 +2,7 @@ import type { Hints } from '../../events/hints.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
-import { currentTraceparent } from '../../platform/trace.ts';
+import { currentTrace } from '../../platform/trace.ts';
 import { WriteBatches } from '../write-batches.ts';
 import {
   acknowledgeMessages,
@@ -51,8 +51,8 @@ export class Messages {
   /** Like `putMessage`, and hints to the readers of the log. */
   async send(sql: Sql, message: ChatMessage): Promise<MessageRow | null> {
     if (isBatched(message)) {
-      const traceparent = currentTraceparent();
-      const batched = traceparent === null ? message : { ...message, traceparent };
+      const trace = currentTrace();
+      const batched = trace === null ? message : { ...message, trace };
       return this.#messages.write(batched, async () => putMessage(sql, message));
     }
     const sent = await putMessage(sql, message);

@@ -8,6 +8,8 @@ const query = { timeout: 1_000, tries: 3, maxTimeout: 1_000 };
 const lookupMs = 4_000;
 /** After the addresses of one family have arrived, the other family has this time: some servers never answer IPv6 queries. */
 const otherFamilyMs = 300;
+/** Addresses of one family that are used. An answer over TCP may have thousands, and whoever chose the name may have written them. */
+const maxAddresses = 16;
 
 export interface FoundAddresses {
   /** At least one address, IPv4 first; the connection tries both families. */
@@ -86,7 +88,7 @@ async function queryBoth(resolver: promises.Resolver, name: string): Promise<Fou
   const found = answers.flatMap((answer, index) =>
     answer === null || typeof answer === 'string'
       ? []
-      : answer.map(({ address, ttl }) => ({ address, family: index === 0 ? 4 : 6, ttl })),
+      : answer.slice(0, maxAddresses).map(({ address, ttl }) => ({ address, family: index === 0 ? 4 : 6, ttl })),
   );
   if (found.length === 0) return worstOf(answers.filter((answer) => typeof answer === 'string'));
   return {

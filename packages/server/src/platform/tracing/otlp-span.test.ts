@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderSpan } from './otlp-span.ts';
 
-const ids = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), parentId: null };
+const ids = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), parentId: null, tracestate: null };
 const times = { startMs: 1_544_712_660_000.25, endMs: 1_544_712_661_000.003_9 };
 
 test('a span has the JSON form of OTLP', () => {
@@ -25,8 +25,9 @@ test('a span has the JSON form of OTLP', () => {
 test('parent, error and links are there if a span has them, and links are limited', () => {
   const links = Array.from({ length: 130 }, () => `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`);
   const description = { name: 'n', kind: 'internal', attributes: {}, links, errorType: 'timeout' } as const;
-  const span = JSON.parse(renderSpan({ ...ids, parentId: 'e'.repeat(16) }, times, description));
+  const span = JSON.parse(renderSpan({ ...ids, parentId: 'e'.repeat(16), tracestate: 'a=1' }, times, description));
   assert.equal(span.parentSpanId, 'e'.repeat(16));
+  assert.equal(span.traceState, 'a=1');
   assert.deepEqual(span.status, { code: 2 });
   assert.deepEqual(span.attributes, [{ key: 'error.type', value: { stringValue: 'timeout' } }]);
   assert.deepEqual([span.links.length, span.droppedLinksCount], [128, 2]);

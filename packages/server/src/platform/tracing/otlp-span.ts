@@ -1,4 +1,4 @@
-import { readTraceparent } from '../trace.ts';
+import { readTrace } from '../trace.ts';
 import type { Attributes, SpanDescription, SpanKind } from './tracer.ts';
 
 /**
@@ -13,6 +13,7 @@ export interface SpanTimes {
 }
 
 export interface SpanIds {
+  readonly tracestate: string | null;
   readonly traceId: string;
   readonly spanId: string;
   readonly parentId: string | null;
@@ -32,6 +33,7 @@ export function renderSpan(ids: SpanIds, times: SpanTimes, description: SpanDesc
     traceId: ids.traceId,
     spanId: ids.spanId,
     ...(ids.parentId === null ? {} : { parentSpanId: ids.parentId }),
+    ...(ids.tracestate === null ? {} : { traceState: ids.tracestate }),
     name,
     kind: kinds[kind],
     startTimeUnixNano: nanoseconds(times.startMs),
@@ -56,7 +58,7 @@ function renderValue(value: string | number | readonly string[]): object {
 }
 
 function renderLink(traceparent: string): object[] {
-  const trace = readTraceparent(traceparent);
+  const trace = readTrace(traceparent);
   return trace === null ? [] : [{ traceId: trace.traceId, spanId: trace.parentId }];
 }
 

@@ -5,13 +5,13 @@ import type { Registry } from 'prom-client';
 import type { TracingSettings } from '../../config-tracing.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { readTraceparent } from '../trace.ts';
+import { readTrace, type Trace } from '../trace.ts';
 import { version } from '../version.ts';
 import { watchExport } from './metrics.ts';
 import { renderAttributes, renderSpan, type SpanIds } from './otlp-span.ts';
 import { isSampled } from './sampler.ts';
 import { SpanExporter } from './span-exporter.ts';
-import type { Span, SpanDescription, Tracer } from './tracer.ts';
+import type { ParentOrigin, Span, SpanDescription, Tracer } from './tracer.ts';
 import { WallClock } from './wall-clock.ts';
 
 export interface OpenTracer extends Tracer {
@@ -31,16 +31,23 @@ export function openTracer(settings: TracingSettings, { lookup, log, registry }:
   const clock = new WallClock();
   const exporter = new SpanExporter({ target: settings, lookup, log, frame: frameOf(settings) });
   watchExport(registry, () => exporter.numbers);
+  const decide = (above: Trace | null, traceId: string, origin: ParentOrigin): boolean => {
+    if (above !== null && origin === 'own') return above.isSampled;
+    // A stranger chooses the id of the trace, so another random one decides.
+    if (above !== null && origin === 'stranger') return isSampled(settings.sampler, randomHex(16), null);
+    return isSampled(settings.sampler, traceId, above);
+  };
   return {
-    begin(parent) {
-      const above = parent === null ? null : readTraceparent(parent);
+    begin(parent, origin = 'own') {
+      const above = parent === null ? null : readTrace(parent.traceparent, parent.tracestate);
       const traceId = above?.traceId ?? randomHex(16);
-      if (isSampled(settings.sampler, traceId, above)) {
-        const ids = { traceId, spanId: randomHex(8), parentId: above?.parentId ?? null };
+      const tracestate = above?.tracestate ?? null;
+      if (decide(above, traceId, origin)) {
+        const ids = { traceId, spanId: randomHex(8), parentId: above?.parentId ?? null, tracestate };
         return new SampledSpan(ids, clock, exporter);
       }
       // A context that is not changed is passed on as it is. With another decision, it has to have another id.
-      return unsampledSpan(traceId, above?.isSampled === false ? above.parentId : randomHex(8));
+      return unsampledSpan(traceId, above?.isSampled === false ? above.parentId : randomHex(8), tracestate);
     },
     close: async () => exporter.close(),
   };
@@ -85,6 +92,10 @@ class SampledSpan implements Span {
     return this.#ids.spanId;
   }
 
+  get tracestate(): string | null {
+    return this.#ids.tracestate;
+  }
+
   get traceparent(): string {
     return `00-${this.#ids.traceId}-${this.#ids.spanId}-01`;
   }
@@ -96,8 +107,9 @@ class SampledSpan implements Span {
   }
 }
 
-function unsampledSpan(traceId: string, spanId: string): Span {
-  return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-00`, isSampled: false, end: () => undefined };
+function unsampledSpan(traceId: string, spanId: string, tracestate: string | null): Span {
+  const traceparent = `00-${traceId}-${spanId}-00`;
+  return { traceId, spanId, traceparent, tracestate, isSampled: false, end: () => undefined };
 }
 
 const pool = Buffer.alloc(4_096);

@@ -1,14 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../http.ts';
 import { probes } from '../probes.ts';
+import { givenTrace } from '../trace.ts';
 import type { SpanDescription, Tracer } from './tracer.ts';
 
-/** Makes a span of each request except probes. It begins when the headers have arrived, and ends with the response. */
-export function installRequestSpans(app: App, tracer: Tracer): void {
+/**
+ * Makes a span of each request except probes. It begins when the headers have arrived, and ends with the response. `isTrusted` tells by
+ * the address of a caller whether their `traceparent` may decide about sampling.
+ */
+export function installRequestSpans(app: App, tracer: Tracer, isTrusted: (address: string) => boolean): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    const { traceparent } = request.raw.headers;
-    if (!probes.has(request.routeOptions.url ?? ''))
-      request.span = tracer.begin(typeof traceparent === 'string' ? traceparent : null);
+    if (!probes.has(request.routeOptions.url ?? '')) {
+      const given = givenTrace(request);
+      request.span = tracer.begin(given, given !== null && isTrusted(request.ip) ? 'trusted' : 'stranger');
+    }
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {

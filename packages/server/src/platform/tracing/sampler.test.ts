@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../ids.ts';
-import { readTraceparent } from '../trace.ts';
+import { readTrace } from '../trace.ts';
 import { isSampled } from './sampler.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
-const parent = (flags: string) => readTraceparent(`00-${traceId}-b7ad6b7169203331-${flags}`);
+const parent = (flags: string) => readTrace(`00-${traceId}-b7ad6b7169203331-${flags}`);
 
 test('a parent decides if the sampler follows it', () => {
   assert.equal(isSampled({ followsParent: true, ratio: 0 }, traceId, parent('01')), true);

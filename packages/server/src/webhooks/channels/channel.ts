@@ -6,6 +6,7 @@ import type { AddressGuard } from '../../platform/address-guard.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { Violation } from '../../platform/errors.ts';
 import type { AccountId } from '../../platform/ids.ts';
+import type { TraceContext } from '../../platform/trace-context.ts';
 import type { Attempt } from './attempt.ts';
 import type { HmacKey } from './hmac-key.ts';
 
@@ -98,5 +99,5 @@ export interface OutgoingEvent {
   /** The payload. */
   readonly json: string;
   /** The trace of the request that caused the event, to pass on if the channel has headers. */
-  readonly traceparent?: string | null;
+  readonly trace?: TraceContext | null;
 }

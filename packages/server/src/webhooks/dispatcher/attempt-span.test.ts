@@ -27,7 +27,7 @@ const lost: Attempt = { ...delivered, verdict: 'failed', unavailable: true, stat
 /** What is reported of an attempt with this result. */
 async function reported(origin: string, attempt: Attempt): Promise<SpanDescription> {
   const ended: SpanDescription[] = [];
-  const span = { traceId: '', spanId: '', traceparent: '', isSampled: true };
+  const span = { traceId: '', spanId: '', traceparent: '', tracestate: null, isSampled: true };
   const tracer: Tracer = { begin: () => ({ ...span, end: (description) => void ended.push(description) }) };
   const destination = { accountId: '' as AccountId, origin };
   await sendInSpan(tracer, async () => attempt, delivery)({ id: 'e', type: '', json: '' }, destination, 1);

@@ -8,8 +8,8 @@ import type { Delivery } from './delivery.ts';
 /** Sends a delivery within a span of its own. The spans of the receiver are below it. */
 export function sendInSpan(tracer: Tracer, send: Send, delivery: Delivery): Send {
   return async (event, destination, answerMs) => {
-    const span = tracer.begin(event.traceparent ?? null);
-    const attempt = await send({ ...event, traceparent: span.traceparent }, destination, answerMs);
+    const span = tracer.begin(event.trace ?? null);
+    const attempt = await send({ ...event, trace: span }, destination, answerMs);
     if (span.isSampled) span.end(describe(destination.origin, delivery, attempt));
     return attempt;
   };

@@ -29,4 +29,5 @@ export interface Delivery {
   readonly payload: string | null;
   /** The trace of the request that caused the event; null or absent: it had none. */
   readonly traceparent?: string | null;
+  readonly tracestate?: string | null;
 }

@@ -37,6 +37,9 @@ export async function moveToWebhookDestination(
  * Writes the outcomes of deliveries: finished ones are deleted, others delayed, and each attempt is logged. Nothing is written for
  * a destination whose lease another process has by now; the lock keeps our leases from being taken meanwhile. Returns the
  * destinations that are still ours.
+ *
+ * Idempotent, because outcomes are written again if it is unknown whether they were committed. `attempts` of a row is at most what was
+ * read with the delivery (less if the delivery was held and recovered since), and more only after its outcome was written.
  */
 export async function writeOutcomes(
   sql: Sql,
@@ -65,13 +68,15 @@ export async function writeOutcomes(
                          ${column(({ at }) => at.getTime())}::text::float8[],
                          ${column(({ state }) => state)}::text::text[],
                          ${column(({ state }) => isFinal(state))}::text::boolean[],
+                         ${column(({ delivery }) => delivery.attempts)}::text::integer[],
                          ${column(({ delayMs }) => delayMs)}::text::float8[],
                          ${column(({ parked }) => parked)}::text::boolean[],
                          ${column(({ attempt }) => attempt?.durationMs ?? null)}::text::integer[],
                          ${column(({ attempt }) => attempt?.status ?? null)}::text::integer[],
                          ${column(({ attempt }) => quoted(attempt?.answer ?? null))}::text::text[],
                          ${column(({ attempt, note }) => quoted(storableError(attempt?.error ?? note)))}::text::text[])
-                    AS o (id, place, at_ms, state, is_final, delay_ms, parked, duration_ms, status, answer, error)
+                    AS o (id, place, at_ms, state, is_final, attempts_before, delay_ms, parked, duration_ms, status,
+                          answer, error)
              JOIN ours ON ours.place = o.place),
          done AS (
            DELETE FROM deliveries d
@@ -85,6 +90,8 @@ export async function writeOutcomes(
                   due_at = now() + make_interval(secs => o.delay_ms / 1000)
              FROM outcomes o
             WHERE d.id = o.id AND d.destination_id = o.destination_id AND NOT o.is_final AND d.state <> 'held'
+              -- Otherwise this outcome was written before, and its commit was not answered.
+              AND d.attempts <= o.attempts_before
            RETURNING ${logged(sql)}),
          logged AS (
            INSERT INTO delivery_log (at, delivery_id, account_id, webhook_id, destination_id, engagement_id, event_id,

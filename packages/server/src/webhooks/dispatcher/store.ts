@@ -73,7 +73,7 @@ export async function readDeliveries(sql: Sql, queries: readonly DeliveryQuery[]
     SELECT f.id, f.which::integer AS which, f.webhook_id AS "webhookId", f.engagement_id AS "engagementId",
            f.event_id AS "eventId", f.event_seq::float8 AS seq, f.event_type AS type, f.attempts, f.parked,
            f.due_at IS NOT NULL AS "isDelayed", f.created_at AS "createdAt", e.site_id AS "siteId",
-           coalesce(f.body::text, e.payload::text) AS payload, e.traceparent,
+           coalesce(f.body::text, e.payload::text) AS payload, e.traceparent, e.tracestate,
            -- Only the first row has these.
            CASE WHEN f.place > 1 THEN NULL ELSE (SELECT tag FROM log_epoch_in_force) END AS tag,
            CASE WHEN f.place > 1 THEN NULL ELSE pg_snapshot_xmin(pg_current_snapshot())::text::float8 END AS xmin,
@@ -119,7 +119,7 @@ export async function readLane(sql: Sql, destinationId: DestinationId, lane: Lan
     SELECT f.id, f.destination_id AS "destinationId", f.webhook_id AS "webhookId", f.engagement_id AS "engagementId",
            f.event_id AS "eventId", f.event_seq::float8 AS seq, f.event_type AS type, f.attempts, f.parked,
            f.due_at IS NOT NULL AS "isDelayed", f.created_at AS "createdAt", e.site_id AS "siteId",
-           coalesce(f.body::text, e.payload::text) AS payload, e.traceparent
+           coalesce(f.body::text, e.payload::text) AS payload, e.traceparent, e.tracestate
       FROM (SELECT waiting.*
               FROM ((SELECT d.*
                        FROM deliveries d
@@ -144,7 +144,7 @@ export async function readLane(sql: Sql, destinationId: DestinationId, lane: Lan
 /** The event of the delivery `f`. */
 const payloadOf = piece(
   (sql) => sql`
-             SELECT e.payload, e.site_id, e.traceparent
+             SELECT e.payload, e.site_id, e.traceparent, e.tracestate
                FROM events e
               WHERE e.account_id = f.account_id AND e.xid = f.event_xid AND e.seq = f.event_seq
                 AND e.occurred_at = f.occurred_at

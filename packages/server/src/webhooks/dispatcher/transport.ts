@@ -47,10 +47,11 @@ export class Transport {
   send(destination: Destination, delivery: Delivery, webhook: CachedWebhook, payload: string): Promise<Attempt> {
     const { tracer = null } = this.#deps;
     const send = tracer === null ? webhook.send : sendInSpan(tracer, webhook.send, delivery);
-    const { eventId: id, type, traceparent = null } = delivery;
+    const { eventId: id, type, traceparent = null, tracestate = null } = delivery;
+    const trace = traceparent === null ? null : { traceparent, tracestate };
     const answerMs = answerTimeoutMs(destination);
-    if (!hasSecrets(type)) return send({ id, type, json: spelled(payload, type), traceparent }, destination, answerMs);
-    return this.#reveal(delivery, payload).then((json) => send({ id, type, json, traceparent }, destination, answerMs));
+    if (!hasSecrets(type)) return send({ id, type, json: spelled(payload, type), trace }, destination, answerMs);
+    return this.#reveal(delivery, payload).then((json) => send({ id, type, json, trace }, destination, answerMs));
   }
 
   /** Closes the connections to the destination; requests in flight fail. */

@@ -8,6 +8,7 @@ import { RowCache } from '../../platform/row-cache.ts';
 import type { Channel, Send, SigningKeys, WebhookSource } from '../channels/channel.ts';
 import { HmacKey } from '../channels/hmac-key.ts';
 import type { OpenChannels } from '../channels/open-channels.ts';
+import type { Outage } from '../outage.ts';
 
 /** What the dispatcher needs to know about a webhook. */
 export interface CachedWebhook {
@@ -21,8 +22,8 @@ export interface CachedWebhook {
   /** The sites that a registered webhook covers now; `null`: all. */
   readonly covers: ReadonlySet<string> | null;
   readonly updatedAt: Date;
-  /** Since when every attempt has failed. `WebhookHealth` updates this field. */
-  failingSince: Date | null;
+  /** `null`: the webhook works. `WebhookHealth` updates this field. */
+  outage: Outage | null;
   /** Its failure was reported, and so will its next success be. `WebhookHealth` updates this field. */
   isAlarmed: boolean;
 }
@@ -41,6 +42,8 @@ interface WebhookRow {
   readonly oldSecret: Buffer | null;
   readonly oldSecretUntil: Date | null;
   readonly failingSince: Date | null;
+  readonly failedAt: Date | null;
+  readonly succeededAt: Date | null;
   readonly isAlarmed: boolean;
   readonly updatedAt: Date;
   readonly attachedAt: Date | null;
@@ -84,8 +87,8 @@ async function load({ sql, sealer, channels }: WebhookCacheDependencies, id: str
   const [row] = await sql<WebhookRow[]>`
     SELECT id, destination_id AS "destinationId", enabled, deleted_at IS NOT NULL AS deleted,
            CASE WHEN side IS NULL THEN 'registered' ELSE 'attached' END AS source, url, method, headers, credentials, secret, old_secret AS "oldSecret",
-           old_secret_until AS "oldSecretUntil", failing_since AS "failingSince", updated_at AS "updatedAt", attached_at AS "attachedAt",
-           alarmed_at IS NOT NULL AS "isAlarmed", covers
+           old_secret_until AS "oldSecretUntil", failing_since AS "failingSince", failed_at AS "failedAt",
+           succeeded_at AS "succeededAt", updated_at AS "updatedAt", attached_at AS "attachedAt", alarmed_at IS NOT NULL AS "isAlarmed", covers
       FROM webhooks
      WHERE id = ${id}`;
   if (row === undefined) return null;
@@ -101,9 +104,15 @@ async function load({ sql, sealer, channels }: WebhookCacheDependencies, id: str
     endsBecause,
     covers: row.covers === null ? null : new Set(row.covers),
     updatedAt: row.updatedAt,
-    failingSince: row.failingSince,
+    outage: outageOf(row),
     isAlarmed: row.isAlarmed,
   };
+}
+
+function outageOf({ failingSince, failedAt, succeededAt }: WebhookRow): Outage | null {
+  if (failingSince === null) return null;
+  const since = failingSince.getTime();
+  return { since, failedAt: failedAt?.getTime() ?? since, succeededAt: succeededAt?.getTime() ?? null };
 }
 
 async function keysOf({ id, secret, oldSecret, oldSecretUntil }: WebhookRow, sealer: Sealer): Promise<SigningKeys> {

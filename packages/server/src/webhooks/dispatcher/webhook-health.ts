@@ -2,7 +2,8 @@ import type { WebhookId } from '../../events/attach-webhooks.ts';
 import { inTransaction, isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Attempt } from '../channels/attempt.ts';
-import { clearAlarms } from '../health-store.ts';
+import { clearAlarms, writeOutages } from '../health-store.ts';
+import { afterFailure, afterSuccess, silentMs, type Outage } from '../outage.ts';
 import { reportWebhooks } from '../report-webhooks.ts';
 import { disableWebhook } from '../set-aside.ts';
 import type { CachedWebhook } from './webhook-cache.ts';
@@ -17,16 +18,14 @@ interface HealthClock {
   readonly isInDoubt: boolean;
 }
 
-/** The health of webhooks: stores since when they have been failing, and disables those that have ended or failed for too long. */
+/** The health of webhooks: stores their outages (D8.13), and disables those that have ended or failed for too long. */
 export class WebhookHealth {
   readonly #sql: Sql;
   readonly #log: Log;
-  readonly #failing = new Set<WebhookId>();
-  readonly #working = new Set<WebhookId>();
-  /** Those of `#working` whose failure was reported. */
+  readonly #changed = new Map<WebhookId, Outage | null>();
+  /** Those that work again and whose failure was reported. */
   readonly #recovered = new Set<WebhookId>();
   readonly #toDisable = new Map<WebhookId, Pick<Parameters<typeof disableWebhook>[1], 'because' | 'asOf'>>();
-
   readonly #clock: HealthClock;
 
   constructor({ sql, log, clock }: { readonly sql: Sql; readonly log: Log; readonly clock: HealthClock }) {
@@ -36,27 +35,37 @@ export class WebhookHealth {
   }
 
   note(webhook: CachedWebhook, { verdict }: Attempt): void {
-    const { id, failingSince, isAlarmed, endsBecause, updatedAt: asOf } = webhook;
+    const { id, endsBecause, updatedAt: asOf } = webhook;
     if (verdict === 'ended') {
       this.#toDisable.set(id, { because: endsBecause, asOf });
       // Takes effect now, before it is stored.
       webhook.enabled = false;
-    } else if (verdict === 'delivered') {
-      this.#failing.delete(id);
-      if (failingSince !== null || isAlarmed) this.#working.add(id);
-      if (isAlarmed) this.#recovered.add(id);
-      webhook.failingSince = null;
-      webhook.isAlarmed = false;
-    } else if (failingSince === null) {
-      this.#working.delete(id);
-      this.#failing.add(id);
-      webhook.failingSince = new Date(this.#clock.databaseNow());
-    } else if (this.#hasFailedLong(failingSince)) this.#toDisable.set(id, { because: 'failing', asOf });
+    } else if (verdict === 'delivered') this.#noteSuccess(webhook);
+    else this.#noteFailure(webhook);
   }
 
-  /** `false` while the clock is in doubt: a clock that was set forward would disable every webhook that fails at that moment. */
-  #hasFailedLong(since: Date): boolean {
-    return !this.#clock.isInDoubt && this.#clock.databaseNow() - since.getTime() > maxFailingMs;
+  #noteSuccess(webhook: CachedWebhook): void {
+    const { id, outage, isAlarmed } = webhook;
+    if (outage !== null) this.#change(webhook, afterSuccess(outage, this.#clock.databaseNow()));
+    if (!isAlarmed || webhook.outage !== null) return;
+    this.#recovered.add(id);
+    webhook.isAlarmed = false;
+  }
+
+  #noteFailure(webhook: CachedWebhook): void {
+    const { id, outage: before, updatedAt: asOf } = webhook;
+    const now = this.#clock.databaseNow();
+    const outage = afterFailure(before, now);
+    this.#change(webhook, outage);
+    // While the clock is in doubt: a clock that was set forward would disable every webhook that fails at that moment.
+    if (!this.#clock.isInDoubt && silentMs(outage, now) > maxFailingMs)
+      this.#toDisable.set(id, { because: 'failing', asOf });
+  }
+
+  #change(webhook: CachedWebhook, outage: Outage | null): void {
+    if (outage === webhook.outage) return;
+    webhook.outage = outage;
+    this.#changed.set(webhook.id, outage);
   }
 
   /**
@@ -65,11 +74,12 @@ export class WebhookHealth {
    */
   async write(): Promise<void> {
     const sql = this.#sql;
-    const noted = { failing: [...this.#failing], working: [...this.#working], recovered: [...this.#recovered] };
-    for (const set of [this.#failing, this.#working, this.#recovered]) set.clear();
+    const noted = { changed: [...this.#changed], recovered: [...this.#recovered] };
+    this.#changed.clear();
+    this.#recovered.clear();
     try {
       if (noted.recovered.length > 0) await inTransaction(sql, async (own) => writeRecoveries(own, noted));
-      else if (noted.failing.length + noted.working.length > 0) await writeStarts(sql, noted);
+      else if (noted.changed.length > 0) await writeOutages(sql, noted.changed);
       for (const [webhookId, { because, asOf }] of this.#toDisable) {
         if (await disableWebhook(sql, { webhookId, because, asOf }))
           this.#log.warn({ webhookId, because }, 'webhook disabled');
@@ -82,34 +92,18 @@ export class WebhookHealth {
   }
 
   /** Changes that could not be stored are stored with the next write, unless the webhook has changed its state since. */
-  #putBack({ failing, working, recovered }: Noted): void {
-    for (const id of failing) if (!this.#working.has(id)) this.#failing.add(id);
-    for (const id of working) if (!this.#failing.has(id)) this.#working.add(id);
+  #putBack({ changed, recovered }: Noted): void {
+    for (const [id, outage] of changed) if (!this.#changed.has(id)) this.#changed.set(id, outage);
     for (const id of recovered) this.#recovered.add(id);
   }
 }
 
 interface Noted {
-  readonly failing: readonly WebhookId[];
-  readonly working: readonly WebhookId[];
+  readonly changed: readonly (readonly [WebhookId, Outage | null])[];
   readonly recovered: readonly WebhookId[];
 }
 
-/** Stores since when webhooks have been failing; those that work have no such time. */
-async function writeStarts(sql: Sql, { failing, working }: Noted): Promise<void> {
-  await sql`
-    WITH noted AS (
-           SELECT id FROM webhooks
-            WHERE id = ANY(${[...failing, ...working]}::uuid[])
-            ORDER BY id
-              FOR NO KEY UPDATE)
-    UPDATE webhooks w
-       SET failing_since = CASE WHEN w.id = ANY(${[...failing]}::uuid[]) THEN coalesce(w.failing_since, now()) END
-      FROM noted
-     WHERE w.id = noted.id`;
-}
-
-async function writeRecoveries(sql: Sql, noted: Noted): Promise<void> {
-  await writeStarts(sql, noted);
-  await reportWebhooks(sql, 'webhook.recovered', await clearAlarms(sql, noted.recovered));
+async function writeRecoveries(sql: Sql, { changed, recovered }: Noted): Promise<void> {
+  if (changed.length > 0) await writeOutages(sql, changed);
+  await reportWebhooks(sql, 'webhook.recovered', await clearAlarms(sql, recovered));
 }

@@ -10,7 +10,10 @@ const states = ['running', 'finished', 'stopped'] as const;
 const instant = Type.Unsafe<string>({ ...timestamp });
 
 export const recoveryInput = body({
-  since: Type.Unsafe<string>({ ...instant, description: 'Recover events at or after this instant' }),
+  since: Type.Unsafe<string>({
+    ...instant,
+    description: 'Recover events at or after this instant, which must not be in the future',
+  }),
   until: Type.Optional(
     Type.Unsafe<string>({ ...instant, description: 'Recover events before this instant; default: no limit' }),
   ),

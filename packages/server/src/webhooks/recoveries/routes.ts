@@ -19,7 +19,12 @@ const tags = ['Webhook deliveries'];
 const access = { operator: 'super_manager', site: 'resource', rule: 'every webhook site' } as const;
 const webhookParams = { webhook_id: uuid<'webhook'>() };
 
-export function recoveryRoutes(app: App, recoveries: Recoveries): void {
+interface RecoveryDependencies {
+  readonly recoveries: Recoveries;
+  readonly clock: { databaseNow(): number };
+}
+
+export function recoveryRoutes(app: App, { recoveries, clock }: RecoveryDependencies): void {
   app.post(
     '/webhooks/:webhook_id/recover',
     {
@@ -45,8 +50,7 @@ export function recoveryRoutes(app: App, recoveries: Recoveries): void {
       const since = instantOf(request.body.since, '/since');
       const until = request.body.until === undefined ? null : instantOf(request.body.until, '/until');
       const webhook = await coveredWebhook(request, request.params.webhook_id);
-      if (until !== null && until <= since)
-        throw invalid([{ attribute: '/until', detail: 'must be later than since' }]);
+      refuseInvalidRange(since, until, clock.databaseNow());
       const row = await inTransaction(request.sql, async (sql) => {
         await lockUsableWebhook(sql, webhook.id);
         const values = { id: newId<RecoveryId>(), accountId: accountOf(request), webhookId: webhook.id, since, until };
@@ -104,4 +108,12 @@ export function recoveryRoutes(app: App, recoveries: Recoveries): void {
       return row;
     },
   );
+}
+
+function refuseInvalidRange(since: Date, until: Date | null, now: number): void {
+  const violations = [
+    ...(since.getTime() > now ? [{ attribute: '/since', detail: 'must not be in the future' }] : []),
+    ...(until !== null && until <= since ? [{ attribute: '/until', detail: 'must be later than since' }] : []),
+  ];
+  if (violations.length > 0) throw invalid(violations);
 }

@@ -81,7 +81,12 @@ const table = {
   enabled: optional(enabled, true, { output: Type.Boolean() }),
   disabled_because: assigned(disabledBecause, 'omitted'),
   disabled_at: assigned(nullableTimestamp('When the webhook was disabled'), 'omitted'),
-  failing_since: assigned(nullableTimestamp('Since when every attempt has failed'), 'omitted'),
+  failing_since: assigned(
+    nullableTimestamp(
+      'Since when it has been failing. After the first minute, ten minutes without a failed attempt end that; one success does not',
+    ),
+    'omitted',
+  ),
   created_at: assigned(timestamp),
   updated_at: assigned(timestamp),
   registered_by: assigned(registrar),

@@ -4,13 +4,12 @@ import type { Webhook, WebhookWaiting } from '@usher/sdk/api-types';
  * How a webhook is doing, in one word:
  *
  * - `off`: disabled; nothing is sent.
- * - `failing`: every attempt has failed for a minute or longer.
+ * - `failing`: nothing was delivered for a minute, and since then it has not delivered for ten minutes without a failure (D8.13).
  * - `retrying`: at least one delivery has failed and waits for its next attempt, though others may arrive.
  * - `on`: everything that was due has arrived.
  *
- * The server sets `failing_since` with the first failed attempt and clears it with the next one that succeeds, so a receiver
- * that answers 200 and 500 in turn would change its status with every attempt. A delivery that failed stays `retrying` until
- * it arrives or is given up, so the status stays the same in between.
+ * In the first minute a success clears `failing_since`, so a receiver that answers 200 and 500 in turn would change its status with
+ * every attempt. A delivery that failed stays `retrying` until it arrives or is given up, so the status stays the same in between.
  */
 export type Health = 'off' | 'failing' | 'retrying' | 'on';
 

@@ -6,6 +6,8 @@ export interface ApnsLimits {
   readonly answerMs: number;
   /** Maximum size of an answer; Apple's have about a hundred bytes. */
   readonly answerBytes: number;
+  /** Maximum of informational heads (1xx) before an answer; Apple sends none. */
+  readonly informationalHeads: number;
   /** Maximum of concurrent requests on one connection, even if Apple allows more. */
   readonly streams: number;
   /** Maximum of notifications that wait for a stream, per environment. */
@@ -27,6 +29,7 @@ export const defaultApnsLimits: ApnsLimits = {
   connectMs: 5_000,
   answerMs: 15_000,
   answerBytes: 4_096,
+  informationalHeads: 16,
   streams: 500,
   waiting: 2_000,
   waitMs: 15_000,

@@ -189,9 +189,10 @@ export class ApnsSession {
 
   async #answerOf(stream: ClientHttp2Stream, body: string): Promise<Reply> {
     const answer = Promise.withResolvers<Reply>();
-    const { answerMs, answerBytes } = this.#limits;
+    const { answerMs, answerBytes, informationalHeads } = this.#limits;
     const chunks: Buffer[] = [];
     let size = 0;
+    let heads = 0;
     let status: number | null = null;
     let retryAfter: string | null = null;
     const settle = (error: string): void => {
@@ -213,6 +214,10 @@ export class ApnsSession {
       this.#ping();
     }, answerMs).unref();
     stream
+      .on('headers', () => {
+        heads += 1;
+        if (heads > informationalHeads) giveUp('Apple sent informational answers without end');
+      })
       .on('response', ({ ':status': code, 'retry-after': after }) => {
         status = code ?? null;
         retryAfter = after ?? null;

@@ -1,35 +1,21 @@
 import { maxAnswerBytes } from '../attempt.ts';
+import { ConnectionError, ProtocolError, tooLargeHead } from './errors.ts';
 
 /** Bytes of an answer's body that are read. The rest is read only so that the connection can be reused. */
 const maxBodyBytes = 65_536;
-/** Bytes of the names and values of a head, and of any line: the limit of Node. */
+/**
+ * Bytes of any line, of the names and values of all heads of one answer together with what precedes the last of them, and of chunk
+ * extensions and trailers together: the limit of Node for one head.
+ */
 const maxHeadBytes = 16_384;
+/** A longer chunk line has an extension or leading zeros. */
+const usualChunkLine = 16;
 /** How long an unused connection is kept. */
 const keepAliveMs = 4_000;
 /** A receiver that announces how long it keeps a connection may close it that much earlier. */
 const keepAliveMarginMs = 2_000;
 /** The first length that 64 bits cannot hold. */
 const lengthOverflow = 2 ** 64;
-
-/** What a receiver sent is not an answer of HTTP/1.1. */
-class ProtocolError extends Error {
-  override readonly name = 'ProtocolError';
-
-  constructor(reason: string) {
-    super(`Response does not match the HTTP/1.1 protocol (${reason})`);
-  }
-}
-
-/** The connection cannot be used, or was closed too early. The delivery log shows the code. */
-export class ConnectionError extends Error {
-  override readonly name = 'ConnectionError';
-  readonly code: string;
-
-  constructor(message: string, code = 'UND_ERR_SOCKET') {
-    super(message);
-    this.code = code;
-  }
-}
 
 /**
  *   status_line, headers     the head; an informational head (1xx) is followed by another one
@@ -101,6 +87,7 @@ export class AnswerParser {
   #retryAfter: string | undefined;
   #idleMs = 0;
   #hasExcess = false;
+  #hasInformational = false;
 
   /** Prepares for the answer to the next request. */
   reset(): void {
@@ -112,6 +99,8 @@ export class AnswerParser {
     this.#retryAfter = undefined;
     this.#idleMs = 0;
     this.#hasExcess = false;
+    this.#hasInformational = false;
+    this.#headBytes = 0;
     this.#resetHead();
   }
 
@@ -138,9 +127,13 @@ export class AnswerParser {
     return this.#bodyBytes > maxBodyBytes;
   }
 
-  /** How long the connection may be kept after the answer; 0: it must be closed. */
+  /**
+   * How long the connection may be kept after the answer; 0: it must be closed. Only a clean 2xx keeps it. After anything else, such
+   * as a proxy's 504 or an informational head, the receiver may still send an answer that belongs to this request.
+   */
   get idleMs(): number {
-    return this.#hasExcess ? 0 : this.#idleMs;
+    const isClean = isSuccess(this.#status) && !this.#hasExcess && !this.#hasInformational;
+    return isClean ? this.#idleMs : 0;
   }
 
   /** Throws if the bytes are not HTTP/1.1. */
@@ -188,6 +181,7 @@ export class AnswerParser {
       // Line breaks before an answer are ignored.
       if (this.#state === 'status_line' && this.#partial === '' && (code === cr || code === lf)) {
         at += 1;
+        this.#countHeadBytes(1);
         continue;
       }
       const end = text.indexOf('\n', at);
@@ -279,9 +273,13 @@ export class AnswerParser {
   /** Returns the index of the colon. */
   #checkHeader(line: string): number {
     if (!headerLine.test(line)) throw new ProtocolError('Invalid header token');
-    this.#headBytes += line.length;
-    if (this.#headBytes >= maxHeadBytes) throw tooLargeHead();
+    this.#countHeadBytes(line.length);
     return line.indexOf(':');
+  }
+
+  #countHeadBytes(count: number): void {
+    this.#headBytes += count;
+    if (this.#headBytes >= maxHeadBytes) throw tooLargeHead();
   }
 
   #takeLength(value: string): void {
@@ -298,6 +296,7 @@ export class AnswerParser {
       throw new ProtocolError("Content-Length can't be present with Transfer-Encoding");
     if (this.#headStatus < 200) return this.#endInformational(isPersistent, options.includes('upgrade'));
     this.#status = this.#headStatus;
+    this.#headBytes = 0;
     this.#state = this.#stateOfBody();
     const hasUnwantedBody = hasNoBody(this.#headStatus) && (this.#transferEncoding !== '' || (this.#length ?? 0) > 0);
     if (isPersistent && !hasUnwantedBody && this.#state !== 'body_until_close')
@@ -318,13 +317,15 @@ export class AnswerParser {
     if (this.#headStatus === 100) throw new ConnectionError('bad response');
     if (this.#headStatus === 101 && this.#hasUpgrade && hasUpgradeOption) throw new ConnectionError('bad upgrade');
     if (!isPersistent) throw new ProtocolError('Data after `Connection: close`');
+    // The status line counts too: otherwise a receiver could send such heads without end.
+    this.#countHeadBytes(this.#statusLine.length);
+    this.#hasInformational = true;
     this.#retryAfter = undefined;
     this.#state = 'status_line';
     this.#resetHead();
   }
 
   #resetHead(): void {
-    this.#headBytes = 0;
     this.#length = null;
     this.#transferEncoding = '';
     this.#connection = '';
@@ -337,7 +338,7 @@ export class AnswerParser {
     this.#left = Number.parseInt(line, 16);
     if (this.#left >= lengthOverflow) throw new ProtocolError('Chunk size overflow');
     this.#state = this.#left === 0 ? 'trailers' : 'chunk';
-    this.#headBytes = 0;
+    this.#countHeadBytes(Math.max(0, line.length - usualChunkLine));
   }
 
   #takeTrailer(line: string): void {
@@ -366,13 +367,13 @@ class LastResult<T> {
   }
 }
 
-function tooLargeHead(): ConnectionError {
-  return new ConnectionError('Headers Overflow Error', 'UND_ERR_HEADERS_OVERFLOW');
-}
-
 /** Whether the header line has this name, which is in lower case and as long as the name of the line. */
 function isNamed(line: string, name: string): boolean {
   return line.slice(0, name.length).toLowerCase() === name;
+}
+
+export function isSuccess(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
 }
 
 function hasNoBody(status: number): boolean {

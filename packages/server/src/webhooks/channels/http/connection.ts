@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { AnswerParser, ConnectionError, hasOnlyLineBreaks } from './answer-parser.ts';
+import { AnswerParser, hasOnlyLineBreaks } from './answer-parser.ts';
+import { ConnectionError } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 
 interface ConnectionOwner {
@@ -27,6 +28,7 @@ export class HttpConnection {
   readonly #parser = new AnswerParser();
   #exchange: Exchange | null = null;
   #isClosed = false;
+  #error: unknown = null;
   /** An idle connection is closed at this time. */
   idleUntil = 0;
 
@@ -41,6 +43,11 @@ export class HttpConnection {
 
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  /** Why a connection was closed that had no request. */
+  get error(): unknown {
+    return this.#error;
   }
 
   send(exchange: Exchange): void {
@@ -73,7 +80,7 @@ export class HttpConnection {
     if (this.#isClosed) return;
     if (this.#exchange === null) {
       // These bytes would be taken for the answer to the next request.
-      if (!hasOnlyLineBreaks(chunk)) this.close();
+      if (!hasOnlyLineBreaks(chunk)) this.#fail(new ConnectionError('the receiver sent data before the request'));
       return;
     }
     try {
@@ -112,6 +119,7 @@ export class HttpConnection {
 
   #fail(error: unknown): void {
     const exchange = this.#exchange;
+    if (!this.#isClosed) this.#error = error;
     this.close();
     exchange?.fail(error);
   }

@@ -1,4 +1,5 @@
 import { ForbiddenAddress } from '../../../platform/address-guard.ts';
+import { isSuccess } from './answer-parser.ts';
 import { describeFailure, storable, type Attempt } from '../attempt.ts';
 
 /** A request as it is sent. */
@@ -90,10 +91,6 @@ interface Ending {
   readonly error: string | null;
   readonly wasForbidden?: boolean;
   readonly timedOut?: boolean;
-}
-
-function isSuccess(status: number | null): boolean {
-  return status !== null && status >= 200 && status < 300;
 }
 
 /** The header has seconds or a date; anything else is ignored. */

@@ -16,12 +16,14 @@ const agent = 'Usher-Webhooks/1';
 /** Headers that say where a request ends. */
 const framing: ReadonlySet<string> = new Set(['host', 'content-length', 'connection', 'transfer-encoding', 'upgrade']);
 
+const traceNames: ReadonlySet<string> = new Set(['traceparent', 'tracestate']);
+
 /** Returns a function that makes the requests of a webhook. What all of them have in common is made once. */
 export function requestsFor({ method, url, headers, keys }: RequestOptions): (event: OutgoingEvent) => HttpRequest {
   const constant = linesOf(headersOf(headers));
   const start = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`;
-  // A registration may have a header of this name, which is sent instead.
-  const hasOwnTrace = Object.keys(headers).some((name) => name.toLowerCase() === 'traceparent');
+  // A registration may have headers of these names, which are sent instead. They belong together.
+  const hasOwnTrace = Object.keys(headers).some((name) => traceNames.has(name.toLowerCase()));
   const isAscii = Buffer.byteLength(constant) === constant.length;
   const isLast = method === 'DELETE';
   return (event) => {

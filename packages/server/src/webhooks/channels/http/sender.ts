@@ -1,11 +1,18 @@
 import type { buildConnector } from 'undici';
 import type { Attempt } from '../attempt.ts';
-import { ConnectionError } from './answer-parser.ts';
 import { HttpConnection } from './connection.ts';
+import { ConnectionError } from './errors.ts';
 import { Exchange, type HttpRequest } from './exchange.ts';
 
 /** Timeouts are checked this often. */
 const checkEveryMs = 250;
+
+interface PlannedRequest {
+  readonly exchange: Exchange;
+  readonly connection: HttpConnection;
+  /** The connection was opened for this request. */
+  readonly isNew: boolean;
+}
 
 /**
  * Sends requests to one origin, each over an idle connection. The connection used last is reused first, so that connections
@@ -17,7 +24,7 @@ export class HttpSender {
   readonly #connections = new Set<HttpConnection>();
   #idle: HttpConnection[] = [];
   readonly #exchanges = new Set<Exchange>();
-  readonly #soon: { readonly connection: HttpConnection; readonly exchange: Exchange }[] = [];
+  readonly #soon: PlannedRequest[] = [];
   #watch: NodeJS.Timeout | null = null;
   #isClosed = false;
 
@@ -39,7 +46,7 @@ export class HttpSender {
       this.#watch ??= setInterval(() => this.#check(), checkEveryMs).unref();
       const connection = this.#takeIdle();
       if (connection === null) this.#open(exchange);
-      else this.#sendSoon(connection, exchange);
+      else this.#sendSoon({ exchange, connection, isNew: false });
     });
   }
 
@@ -63,22 +70,24 @@ export class HttpSender {
   }
 
   /**
-   * Sends over a connection that was idle, after the events that its socket already has: the receiver may have closed it, or sent
-   * something that belongs to no request. Nothing of the request was sent before, so another connection can be opened for it.
+   * Sends after the events that the socket already has: the receiver may have closed the connection, or sent something that belongs
+   * to no request. Nothing of the request was sent before, so if the connection was idle, another one can be opened.
    */
-  #sendSoon(connection: HttpConnection, exchange: Exchange): void {
-    this.#soon.push({ connection, exchange });
+  #sendSoon(planned: PlannedRequest): void {
+    this.#soon.push(planned);
     if (this.#soon.length > 1) return;
     setImmediate(() => {
-      for (const each of this.#soon.splice(0)) this.#sendOver(each.connection, each.exchange);
+      for (const each of this.#soon.splice(0)) this.#sendNow(each);
     });
   }
 
-  #sendOver(connection: HttpConnection, exchange: Exchange): void {
+  #sendNow({ connection, exchange, isNew }: PlannedRequest): void {
     if (exchange.isSettled) {
-      if (!connection.isClosed) this.#idle.push(connection);
-    } else if (connection.isClosed) this.#open(exchange);
-    else connection.send(exchange);
+      if (isNew) connection.close();
+      else if (!connection.isClosed) this.#idle.push(connection);
+    } else if (!connection.isClosed) connection.send(exchange);
+    else if (isNew) exchange.fail(connection.error);
+    else this.#open(exchange);
   }
 
   #open(exchange: Exchange): void {
@@ -92,7 +101,7 @@ export class HttpSender {
           onClosed: (closed) => this.#connections.delete(closed),
         });
         this.#connections.add(connection);
-        connection.send(exchange);
+        this.#sendSoon({ exchange, connection, isNew: true });
       });
     } catch (error) {
       exchange.fail(error);

@@ -42,12 +42,21 @@ export type Reply =
 const connectMs = 5_000;
 /** A connection that is idle for this long is closed. */
 const idleMs = 30_000;
+const pong = 'PONG\r\n';
+/** Answers to PING that may wait to be sent: a server that sends PING and does not read must not fill our memory. */
+const maxUnsentPongs = Math.floor(65_536 / pong.length);
+/** Bytes that the server may send between two answers. INFO, PING and late answers are a fraction of this. */
+const maxUnaskedBytes = 1_048_576;
+
+const notReading: EndReason = { kind: 'lost', error: 'the server stopped reading' };
 
 interface PendingMessage {
   readonly message: NatsMessage;
   readonly sentAt: number;
   readonly late: NodeJS.Timeout;
   readonly settle: (reply: Reply) => void;
+  /** The system has accepted the whole message. */
+  isSent: boolean;
 }
 
 /**
@@ -76,6 +85,8 @@ export class NatsConnection {
   #published = 0;
   #lastReceivedAt = 0;
   #waiting = 0;
+  #unsentPongs = 0;
+  #unaskedBytes = 0;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -115,21 +126,32 @@ export class NatsConnection {
     return new Promise((resolve) => {
       const inbox = `${this.#inbox}.${(this.#published += 1)}`;
       const late = setTimeout(() => this.#onTimeout(inbox, answerMs), answerMs).unref();
-      this.#pending.set(inbox, { message, sentAt: performance.now(), late, settle: resolve });
+      const pending = { message, sentAt: performance.now(), late, settle: resolve, isSent: false };
+      this.#pending.set(inbox, pending);
       const socket = this.#socket;
       socket.cork();
       socket.write(`HPUB ${message.subject} ${inbox} ${head.length} ${size}\r\n`);
       socket.write(head);
-      socket.write(`${message.body}\r\n`);
+      socket.write(`${message.body}\r\n`, () => (pending.isSent = true));
       process.nextTick(() => socket.uncork());
     });
   }
 
-  /** If the server has sent nothing at all since the message, the connection is considered dead. */
+  #answerPing(): void {
+    this.#unsentPongs += 1;
+    if (this.#unsentPongs > maxUnsentPongs) return this.#end(notReading);
+    this.#socket.write(pong, () => (this.#unsentPongs -= 1));
+  }
+
+  /**
+   * If the server has sent nothing at all since the message, the connection is considered dead. If the message is still unsent, the
+   * server does not read, and the messages after it would wait in memory.
+   */
   #onTimeout(inbox: string, answerMs: number): void {
-    const sentAt = this.#pending.get(inbox)?.sentAt ?? 0;
+    const { sentAt = 0, isSent = true } = this.#pending.get(inbox) ?? {};
     this.#settle(inbox, { kind: 'late', answerMs });
-    if (this.#lastReceivedAt < sentAt) this.#end({ kind: 'lost', error: 'the server stopped answering' });
+    if (!isSent) this.#end(notReading);
+    else if (this.#lastReceivedAt < sentAt) this.#end({ kind: 'lost', error: 'the server stopped answering' });
   }
 
   #settle(inbox: string, reply: Reply): void {
@@ -154,6 +176,9 @@ export class NatsConnection {
 
   #read(chunk: Buffer): void {
     this.#lastReceivedAt = performance.now();
+    this.#unaskedBytes += chunk.length;
+    if (this.#unaskedBytes > maxUnaskedBytes)
+      return this.#end({ kind: 'lost', error: 'the server sent too much that is no answer' });
     try {
       for (const operation of this.#parser.read(chunk)) {
         if (this.#state === 'ended') return;
@@ -171,7 +196,7 @@ export class NatsConnection {
         if (this.#state === 'connecting') this.#secure(operation);
         return;
       case 'PING':
-        this.#socket.write('PONG\r\n');
+        this.#answerPing();
         return;
       case 'PONG':
         if (this.#state !== 'signing in') return;
@@ -180,6 +205,7 @@ export class NatsConnection {
         this.#opened.resolve();
         return;
       case 'MSG':
+        if (this.#pending.has(operation.subject)) this.#unaskedBytes = 0;
         this.#settle(
           operation.subject,
           operation.status === 503 ? { kind: 'no responders' } : { kind: 'answered', body: operation.body },
