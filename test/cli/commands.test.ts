@@ -79,7 +79,7 @@ test('the version, and errors that name the command to ask for help', async () =
     [['accounts', 'list', 'all'], 'Unexpected argument "all". See usher accounts list --help.'],
     [['signing-keys', 'rotate', '--now'], "Unknown option '--now'. See usher signing-keys rotate --help."],
     [['migrate', '--check', '--plan'], '--check and --plan exclude each other. See usher migrate --help.'],
-    [['completion', 'csh'], /^Name your shell: usher completion bash\|zsh\|fish, not \"csh\"\.$/m],
+    [['completion', 'csh'], /^Name your shell: usher completion bash\|zsh\|fish, not "csh"\.$/m],
     [['completion'], 'The argument <bash|zsh|fish> is missing. See usher completion --help.'],
   ] as const) {
     const { child, errors, output } = await run(args);

@@ -93,7 +93,7 @@ test('a large picture is read from its file in chunks, also where a marker lies 
   const folder = mkdtempSync(join(tmpdir(), 'usher-picture-'));
   try {
     const { dirty, clean } = made.jpeg(6, exifSegment(6));
-    const scan = Buffer.alloc(3 * chunkBytes, 7);
+    const scan = Buffer.alloc(3 * chunkBytes, 'x');
     // The scan data ends anywhere around the border of a chunk.
     for (let extra = -3; extra <= 3; extra += 1) {
       const [before, after] = [dirty, clean].map((picture) => {
@@ -107,7 +107,7 @@ test('a large picture is read from its file in chunks, also where a marker lies 
       const copy = await withoutMetadata(sourceOfFile(file, before?.length ?? 0), 'image/jpeg');
       assert.ok(copy !== null);
       const bytes = await buffer(copy.bytes());
-      const fill = (picture: Buffer): string => picture.toString('latin1').replace(/\u{7}{999,}/u, '(fill)');
+      const fill = (picture: Buffer): string => picture.toString('latin1').replace(/x{999,}/, '(fill)');
       assert.equal(fill(bytes), fill(after ?? Buffer.alloc(0)));
       assert.equal(bytes.length, (before?.length ?? 0) - (dirty.length - clean.length));
     }

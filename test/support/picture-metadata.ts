@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 export const secret = 'GPS 59.4370N 24.7536E';
 
 /** EXIF data with an orientation, a software name and a text, in either byte order. */
-export function exif(orientation: number, order: 'II' | 'MM' = 'MM'): Buffer {
+function exif(orientation: number, order: 'II' | 'MM' = 'MM'): Buffer {
   const isLittle = order === 'II';
   const text = Buffer.from(`${secret}\0`, 'latin1');
   const short = (value: number): Buffer => number(value, 2, isLittle);
@@ -38,7 +38,7 @@ export function segment(code: number, content: Buffer | string): Buffer {
 const start = Buffer.from([0xff, 0xd8]);
 export const jpegEnd = Buffer.from([0xff, 0xd9]);
 export const jfif = segment(0xe0, 'JFIF\0\u{1}\u{1}\0\0\u{1}\0\u{1}\0\0');
-export const exifSegment = (orientation: number): Buffer =>
+const exifSegment = (orientation: number): Buffer =>
   segment(0xe1, Buffer.concat([latin('Exif\0\0'), exif(orientation)]));
 const colours = [segment(0xe2, 'ICC_PROFILE\0\u{1}\u{1}profile'), segment(0xee, 'Adobe\0d\0\0\0\0\u{1}')];
 /** Quantization, frame, and two scans with escaped and restart markers in their data. */
@@ -47,7 +47,7 @@ const scan = Buffer.concat([
   latin('pixels'),
   Buffer.from([1, 0xff, 0, 2, 0xff, 0xd0, 3, 0xff, 0xff, 0, 4]),
 ]);
-export const jpegPixels = Buffer.concat([segment(0xdb, 'quantization'), segment(0xc2, 'frame'), scan, scan]);
+const jpegPixels = Buffer.concat([segment(0xdb, 'quantization'), segment(0xc2, 'frame'), scan, scan]);
 
 /** A JPEG as phones make them, and the same without metadata. */
 export function jpeg(orientation: number, kept: Buffer): { readonly dirty: Buffer; readonly clean: Buffer } {
@@ -117,7 +117,7 @@ export function riffChunk(type: string, content: Buffer | string): Buffer {
   return Buffer.concat([latin(type), number(data.length, 4, true), data, Buffer.alloc(data.length % 2)]);
 }
 
-export function riff(...chunks: readonly Buffer[]): Buffer {
+function riff(...chunks: readonly Buffer[]): Buffer {
   const content = Buffer.concat([latin('WEBP'), ...chunks]);
   return Buffer.concat([latin('RIFF'), number(content.length, 4, true), content]);
 }

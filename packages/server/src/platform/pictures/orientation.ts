@@ -26,7 +26,8 @@ export function orientationOf(exif: Buffer): number | null {
 
 /** EXIF data that says only how the picture is turned. */
 export function exifOf(orientation: number): Buffer {
-  const tiff = Buffer.from('49492a0008000000' + '0100' + '120103000100000000000000' + '00000000', 'hex');
+  // Little-endian TIFF, with one directory of one entry.
+  const tiff = Buffer.from('49492a0008000000_0100_120103000100000000000000_00000000'.replaceAll('_', ''), 'hex');
   tiff.writeUInt16LE(orientation, 18);
   return tiff;
 }

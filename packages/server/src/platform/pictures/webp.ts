@@ -6,7 +6,7 @@ const kept = new Set(['VP8 ', 'VP8L', 'ALPH', 'ANIM', 'ANMF', 'ICCP'] as readonl
 const flag = { xmp: 0x04, exif: 0x08 } as const;
 const featureBytes = 18;
 
-/** Drops all other chunks (EXIF, XMP), and what follows the end of the picture. The size and the features in the header are set anew. */
+/** Drops all other chunks (EXIF, XMP), and what follows the end of the picture. The size and the features in the header are corrected. */
 export async function planWebp(source: PictureSource, copy: PictureCopy): Promise<void> {
   const header = Buffer.from(await source.read(0, 12));
   const fileEnd = header.length < 12 ? 0 : header.readUInt32LE(4) + 8;
