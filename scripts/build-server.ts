@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { build } from 'vite';
 import { escapeForeign } from './ascii.ts';
 import { serverBuild, serverBuilds } from './built.mjs';
+import { commitOf } from './commit.ts';
 import { lineMappings } from './source-map.ts';
 
 /**
@@ -48,6 +49,8 @@ await build({
   },
 });
 finishChunks();
+// platform/version.ts reads it.
+writeFileSync(join(draft, 'commit'), commitOf(join(import.meta.dirname, '..')) ?? '');
 // Another process may have built the same at the same time.
 if (!existsSync(folder)) renameSync(draft, folder);
 removeOldBuilds();

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { kindOf } from '../packages/server/src/platform/migration-kinds.ts';
 
 /**
  * `npm run release -- <version>`: prepares a release. Sets the version of every package, dates the changelog, commits and tags. Pushing the
@@ -15,7 +17,53 @@ export function releasedChangelog(text: string, version: string, date: string): 
   const next = after.indexOf('\n## ');
   const unreleased = next === -1 ? after : after.slice(0, next);
   if (unreleased.trim() === '') throw new Error('nothing is unreleased: CHANGELOG.md says nothing about this version');
+  const fault = versionFault(version, lastReleaseOf(after), isBreaking(unreleased));
+  if (fault !== null) throw new Error(fault);
   return `${text.slice(0, begin)}${heading}\n## ${version}, ${date}\n${after}`;
+}
+
+/** The newest version that the changelog dates; `null` before the first release. */
+function lastReleaseOf(text: string): string | null {
+  return /^## (\d+\.\d+\.\d+), /m.exec(text)?.[1] ?? null;
+}
+
+/** Whether the section "Breaking" lists something. */
+function isBreaking(unreleased: string): boolean {
+  return /^### Breaking\n+- /m.test(unreleased);
+}
+
+/** Versions only rise. What breaks something raises the first number that is not 0. */
+function versionFault(version: string, last: string | null, breaks: boolean): string | null {
+  if (last === null) return null;
+  const [one, other] = [numbersOf(version), numbersOf(last)];
+  const raised = one.findIndex((part, index) => part !== other[index]);
+  if (raised === -1 || (one[raised] ?? 0) < (other[raised] ?? 0)) return `${version} must be higher than ${last}`;
+  if (!breaks || raised <= other.findIndex((part) => part > 0)) return null;
+  return `CHANGELOG.md lists breaking changes since ${last}: ${version} must raise its first number that is not 0`;
+}
+
+function numbersOf(version: string): readonly number[] {
+  return version.split('.').map(Number);
+}
+
+/** Breaking migrations since the last release that the section "Breaking" does not name. */
+export function unnamedMigrations(changelog: string, files: ReadonlyMap<string, string>): readonly string[] {
+  const [, unreleased = ''] = changelog.split(/^## .*$/m);
+  const [, breaking = ''] = unreleased.split(/^### Breaking$/m);
+  const section = breaking.split(/^### /m)[0] ?? '';
+  return [...files]
+    .filter(([name, text]) => kindOf(text).compatibility === 'breaking' && !section.includes(name))
+    .map(([name]) => name);
+}
+
+/** The migrations that were added since the tag; all of them are part of a first release, which upgrades nothing. */
+function newMigrations(last: string | null): ReadonlyMap<string, string> {
+  if (last === null) return new Map();
+  const folder = 'packages/server/migrations';
+  const names = run('git', 'diff', '--name-only', '--diff-filter=A', `v${last}`, '--', folder)
+    .split('\n')
+    .filter(Boolean);
+  return new Map(names.map((name) => [basename(name), readFileSync(name, 'utf8')]));
 }
 
 function run(command: string, ...args: string[]): string {
@@ -41,7 +89,10 @@ if (import.meta.main) {
   if (run('git', 'status', '--porcelain') !== '') throw new Error('the working tree has changes: commit them first');
   const { version: current } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
   const date = new Date().toISOString().slice(0, 10);
-  writeFileSync('CHANGELOG.md', releasedChangelog(readFileSync('CHANGELOG.md', 'utf8'), version, date));
+  const changelog = readFileSync('CHANGELOG.md', 'utf8');
+  const unnamed = unnamedMigrations(changelog, newMigrations(lastReleaseOf(changelog)));
+  if (unnamed.length > 0) throw new Error(`CHANGELOG.md must name under Breaking: ${unnamed.join(', ')}`);
+  writeFileSync('CHANGELOG.md', releasedChangelog(changelog, version, date));
   for (const file of ['package.json', ...globSync('packages/*/package.json')]) setVersion(file, current, version);
   run('npm', 'install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund');
   run('git', 'commit', '--all', '--message', `Release ${version}`);

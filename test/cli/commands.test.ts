@@ -41,6 +41,36 @@ test('--help describes every command and does nothing else, even with an invalid
   assert.equal(existsSync(join(folder, 'data')), false, 'no data folder was created');
 });
 
+test('every group of commands has a help of its own, and so has completion', async () => {
+  const groups = new Set(Object.keys(commands).flatMap((name) => (name.includes(' ') ? name.split(' ', 1) : [])));
+  for (const group of groups) {
+    const { child, output, errors } = await run([group, '--help']);
+    assert.deepEqual([child.exitCode, errors], [0, ''], group);
+    for (const name of Object.keys(commands).filter((each) => each.startsWith(`${group} `)))
+      assert.match(output, new RegExp(`^ +usher ${name} +\\S`, 'm'));
+  }
+  assert.match((await run(['completion', '--help'])).output, /^usher completion <bash\|zsh\|fish>\n\n {2}Prints/);
+  assert.equal((await run(['help', 'config', 'pull'])).output, (await run(['config', 'pull', '--help'])).output);
+});
+
+test('a wrong command line exits with 64, names the mistake and asks for help', async () => {
+  for (const [args, line] of [
+    [['config'], /^usher: Say what to do with config: pull, plan or apply\. See usher config --help\.\n$/],
+    [['config', 'push', 'x'], /^usher: There is no command "config push"\. See usher config --help\.\n$/],
+    [['dance'], /^usher: There is no command "dance"\. See usher --help\.\n$/],
+    [['--dance'], /^usher: There is no option "--dance"\. See usher --help\.\n$/],
+    [
+      ['events', '--since', 'yesterday', '--key-id', 'a', '--key-secret', 'b'],
+      /^usher: --since must be a date and time/,
+    ],
+    [['queues', 'get', 'first', '--key-id', 'a', '--key-secret', 'b'], /^usher: "first" is not an id\./],
+  ] as const) {
+    const { child, errors, output } = await run(args);
+    assert.deepEqual([child.exitCode, output], [64, ''], errors);
+    assert.match(errors, line);
+  }
+});
+
 test('the version, and errors that name the command to ask for help', async () => {
   assert.match((await run(['--version'])).output, /^\d+\.\d+\.\d+\n$/);
   for (const [args, line] of [
@@ -49,10 +79,11 @@ test('the version, and errors that name the command to ask for help', async () =
     [['accounts', 'list', 'all'], 'Unexpected argument "all". See usher accounts list --help.'],
     [['signing-keys', 'rotate', '--now'], "Unknown option '--now'. See usher signing-keys rotate --help."],
     [['migrate', '--check', '--plan'], '--check and --plan exclude each other. See usher migrate --help.'],
-    [['completion', 'csh'], /^Name your shell: usher completion bash\|zsh\|fish\./],
+    [['completion', 'csh'], /^Name your shell: usher completion bash\|zsh\|fish, not "csh"\.$/m],
+    [['completion'], 'The argument <bash|zsh|fish> is missing. See usher completion --help.'],
   ] as const) {
     const { child, errors, output } = await run(args);
-    assert.deepEqual([child.exitCode, output], [1, ''], errors);
+    assert.deepEqual([child.exitCode, output], [64, ''], errors);
     if (typeof line === 'string') assert.equal(errors, `usher: ${line}\n`);
     else assert.match(errors.replace('usher: ', ''), line);
   }
@@ -75,7 +106,10 @@ test('status, doctor and the commands on the database print JSON for programs', 
   };
   const status = await json('status');
   assert.deepEqual([status['ready'], status['url']], [true, server.url]);
-  assert.match((await run(['status'], environment)).output, /^Ready: Usher \d+\.\d+\.\d+ at http/);
+  assert.match(
+    (await run(['status'], environment)).output,
+    /^Ready: Usher \d+\.\d+\.\d+ \((?:commit [\da-f]{12}, )?schema \d+\) at http/,
+  );
   assert.deepEqual(Object.keys(await json('accounts', 'create', 'Second')), ['id', 'secret']);
   const { accounts } = (await json('accounts', 'list')) as { accounts: { name: string; sites: number }[] };
   assert.deepEqual(accounts.map(({ name, sites }) => [name, sites]).slice(1), [['Second', 1]]);

@@ -194,6 +194,8 @@ test('plan shows queues that would close and their visitors; --delete deletes on
   await makeQueue(server, account, { name: 'Old' });
   const { id: ticket, visitor } = await enqueue(server, account, queue);
   await folder.pull();
+  // Without quotes, YAML 1.1 reads 24:00 as the number 1440.
+  assert.match(folder.read(), /opens_at: '00:00'\n +closes_at: '24:00'\n/);
   const dates = [-1, 0, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10));
   folder.edit('exceptions: []', `exceptions:\n${dates.map((date) => `      - date: '${date}'\n`).join('')}`);
   const { output, code } = await folder.plan();

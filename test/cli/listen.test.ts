@@ -299,8 +299,9 @@ test('a receiver that does not respond delays only its engagement, and Ctrl-C do
 });
 
 /** Asserts that the command exited with a single line that says what to do. */
-async function assertRefusal(process: UsherProcess, line: RegExp): Promise<void> {
-  assert.equal(await process.ended(), 1);
+/** A wrong option exits with 64, anything else that goes wrong with 1. */
+async function assertRefusal(process: UsherProcess, code: 1 | 64, line: RegExp): Promise<void> {
+  assert.equal(await process.ended(), code);
   assert.match(process.errors.trimEnd(), line);
   assert.equal(lines(process.errors).length, 1, process.errors);
   assert.equal(process.output, '');
@@ -313,20 +314,25 @@ test('every error is one line that says what to do', async (t) => {
   const elsewhere = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`;
   const closedUrl = `http://127.0.0.1:${await freePort()}`;
   const wrong = { key: { id: own.key.id, secret: 'wrong' } };
-  const cases: [string[], RegExp][] = [
-    [by(wrong), /^usher: The API key \S+ is unknown, its secret is wrong, or .*\. Use another key with --key-id /],
-    [by(own, closedUrl), /^usher: No server responds at \S+ \(ECONNREFUSED\)\. Start it, or set its URL with --url\.$/],
-    [by(own, elsewhere), /^usher: \S+ is not an Usher server \(status 404\)\. Set the URL of Usher with --url\.$/],
-    [[], /^usher: Give an API key with --key-id and --key-secret, set USHER_ADMIN_KEY_ID and /],
-    [['--loud'], /^usher: Unknown option '--loud'\. See usher listen --help\.$/],
-    [[...by(own), '--secret', newSecret()], /^usher: --secret signs forwarded events and needs --forward-to\.$/],
+  const cases: [1 | 64, string[], RegExp][] = [
+    [1, by(wrong), /^usher: The API key \S+ is unknown, its secret is wrong, or .*\. Use another key with --key-id /],
     [
+      1,
+      by(own, closedUrl),
+      /^usher: No server responds at \S+ \(ECONNREFUSED\)\. Start it, or set its URL with --url\.$/,
+    ],
+    [1, by(own, elsewhere), /^usher: \S+ is not an Usher server \(status 404\)\. Set the URL of Usher with --url\.$/],
+    [1, [], /^usher: Give an API key with --key-id and --key-secret, set USHER_ADMIN_KEY_ID and /],
+    [64, ['--loud'], /^usher: Unknown option '--loud'\. See usher listen --help\.$/],
+    [64, [...by(own), '--secret', newSecret()], /^usher: --secret signs forwarded events and needs --forward-to\.$/],
+    [
+      64,
       [...by(own), '--forward-to', closedUrl, '--secret', 'whsec_short'],
       /^usher: --secret must be whsec_ followed by /,
     ],
   ];
-  for (const [args, line] of cases)
-    await t.test(line.source, async () => assertRefusal(await usher('listen', ...args), line));
+  for (const [code, args, line] of cases)
+    await t.test(line.source, async () => assertRefusal(await usher('listen', ...args), code, line));
   foreign.close();
 });
 
@@ -390,14 +396,15 @@ test('usher events reads several pages and refuses invalid options', async (t) =
   const manager = await makeOperator(server, own, [{ site_id: own.siteId, role: 'manager' }]);
   const made = await call(server, `POST /operators/${manager.id}/api_keys`, { token: own.admin });
   const { id, secret } = expectStatus(made, 201).body;
-  const cases: [string[], RegExp][] = [
+  const cases: [1 | 64, string[], RegExp][] = [
     [
+      1,
       by({ key: { id, secret } }),
       /^usher: This request needs the role super_manager on at least one site\. Use the API key of /,
     ],
-    [[...by(own), '--limit', '0'], /^usher: --limit must be a whole number from 1 to 10000, not "0"\.$/],
-    [[...by(own), '--engagement', '7'], /^usher: --engagement must be an id such as /],
+    [64, [...by(own), '--limit', '0'], /^usher: --limit must be a whole number from 1 to 10000, not "0"\.$/],
+    [64, [...by(own), '--engagement', '7'], /^usher: --engagement must be an id such as /],
   ];
-  for (const [args, line] of cases)
-    await t.test(line.source, async () => assertRefusal(await usher('events', ...args), line));
+  for (const [code, args, line] of cases)
+    await t.test(line.source, async () => assertRefusal(await usher('events', ...args), code, line));
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createReadStream, createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
@@ -22,6 +22,7 @@ function memoryStore(folder: string): FileStore {
     begin: async (id) => void marks.set(id, new Date()),
     write: (id) => createWriteStream(incomingPath(id), { flags: 'wx' }),
     incomingPath,
+    replace: async (id, bytes) => writeFileSync(incomingPath(id), await buffer(bytes)),
     async keep(id) {
       kept.set(id, readFileSync(incomingPath(id)));
       drop(id);
@@ -78,6 +79,24 @@ for (const [name, open] of stores) {
     await store.settle(id);
     assert.deepEqual(await store.unsettled(soon()), []);
     assert.equal(await read(store, id), 'first, then');
+  });
+
+  usingStore('written bytes can be replaced by what is made from them', async (store) => {
+    const id = await write(store);
+    await store.replace(id, Readable.from(createReadStream(store.incomingPath(id), { end: 4 })));
+    await store.keep(id);
+    assert.equal(await read(store, id), 'first');
+    const failed = await write(store);
+    const broken = Readable.from(
+      (async function* () {
+        yield 'half';
+        throw await Promise.resolve(new Error('cut off'));
+      })(),
+    );
+    await assert.rejects(store.replace(failed, broken), /cut off/);
+    assert.equal(readFileSync(store.incomingPath(failed), 'utf8'), 'first, then', 'a failure changes nothing');
+    await store.discard(failed);
+    assert.deepEqual(await store.unsettled(soon()), [id]);
   });
 
   usingStore('leftovers of a crash at any step are found later and can be discarded', async (store) => {

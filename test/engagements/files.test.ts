@@ -22,6 +22,7 @@ import {
   type FileEngagement,
 } from '../support/files.ts';
 import { forThisFile } from '../support/fixture.ts';
+import * as made from '../support/picture-metadata.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
 import {
   eventsOf,
@@ -35,6 +36,8 @@ import {
 /** Who may upload and download which files; with no scanner, and with manual scans. */
 const server = await forThisFile(startTestServer());
 const manual = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));
+
+const none = Buffer.alloc(0);
 
 const get = async (talk: FileEngagement, id: string, token = talk.visitor.token, method = 'GET'): Promise<Response> =>
   fetch(`${server.url}${talk.path}/${id}`, { method, headers: { authorization: `Bearer ${token}` } });
@@ -65,6 +68,26 @@ test('either side uploads and downloads a file, with headers that keep browsers 
   assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(png.length)]);
   assert.equal((await head.arrayBuffer()).byteLength, 0);
   assert.deepEqual(await eventsOf(server, talk.account).then((events) => events.length), 1, 'no scan, no event');
+});
+
+test('pictures are stored without their metadata; size and ETag are those of what is stored', async () => {
+  const talk = await startFileEngagement(server);
+  const pictures = { jpeg: made.jpeg(1, none), png: made.png(1, none), webp: made.webp(1, none) };
+  for (const [kind, { dirty, clean }] of Object.entries(pictures)) {
+    const id = await uploadFile(server, talk, fileForm(Uint8Array.from(dirty), `photo.${kind}`, `image/${kind}`));
+    const got = await get(talk, id);
+    assert.equal(got.headers.get('content-type'), `image/${kind}`);
+    assert.deepEqual(Buffer.from(await got.arrayBuffer()), clean);
+    assert.equal(got.headers.get('content-length'), String(clean.length));
+    assert.equal(got.headers.get('etag'), `"${createHash('sha256').update(clean).digest('hex')}"`);
+  }
+  const text = made.jpeg(1, none).dirty.toString('base64');
+  const other = await uploadFile(server, talk, fileForm(text, 'photo.txt'));
+  assert.equal(await (await get(talk, other)).text(), text, 'other files are stored as they are');
+  const broken = Buffer.concat([made.jfif, Buffer.from('no picture')]);
+  const noise = Uint8Array.from(Buffer.concat([Buffer.from([0xff, 0xd8]), broken]));
+  const kept = await get(talk, await uploadFile(server, talk, fileForm(noise, 'broken.jpeg', 'image/jpeg')));
+  assert.deepEqual(new Uint8Array(await kept.arrayBuffer()), noise, 'a damaged picture is stored as it is');
 });
 
 test('the list shows the files and their senders, oldest first', async () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
 import { expectStatus, makeAvailableOperator } from '../support/world.ts';
 import { engage } from '../support/chat.ts';
+import * as made from '../support/picture-metadata.ts';
 import { onePixel, setPicture } from '../support/pictures.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 
@@ -41,6 +42,16 @@ test('a visitor sees the display name and picture of each operator, but not thei
   );
   const text = JSON.stringify(now);
   assert.ok(!text.includes('Ann Private') && !text.includes('@test'), text);
+});
+
+test('the picture of an operator is stored without its metadata, but with its orientation', async () => {
+  const { operator } = await engage(server);
+  const kept = made.segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), made.turned(6)]));
+  const { dirty, clean } = made.jpeg(6, kept);
+  const body = { content: dirty.toString('base64') };
+  const set = await call(server, `PUT /operators/${operator.id}/picture`, { token: operator.token, body });
+  const got = await fetch(`${server.url}${expectStatus(set, 200).body.picture_url}`);
+  assert.deepEqual(Buffer.from(await got.bytes()), clean);
 });
 
 test('a picture is public and safe to embed until it is replaced or removed', async () => {

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { openDatabase, type Database, type Sql } from '../../packages/server/src/platform/database.ts';
 import { migrationFaults } from '../../packages/server/src/platform/migration-kinds.ts';
+import { createLog } from '../../packages/server/src/platform/log.ts';
+import { breakingWarning, logMigrations } from '../../packages/server/src/platform/migration-log.ts';
 import {
   createSchema,
   knownMigrations,
@@ -106,6 +108,40 @@ test('a migration waits for a lock only shortly, so that others are not kept wai
     await Promise.all([held, migrated]);
     assert.deepEqual(await schemaState(sql, 2), { version: 2, isCompatible: true });
     rmSync(`${folder}0002_column.sql`);
+  });
+});
+
+test('the log has a line for each migration of an upgrade, and a warning before breaking ones', async () => {
+  await withEmptyDatabase(async (database) => {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+    const logged = (): unknown[] =>
+      lines.splice(0).map(({ level, migration, kind, breaking, msg }) => ({ level, migration, kind, breaking, msg }));
+    const migrated = (level: string, name: string, kind: string): object => ({
+      level,
+      migration: name,
+      kind,
+      breaking: undefined,
+      msg: 'migrated',
+    });
+    const none = { migration: undefined, kind: undefined, breaking: undefined };
+    await migrate(database, undefined, { folder, ...logMigrations(log) });
+    assert.deepEqual(logged(), [
+      { ...none, level: 'info', msg: 'creating the schema of a new database' },
+      migrated('debug', '0001_first.sql', 'additive'),
+    ]);
+    file('0002_column.sql', '-- additive', 'ALTER TABLE things ADD COLUMN name text;');
+    file('0003_gone.sql', '-- breaking', 'ALTER TABLE things DROP COLUMN name; SELECT pg_sleep(0.02);');
+    await migrate(database, undefined, { folder, ...logMigrations(log) });
+    assert.ok(Number(lines.at(-1)?.['ms']) >= 20, 'the time of a migration is logged');
+    assert.deepEqual(logged(), [
+      { ...none, level: 'warn', breaking: ['0003_gone.sql'], msg: breakingWarning },
+      migrated('info', '0002_column.sql', 'additive'),
+      migrated('info', '0003_gone.sql', 'breaking'),
+    ]);
+    await migrate(database, undefined, { folder, ...logMigrations(log) });
+    assert.deepEqual(logged(), []);
+    for (const name of ['0002_column.sql', '0003_gone.sql']) rmSync(`${folder}${name}`);
   });
 });
 

@@ -9,7 +9,8 @@ import type { Scrape } from '../support/metrics.ts';
 import { freePort } from '../support/free-port.ts';
 import { temporaryDirectory } from '../support/process.ts';
 import { findProgram } from '../support/programs.ts';
-import { startTestServer, until, type Json } from '../support/server.ts';
+import { call, startTestServer, until, type Json } from '../support/server.ts';
+import { expectStatus } from '../support/world.ts';
 
 const rulesFile = resolve('ops/prometheus/alerts.yaml');
 const rules = readFileSync(rulesFile, 'utf8');
@@ -79,6 +80,13 @@ test('every alert has a section in the runbook, and names it', () => {
 
 test('promtool accepts the alerts', { skip }, () => {
   const { status, stdout, stderr } = spawnSync(promtool ?? '', ['check', 'rules', rulesFile], { encoding: 'utf8' });
+  assert.equal(status, 0, stdout + stderr);
+});
+
+test('promtool accepts the names and types of all metrics', { skip }, async () => {
+  await using server = await startTestServer();
+  const input = expectStatus(await call(server, 'GET /metrics'), 200).body;
+  const { status, stdout, stderr } = spawnSync(promtool ?? '', ['check', 'metrics'], { encoding: 'utf8', input });
   assert.equal(status, 0, stdout + stderr);
 });
 

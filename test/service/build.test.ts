@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,6 +11,7 @@ import * as undici from 'undici';
 import { escapeForeign } from '../../scripts/ascii.ts';
 import type * as Built from '../../scripts/built.mjs';
 import { serverBuild } from '../../scripts/built.mjs';
+import { commitOf } from '../../scripts/commit.ts';
 import { lineMappings } from '../../scripts/source-map.ts';
 import * as parts from '../../scripts/undici-parts.mjs';
 import { urlOf } from '../support/cluster.ts';
@@ -42,6 +44,27 @@ test('the build is used as long as the sources are those that it was made from',
     assert.equal((await inClone()).serverProgram(), fromSources);
     writeFileSync(source, '1;');
     assert.equal((await inClone()).serverProgram(), join(folderOf(), serverEntry));
+  } finally {
+    directory.remove();
+  }
+});
+
+test('a build knows its commit, unless its sources have changed since', () => {
+  const directory = temporaryDirectory();
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-C', directory.path, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+      encoding: 'utf8',
+    }).trim();
+  try {
+    assert.equal(commitOf(directory.path, ''), null, 'there is no repository');
+    assert.equal(commitOf(directory.path, 'abc'), 'abc', 'the build of an image is given the commit');
+    git('init', '--quiet');
+    writeFileSync(join(directory.path, 'main.ts'), '1;');
+    git('add', '.');
+    git('commit', '--quiet', '--message', 'One');
+    assert.equal(commitOf(directory.path, ''), git('rev-parse', 'HEAD'));
+    writeFileSync(join(directory.path, 'main.ts'), '2;');
+    assert.equal(commitOf(directory.path, ''), null);
   } finally {
     directory.remove();
   }

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { bundledPackages, makeNotice } from '../../scripts/notice.ts';
-import { releasedChangelog } from '../../scripts/release.ts';
+import { releasedChangelog, unnamedMigrations } from '../../scripts/release.ts';
 import { makeSbom } from '../../scripts/sbom.ts';
 import { urlOf } from '../support/cluster.ts';
 import { cloneDatabase } from '../support/database.ts';
-import { launch, temporaryDirectory } from '../support/process.ts';
-import { call } from '../support/server.ts';
+import { freePort } from '../support/free-port.ts';
+import { launch, temporaryDirectory, UsherProcess } from '../support/process.ts';
+import { call, until } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 import { expectStatus } from '../support/world.ts';
 
@@ -49,7 +50,33 @@ test('the package starts in an empty folder, with runtime dependencies only', { 
     assert.ok((await answer.text()).length > 100, path);
   }
   assert.equal(await usher.stop(), 0);
+
+  const byNpx = await startWithNpx(directory.path, environment);
+  t.after(() => byNpx.child.kill('SIGKILL'));
+  await byNpx.ready();
+  expectStatus(await call(byNpx, 'GET /readyz'), 200);
+  byNpx.child.kill('SIGTERM');
+  await byNpx.ended();
+  await until(() => byNpx.output.includes('"msg":"stopped"'), 20_000);
+  assert.match(byNpx.output, /"reason":"npx has ended","msg":"stopping"/);
 });
+
+/** npx runs the program through a shell. The Node of these tests comes first, because the machine's own may be too old. */
+async function startWithNpx(folder: string, environment: Readonly<Record<string, string>>): Promise<UsherProcess> {
+  const port = await freePort();
+  const child = spawn('npx', ['usher', 'serve'], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+      PORT: String(port),
+      USHER_DATA_DIR: join(folder, 'data'),
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return new UsherProcess(child, port);
+}
 
 test('NOTICE names everything that is bundled', () => {
   assert.equal(readFileSync('NOTICE', 'utf8'), makeNotice(), 'NOTICE is outdated: run npm run notice');
@@ -74,4 +101,28 @@ test('a release dates what is unreleased and begins an empty section', () => {
     () => releasedChangelog('# Changelog\n\n## Unreleased\n', '0.2.0', '2026-02-03'),
     /nothing is unreleased/,
   );
+});
+
+test('versions of releases rise, and a release that breaks something raises its first number that is not 0', () => {
+  const changelog = (last: string, section: string): string =>
+    `# Changelog\n\n## Unreleased\n\n### ${section}\n\n- A.\n\n## ${last}, 2026-01-01\n`;
+  const release = (last: string, section: string, version: string): string =>
+    releasedChangelog(changelog(last, section), version, '2026-02-03');
+  for (const version of ['0.1.0', '0.0.9']) assert.throws(() => release('0.1.0', 'Added', version), /must be higher/);
+  assert.match(release('0.1.0', 'Added', '0.1.1'), /## 0\.1\.1, 2026-02-03/);
+  assert.throws(() => release('0.1.0', 'Breaking', '0.1.1'), /lists breaking changes since 0\.1\.0/);
+  for (const version of ['0.2.0', '1.0.0']) assert.ok(release('0.1.9', 'Breaking', version).includes(version));
+  assert.throws(() => release('1.4.0', 'Breaking', '1.5.0'), /lists breaking changes since 1\.4\.0/);
+  assert.ok(release('1.4.0', 'Breaking', '2.0.0').includes('2.0.0'));
+});
+
+test('a release names its breaking migrations', () => {
+  const files = new Map([
+    ['0041_a.sql', '-- additive\n'],
+    ['0042_b.sql', '-- breaking\n'],
+  ]);
+  const changelog = (line: string): string =>
+    `# Changelog\n\n## Unreleased\n\n### Breaking\n\n- ${line}\n\n### Added\n`;
+  assert.deepEqual(unnamedMigrations(changelog('The migration `0042_b.sql`.'), files), []);
+  assert.deepEqual(unnamedMigrations(`${changelog('Something.')}\n- 0042_b.sql\n`, files), ['0042_b.sql']);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { settings } from '../../packages/server/src/config-settings.ts';
@@ -16,6 +16,12 @@ test('docs/guide/settings.md lists every setting with its default and meaning', 
   const rows = [...page.matchAll(/^\| `([A-Z_]+)` +\| (?:`([^`]*)`)? *\| (.*?) *\|$/gm)];
   const listed = rows.map(([, name, fallback = '', meaning]) => ({ name, fallback, meaning }));
   assert.deepEqual(listed, [...settings]);
+});
+
+test('all pages call the program usher; three of them say what that is in a clone', () => {
+  const pages = ['README.md', 'SECURITY.md', ...globSync('docs/{*,guide/*}.md')];
+  const others = pages.filter((page) => /\.\/usher\b(?!-)/.test(readFileSync(page, 'utf8')));
+  assert.deepEqual(others.toSorted(), ['README.md', 'docs/guide/signing-in.md', 'docs/guide/watching.md']);
 });
 
 /** The shell blocks of a page, with the URL and the key of the test server. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { test } from 'node:test';
+import { knownMigrations } from '../../packages/server/src/platform/migrations.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import { expectStatus, makeAccount, makeVisitor } from '../support/world.ts';
@@ -117,6 +118,13 @@ test('requests of probes are logged at debug, so that they do not fill the log',
     server.logged.map((line) => JSON.parse(line).route),
     ['/version'],
   );
+});
+
+test('/version names the version, the commit and the schema of the program', async () => {
+  const { version, commit, schema } = expectStatus(await call(server, 'GET /version'), 200).body;
+  assert.match(version, /^\d+\.\d+\.\d+$/);
+  assert.equal(commit, null, 'the tests run from the sources');
+  assert.equal(schema, (await knownMigrations()).length);
 });
 
 test('/readyz fails unless the database has the schema version of this program', async () => {

@@ -73,6 +73,9 @@ test('the first start prints its URL, a key and a working command; later starts 
   assert.match(first.errors, /^\n {2}Usher is ready\.\n[^]*-d '\{.*\}'\n\n$/, 'standard error has only the start text');
   const lines = first.output.trim().split('\n').map((line) => JSON.parse(line)); // prettier-ignore
   assert.ok(lines.some(({ route }) => route === '/sites'));
+  const texts = lines.map(({ msg }) => msg).filter((msg) => msg !== undefined);
+  assert.deepEqual(texts, ['creating the schema of a new database', 'started', 'stopping', 'stopped']);
+  assert.equal(lines.find(({ msg }) => msg === 'started').url, first.url);
   for (const { host, version, pid } of lines)
     assert.deepEqual([host, typeof version, pid], [hostname(), 'string', first.child.pid]);
 
@@ -215,8 +218,8 @@ test('a schema newer than the program is reported in one line and not changed', 
   assert.equal(databaseProcess(dataDir), null);
 });
 
-test('SIGTERM and SIGINT stop Usher cleanly, even while requests run, and leave no database running', async () => {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+test('SIGTERM, SIGINT and SIGHUP stop Usher cleanly, even while requests run, and leave no database running', async () => {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     const usher = await start().ready();
     const running = Array.from({ length: 20 }, async () =>
       call(usher, 'GET /readyz').then(
@@ -232,9 +235,9 @@ test('SIGTERM and SIGINT stop Usher cleanly, even while requests run, and leave 
   }
 });
 
-test('npm start stops cleanly when npm gets a signal', async () => {
+test('npm start stops cleanly when npm gets a signal, and npm start --silent prints JSON lines only', async () => {
   const port = await freePort();
-  const npm = spawn('npm', ['start'], {
+  const npm = spawn('npm', ['start', '--silent'], {
     env: { ...process.env, PORT: String(port), USHER_DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
@@ -246,6 +249,7 @@ test('npm start stops cleanly when npm gets a signal', async () => {
   await usher.ended();
   await until(() => databaseProcess(dataDir) === null, 10_000);
   await assert.rejects(call(usher, 'GET /healthz'), TypeError);
+  for (const line of usher.output.trim().split('\n')) assert.ok(JSON.parse(line).level);
 });
 
 test('after SIGKILL the next start stops the leftover database and loses no data', async () => {
@@ -407,7 +411,7 @@ test('CLI commands work with and without a running server', async () => {
   assert.match((await run('keys', 'create', 'administrator@localhost', 'Second')).output, /secret +usk_/);
   assert.match((await run('keys', 'create', 'who@where')).errors, /No operator has the e-mail address/);
   const unknown = await run('dance');
-  assert.equal(unknown.child.exitCode, 2);
+  assert.equal(unknown.child.exitCode, 64);
   assert.match((await run('help')).output, /usher <command>/);
   expectStatus(await call(server, 'GET /readyz'), 200);
   await server.stop();

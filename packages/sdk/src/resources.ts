@@ -399,7 +399,7 @@ export interface Resources {
   readonly service: {
     /** Whether the process runs. `GET /healthz` */
     health(args?: Readonly<Record<never, never>>, options?: CallOptions): Call<GetHealthResponse>;
-    /** The version of Usher that this process runs. `GET /version` */
+    /** The version of Usher that this process runs, its commit, and the version of the schema that it needs. `GET /version` */
     version(args?: Readonly<Record<never, never>>, options?: CallOptions): Call<GetVersionResponse>;
     /** Whether the database responds, has a schema that this process can use, and accepts writes. `GET /readyz` */
     readiness(args?: Readonly<Record<never, never>>, options?: CallOptions): Call<GetReadinessResponse>;

@@ -36,7 +36,13 @@ export const settings = [
     fallback: '',
     meaning: 'Port for `/metrics` alone, on the address of `HOST`; unset, `/metrics` is on `PORT`',
   },
-  { name: 'USHER_LOG_LEVEL', fallback: 'info', meaning: 'fatal, error, warn, info, debug, trace or silent' },
+  {
+    name: 'USHER_LOG',
+    fallback: '',
+    meaning:
+      'Least level that is logged: fatal, error, warn, info, debug, trace or silent; unset, warn on a terminal and info elsewhere',
+  },
+  { name: 'USHER_LOG_LEVEL', fallback: '', meaning: 'Former name of `USHER_LOG`, which comes first' },
   {
     name: 'USHER_TRUST_PROXY',
     fallback: 'false',

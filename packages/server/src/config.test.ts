@@ -11,6 +11,7 @@ test('an invalid setting is refused in one line that says what is allowed', () =
   const cases: [Record<string, string>, RegExp][] = [
     [{ PORT: 'http' }, /^PORT must be a whole number from 0 to 65535, not "http"/],
     [{ PORT: '70000' }, /^PORT must be/],
+    [{ USHER_LOG: 'loud' }, /^USHER_LOG must be one of fatal, .*, not "loud"/],
     [{ USHER_LOG_LEVEL: 'loud' }, /^USHER_LOG_LEVEL must be one of fatal, .*, not "loud"/],
     [{ USHER_DATADIR: '/x' }, /^USHER_DATADIR is not a setting of Usher/],
     [{ USHER_ADMIN_KEY_ID: 'x' }, /go together/],
@@ -50,6 +51,23 @@ test('an invalid setting is refused in one line that says what is allowed', () =
       },
       JSON.stringify(environment),
     );
+});
+
+test('the log level has two names, and neither needs to be set', () => {
+  const levelOf = (environment: Record<string, string>) => readConfig(environment).logLevel;
+  assert.equal(levelOf({}), null);
+  assert.equal(levelOf({ USHER_LOG_LEVEL: 'debug' }), 'debug');
+  assert.equal(levelOf({ USHER_LOG: 'error', USHER_LOG_LEVEL: 'debug' }), 'error');
+});
+
+test('npx is recognised only where it runs usher itself, in the foreground', () => {
+  const isRunByNpx = (event: string, script: string) =>
+    readConfig({ npm_lifecycle_event: event, npm_lifecycle_script: script }).isRunByNpx;
+  for (const script of ["'usher'", 'usher', '"usher" "serve"', 'usher serve']) assert.ok(isRunByNpx('npx', script));
+  assert.ok(!isRunByNpx('start', 'usher serve'), 'an npm script may start it in the background');
+  for (const script of ['usher serve &', 'pm2 start usher', "'concurrently'", 'usher-tools', ''])
+    assert.ok(!isRunByNpx('npx', script), script);
+  assert.equal(readConfig({}).isRunByNpx, false);
 });
 
 test('traces are sent to the endpoint of traces, or to a path below the endpoint of all signals', () => {

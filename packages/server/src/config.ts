@@ -24,7 +24,8 @@ export interface Config {
   readonly adminKey: { readonly id: string; readonly secret: string } | null;
   /** The port that serves only the metrics; with `null` they are on `port`. */
   readonly metricsPort: number | null;
-  readonly logLevel: LogLevel;
+  /** `null`: it depends on whether the log is shown on a terminal. */
+  readonly logLevel: LogLevel | null;
   /** Whose `X-Forwarded-*` headers are trusted: nobody's, everybody's, those of this number of proxies, or of these addresses. */
   readonly trustProxy: boolean | number | readonly string[];
   /** Requests per minute and token. */
@@ -67,6 +68,8 @@ export interface Config {
   readonly tracing: TracingSettings | null;
   /** The file of `usher login`. */
   readonly profilePath: string;
+  /** Whether npx runs this program. */
+  readonly isRunByNpx: boolean;
 }
 
 /** How uploaded files are scanned. With `unset`, no scanner is configured and uploads are refused. */
@@ -96,7 +99,7 @@ export function readConfig(environment: Environment): Config {
     migrate: oneOf('USHER_MIGRATE', read('USHER_MIGRATE'), ['on', 'off']),
     adminKey: adminKey(read('USHER_ADMIN_KEY_ID'), read('USHER_ADMIN_KEY_SECRET')),
     metricsPort: metricsPort(read('USHER_METRICS_PORT'), read('PORT')),
-    logLevel: oneOf('USHER_LOG_LEVEL', read('USHER_LOG_LEVEL'), logLevels),
+    logLevel: logLevel('USHER_LOG', read) ?? logLevel('USHER_LOG_LEVEL', read),
     trustProxy: trustProxy(read('USHER_TRUST_PROXY')),
     rateLimitPerToken: wholeNumber('USHER_RATE_LIMIT_PER_TOKEN', read('USHER_RATE_LIMIT_PER_TOKEN'), 1, 1e9),
     rateLimitSignIn: wholeNumber('USHER_RATE_LIMIT_SIGN_IN', read('USHER_RATE_LIMIT_SIGN_IN'), 1, 1e9),
@@ -117,11 +120,24 @@ export function readConfig(environment: Environment): Config {
     mcp: oneOf('USHER_MCP', read('USHER_MCP'), ['on', 'off']),
     tracing: tracingSettings(read),
     profilePath: profilePath(environment['XDG_CONFIG_HOME']),
+    isRunByNpx: isRunByNpx(environment),
   });
 }
 
 function profilePath(configHome = ''): string {
   return join(configHome === '' ? join(homedir(), '.config') : configHome, 'usher', 'profile.json');
+}
+
+function logLevel(name: 'USHER_LOG' | 'USHER_LOG_LEVEL', read: (name: SettingName) => string): LogLevel | null {
+  return read(name) === '' ? null : oneOf(name, read(name), logLevels);
+}
+
+/**
+ * npx and `npm exec` set these variables, which every process below inherits. So the command must be `usher` itself, and not something
+ * that starts Usher, and must not go to the background: a server that outlives its parent on purpose must not be taken for an orphan.
+ */
+function isRunByNpx({ npm_lifecycle_event: event, npm_lifecycle_script: script = '' }: Environment): boolean {
+  return event === 'npx' && /^['"]?usher['"]?(?:\s[^&;|]*)?$/.test(script);
 }
 
 /** Refuses unknown settings, so that a misspelt one does not silently keep its default. */

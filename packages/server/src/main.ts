@@ -12,7 +12,8 @@ import { DatabaseSession } from './platform/database-session.ts';
 import { StartError } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
 import { serveMetrics } from './platform/metrics-server.ts';
-import { migrate, type Migration } from './platform/migrations.ts';
+import { logMigrations } from './platform/migration-log.ts';
+import { knownMigrations, migrate } from './platform/migrations.ts';
 import { listeningUrl } from './platform/server-url.ts';
 import { trustAllWarning } from './platform/trusted-proxies.ts';
 import { openStorage } from './storage.ts';
@@ -20,6 +21,8 @@ import { openStorage } from './storage.ts';
 export interface RunningServer {
   /** The base URL for clients on this machine. */
   readonly url: string;
+  /** The version of the database's schema. */
+  readonly schema: number;
   /** Where the data is stored, for people to read. */
   readonly dataLocation: string;
   /** The first super_manager's key if this start created it. The key is shown once. */
@@ -35,8 +38,11 @@ export interface RunningServer {
 /** Requests that still run after this time are aborted. */
 const drainMs = 4_000;
 
-/** Wires the process: config → database → rooms (`app.ts`) → HTTP. Each room wires itself in its `room.ts`. */
-export async function startServer(config: Config, log: Log): Promise<RunningServer> {
+/**
+ * Wires the process: config → database → rooms (`app.ts`) → HTTP. Each room wires itself in its `room.ts`. `lifecycle` is the log of what
+ * the process does as a whole, which a terminal shows even if it is otherwise quiet.
+ */
+export async function startServer(config: Config, log: Log, lifecycle: Log): Promise<RunningServer> {
   if (config.trustProxy === true) log.warn(trustAllWarning);
   await refuseTakenPorts(config);
   // The rooms are loaded while the embedded PostgreSQL starts in its own process. If that fails, the second import says so.
@@ -47,14 +53,12 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     for (const close of closers.splice(0).toReversed()) await close();
   };
   try {
-    const onRetry = ({ file }: Migration): void =>
-      log.warn({ migration: file }, 'a migration waits for a lock; trying again');
     let hasAccount = false;
     const after = async (sql: Sql): Promise<void> => {
       await ensureSigningKey(sql);
       hasAccount = (await findFirstSuperManager(sql, 'any')) !== null;
     };
-    await migrate(storage.database, after, { mode: config.migrate, onRetry });
+    await migrate(storage.database, after, { mode: config.migrate, ...logMigrations(lifecycle) });
     // The first account is created last, so that a failed start shows no key. One that is there is opened while the app is built.
     const opening = hasAccount ? openFirstAccount(storage.database, config) : null;
     // It may fail before it is awaited.
@@ -94,7 +98,8 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     }
     const url = listeningUrl(app.server.address(), config);
     const consoleLink = linkToken === null ? null : `${config.publicUrl || url}${linkPath(linkToken)}`;
-    return { url, dataLocation: storage.location, firstKey, consoleLink, failed: storage.died, stop };
+    const schema = (await knownMigrations()).length;
+    return { url, schema, dataLocation: storage.location, firstKey, consoleLink, failed: storage.died, stop };
   } catch (error) {
     await stop();
     throw lostDatabase(error) ?? error;

@@ -5,7 +5,7 @@ import type { Sql } from '../platform/database.ts';
 import { StartError } from '../platform/errors.ts';
 import { isUuid, type AccountId } from '../platform/ids.ts';
 import { createLog } from '../platform/log.ts';
-import { command, print } from './command.ts';
+import { command, print, UsageError } from './command.ts';
 import { printKey } from './keys.ts';
 import { withDatabase, withMigrated } from './with-database.ts';
 
@@ -17,7 +17,7 @@ export const accountsCreate = command({
   options: { json: { type: 'boolean', default: false } },
   arguments: ['<name>'],
   async run(config, { json }, name = '') {
-    if (name.trim() === '') throw new StartError('The name of the account must not be empty.');
+    if (name.trim() === '') throw new UsageError('The name of the account must not be empty.');
     const key = newKey();
     await withDatabase(config, async (sql) =>
       createAccount(sql, { accountName: name, email: 'administrator@localhost', key }),

@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import { openFileStore } from '../engagements/files/open-file-store.ts';
 import { StartError } from '../platform/errors.ts';
 import { createLog } from '../platform/log.ts';
-import { command, print } from './command.ts';
+import { command, print, UsageError } from './command.ts';
 import { interruptible } from './interruptible.ts';
 import { formatBytes, progressOnStderr } from './progress.ts';
 import { withStorage } from './with-database.ts';
@@ -65,8 +65,8 @@ async function checkFile(file: string, json: boolean): Promise<void> {
 
 async function toStandardOutput(config: Config, json: boolean): Promise<BackupSummary> {
   if (process.stdout.isTTY)
-    throw new StartError('A backup is not text for a terminal. Name a file, or redirect the output.');
-  if (json) throw new StartError('--json needs a file: standard output is the backup itself.');
+    throw new UsageError('A backup is not text for a terminal. Name a file, or redirect the output.');
+  if (json) throw new UsageError('--json needs a file: standard output is the backup itself.');
   return write(config, '-', process.stdout);
 }
 

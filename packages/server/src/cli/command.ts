@@ -8,6 +8,13 @@ type Parsed<Flags extends Options> = ReturnType<
 >;
 export type Values<Flags extends Options> = Parsed<Flags>['values'];
 
+/** A mistake in the command line. The program exits with `usageExitCode`, so that a script can tell it from a failure. */
+export class UsageError extends StartError {}
+
+/** EX_USAGE of sysexits.h. 1 is a failure, and 2 says that there are changes (`config plan`, `migrate --check`). */
+export const usageExitCode = 64;
+export const changesExitCode = 2;
+
 export interface Command<Flags extends Options = Options> {
   /** What `usher <command> --help` prints. Its first line is the usage. */
   readonly help: string;
@@ -34,9 +41,9 @@ export function parseCommandLine<Flags extends Options>(
   if (values['help'] === true) return null;
   const missing = names[positionals.length];
   if (missing?.startsWith('<') === true)
-    throw new StartError(`The argument ${missing} is missing. See usher ${name} --help.`);
+    throw new UsageError(`The argument ${missing} is missing. See usher ${name} --help.`);
   const [unexpected] = positionals.slice(names.length);
-  if (unexpected !== undefined) throw new StartError(`Unexpected argument "${unexpected}". See usher ${name} --help.`);
+  if (unexpected !== undefined) throw new UsageError(`Unexpected argument "${unexpected}". See usher ${name} --help.`);
   return { flags: values as Values<Flags>, given: positionals };
 }
 
@@ -47,7 +54,7 @@ function parse(name: string, options: Options, args: readonly string[]) {
     if (!(error instanceof TypeError)) throw error;
     // The first sentence of the message says what is wrong; the rest is for programmers.
     const fault = error.message.split(/\.\s|\n/)[0]?.replace(/\.$/, '') ?? '';
-    throw new StartError(`${fault}. See usher ${name} --help.`, { cause: error });
+    throw new UsageError(`${fault}. See usher ${name} --help.`, { cause: error });
   }
 }
 

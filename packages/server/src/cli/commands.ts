@@ -1,6 +1,6 @@
 import type { Command } from './command.ts';
 
-interface ListedCommand {
+export interface ListedCommand {
   readonly summary: string;
   /** Each command is imported only when it is run, because most need the server's code. */
   readonly load: () => Promise<Command>;

@@ -1,3 +1,36 @@
+import { command, UsageError, type Command } from './command.ts';
+import type { ListedCommand } from './commands.ts';
+
+const shells = ['bash', 'zsh', 'fish'] as const;
+
+/** The command that prints the script. It is given the others, because it loads them for their options. */
+export function completionCommand(commands: Readonly<Record<string, ListedCommand>>): Command {
+  return command({
+    help: `usher completion <${shells.join('|')}>
+
+  Prints a script that completes commands and their options in your shell. To load it now:
+
+    bash   source <(usher completion bash)
+    zsh    source <(usher completion zsh)
+    fish   usher completion fish | source
+`,
+    options: {},
+    arguments: [`<${shells.join('|')}>`],
+    async run(_config, _flags, given = '') {
+      const shell = shells.find((each) => each === given);
+      if (shell === undefined)
+        throw new UsageError(`Name your shell: usher completion ${shells.join('|')}, not "${given}".`);
+      const completed = await Promise.all(
+        Object.entries(commands).map(async ([name, { summary, load }]) => {
+          const flags = Object.keys((await load()).options).map((flag) => `--${flag}`);
+          return { name, summary, flags: [...flags, '--help'] };
+        }),
+      );
+      process.stdout.write(completionScript(shell, completed));
+    },
+  });
+}
+
 export interface CompletedCommand {
   /** One or two words. */
   readonly name: string;
@@ -26,6 +59,7 @@ function bashScript(commands: readonly CompletedCommand[]): string {
     '  case "${line}" in',
     ...cases,
     ...seconds.map(([first, next]) => `    "${first} "*) words="${next.join(' ')}" ;;`),
+    `    "completion "*) words="${shells.join(' ')}" ;;`,
     `    *) words="${[...groups.keys(), 'completion', '--help', '--version'].join(' ')}" ;;`,
     '  esac',
     '  COMPREPLY=($(compgen -W "${words}" -- "${COMP_WORDS[COMP_CWORD]}"))',
@@ -48,5 +82,9 @@ function fishScript(commands: readonly CompletedCommand[]): string {
     const own = `__fish_seen_subcommand_from ${second ?? first}`;
     return [...offered, ...flags.map((flag) => `complete -c usher -n '${own}' -l ${flag.slice(2)}`)];
   });
-  return `complete -c usher -f\n${lines.join('\n')}\n`;
+  const own = [
+    `complete -c usher -n __fish_use_subcommand -a completion -d 'print a completion script for your shell'`,
+    `complete -c usher -n '__fish_seen_subcommand_from completion' -a '${shells.join(' ')}'`,
+  ];
+  return `complete -c usher -f\n${[...lines, ...own].join('\n')}\n`;
 }

@@ -1,10 +1,9 @@
 import { maxPageSize } from '@usher/contract/limits';
 import type { Config } from '../config.ts';
 import { isUuid } from '../platform/ids.ts';
-import { StartError } from '../platform/errors.ts';
 import { withApi, type Api } from './api.ts';
 import { eventLine, jsonLine } from './event-line.ts';
-import { command, print, type Values } from './command.ts';
+import { command, print, UsageError, type Values } from './command.ts';
 import { connectionOf, eventTypesOf, parseInstant, serverOptions, serverOptionsHelp, wholeNumber } from './options.ts';
 
 const help = `usher events [--type <type>,…] [--since <when>] [--engagement <id>] [--limit <n>] …
@@ -79,7 +78,7 @@ function queryOf({ type, since, until, engagement, visitor }: EventFilter): URLS
 
 function parseId(flag: string, text: string): string {
   if (isUuid(text)) return text;
-  throw new StartError(`${flag} must be an id such as 0b5c7c4e-5d0c-4f37-9c6a-2f1f9d1f6a11, not "${text}".`);
+  throw new UsageError(`${flag} must be an id such as 0b5c7c4e-5d0c-4f37-9c6a-2f1f9d1f6a11, not "${text}".`);
 }
 
 interface Page {

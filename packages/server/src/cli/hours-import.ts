@@ -4,7 +4,7 @@ import { dateIn, yearFrom, type DateRange } from '@usher/contract/local-date';
 import { StartError } from '../platform/errors.ts';
 import { isUuid } from '../platform/ids.ts';
 import { RefusedError, withApi } from './api.ts';
-import { command, print } from './command.ts';
+import { command, print, UsageError } from './command.ts';
 import { connectionOf, serverOptions } from './options.ts';
 
 interface Policy {
@@ -38,7 +38,7 @@ export const hoursImport = command({
   },
   arguments: ['<id>', '<file.ics>'],
   async run(config, flags, id = '', file = '') {
-    if (!isUuid(id)) throw new StartError(`"${id}" is not an id. usher hours list prints the ids.`);
+    if (!isUuid(id)) throw new UsageError(`"${id}" is not an id. usher hours list prints the ids.`);
     const text = readText(file);
     await withApi(connectionOf(config, flags), async (api) => {
       const { body, etag } = await api.getTagged(`${path}/${id}`);
@@ -88,14 +88,14 @@ function holidaysOf(file: string, text: string, range: DateRange): Holidays {
 function rangeOf(flags: { from?: string | undefined; to?: string | undefined }, timeZone: string): DateRange {
   const from = dateOf('--from', flags.from ?? dateIn(timeZone, Date.now()));
   const to = dateOf('--to', flags.to ?? yearFrom(from).to);
-  if (to < from) throw new StartError('--to must not be before --from.');
+  if (to < from) throw new UsageError('--to must not be before --from.');
   return { from, to };
 }
 
 function dateOf(flag: string, text: string): string {
   const date = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : null;
   if (date !== null && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)) return text;
-  throw new StartError(`${flag} must be a date such as 2026-12-24, not "${text}".`);
+  throw new UsageError(`${flag} must be a date such as 2026-12-24, not "${text}".`);
 }
 
 /** What is open on the date today, and whether the import would change it. */

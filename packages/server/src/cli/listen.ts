@@ -2,9 +2,8 @@ import type { Config } from '../config.ts';
 import { eventTypes, type EventType } from '../events/catalogue.ts';
 import { loggedTypes } from '../events/subscribers.ts';
 import { newSecret, secretBytes } from '../webhooks/channels/webhook-secret.ts';
-import { StartError } from '../platform/errors.ts';
 import { Api } from './api.ts';
-import { command, type Values } from './command.ts';
+import { command, UsageError, type Values } from './command.ts';
 import { engagementOf, eventLine, jsonLine } from './event-line.ts';
 import { examineReceiver } from './examine-receiver.ts';
 import { followFeed, type FeedItem } from './follow-feed.ts';
@@ -67,7 +66,7 @@ interface ListenFlags extends Omit<Values<typeof options>, 'forward-to' | 'secre
 
 async function examine({ 'forward-to': to, secret, json }: ListenFlags): Promise<void> {
   if (to === undefined || secret === undefined)
-    throw new StartError(
+    throw new UsageError(
       '--misbehave needs the URL of a receiver and its secret: usher listen localhost:3000/hook --misbehave --secret whsec_…',
     );
   const receiver = forwardingOf(to, secret);
@@ -138,11 +137,11 @@ interface Forwarding {
 
 function forwardingOf(to: string | undefined, given: string | undefined): Forwarding | null {
   if (to === undefined && given !== undefined)
-    throw new StartError('--secret signs forwarded events and needs --forward-to.');
+    throw new UsageError('--secret signs forwarded events and needs --forward-to.');
   if (to === undefined) return null;
   const generated = given === undefined ? newSecret() : null;
   const secret = secretBytes(given ?? generated ?? '');
-  if (secret === null) throw new StartError('--secret must be whsec_ followed by 24 to 64 bytes in base64.');
+  if (secret === null) throw new UsageError('--secret must be whsec_ followed by 24 to 64 bytes in base64.');
   return { to: receiverUrl('--forward-to', to), secret, newSecret: generated };
 }
 

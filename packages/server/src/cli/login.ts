@@ -1,7 +1,7 @@
 import { StartError } from '../platform/errors.ts';
 import { serverUrl } from '../platform/server-url.ts';
 import { withApi } from './api.ts';
-import { command, print } from './command.ts';
+import { command, print, UsageError } from './command.ts';
 import { baseUrl } from './options.ts';
 import { deleteProfile, writeProfile } from './profile.ts';
 import { readSecret } from './read-secret.ts';
@@ -22,7 +22,7 @@ export const login = command({
     json: { type: 'boolean', default: false },
   },
   async run({ host, port, profilePath: path }, { url: given = serverUrl(host, port), 'key-id': id, json }) {
-    if (id === undefined) throw new StartError('Give the id of an API key with --key-id.');
+    if (id === undefined) throw new UsageError('Give the id of an API key with --key-id.');
     const url = baseUrl(given);
     const secret = await readSecret(`Secret of the API key ${id}: `);
     if (secret === '') throw new StartError('No secret was given. Type it when asked, or pipe it to usher login.');

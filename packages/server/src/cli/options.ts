@@ -3,6 +3,7 @@ import { eventTypes, type EventType } from '../events/catalogue.ts';
 import { StartError } from '../platform/errors.ts';
 import { latest } from '../platform/instant.ts';
 import { serverUrl } from '../platform/server-url.ts';
+import { UsageError } from './command.ts';
 import { readProfile, type Connection } from './profile.ts';
 
 /** The options of every command that calls a server. */
@@ -32,7 +33,7 @@ export function connectionOf(
 ): Connection {
   const { url, 'key-id': id, 'key-secret': secret } = flags;
   if ((id === undefined) !== (secret === undefined))
-    throw new StartError('--key-id and --key-secret go together: give both or neither.');
+    throw new UsageError('--key-id and --key-secret go together: give both or neither.');
   const key = id === undefined || secret === undefined ? adminKey : { id, secret };
   if (key !== null) return { url: baseUrl(url ?? serverUrl(host, port)), key };
   const profile = readOwnProfile();
@@ -57,7 +58,7 @@ export function baseUrl(text: string): string {
 export function httpUrl(flag: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol) || `${url.username}${url.password}` !== '')
-    throw new StartError(`${flag} must be an http or https URL without a user name, such as http://127.0.0.1:8080.`);
+    throw new UsageError(`${flag} must be an http or https URL without a user name, such as http://127.0.0.1:8080.`);
   return url;
 }
 
@@ -74,7 +75,7 @@ export function eventTypesOf(flag: string, text: string | undefined): readonly E
   return names.map((each) => {
     const found = eventTypes.find((type) => type === each);
     if (found === undefined)
-      throw new StartError(`${flag}: "${each}" is not an event type. The event types are: ${eventTypes.join(', ')}.`);
+      throw new UsageError(`${flag}: "${each}" is not an event type. The event types are: ${eventTypes.join(', ')}.`);
     return found;
   });
 }
@@ -89,11 +90,11 @@ export function parseInstant(flag: string, text: string, now: number): Date {
   const at =
     count === undefined ? (isWhole ? Date.parse(text) : Number.NaN) : now - Number(count) * (unitsMs[unit] ?? 0);
   if (at >= 0 && at <= latest) return new Date(at);
-  throw new StartError(`${flag} must be a date and time such as 2027-01-31T09:00:00Z, or an age such as 15m or 2h.`);
+  throw new UsageError(`${flag} must be a date and time such as 2027-01-31T09:00:00Z, or an age such as 15m or 2h.`);
 }
 
 export function wholeNumber(flag: string, text: string, most: number): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number >= 1 && number <= most) return number;
-  throw new StartError(`${flag} must be a whole number from 1 to ${most}, not "${text}".`);
+  throw new UsageError(`${flag} must be a whole number from 1 to ${most}, not "${text}".`);
 }

@@ -1,7 +1,6 @@
 import { isUuid } from '../platform/ids.ts';
-import { StartError } from '../platform/errors.ts';
 import { withApi, type Api } from './api.ts';
-import { command, print, type Command } from './command.ts';
+import { command, print, UsageError, type Command } from './command.ts';
 import { connectionOf, serverOptions } from './options.ts';
 import { table } from './table.ts';
 
@@ -95,7 +94,7 @@ function getCommand({ name, noun, path }: Resource): Command<typeof serverOption
     options: serverOptions,
     arguments: ['<id>'],
     async run(config, flags, id = '') {
-      if (!isUuid(id)) throw new StartError(`"${id}" is not an id. usher ${name} list prints the ids.`);
+      if (!isUuid(id)) throw new UsageError(`"${id}" is not an id. usher ${name} list prints the ids.`);
       await withApi(connectionOf(config, flags), async (api) => {
         const row = (await api.get(`${path}/${id}`)) as Row;
         const width = Math.max(...Object.keys(row).map((key) => key.length));

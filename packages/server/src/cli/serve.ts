@@ -3,12 +3,14 @@ import type { Config } from '../config.ts';
 import { startServer, type RunningServer } from '../main.ts';
 import { createLog, type Log } from '../platform/log.ts';
 import { releaseMemoryWhenIdle } from '../platform/release-memory.ts';
+import { terminalOutput } from '../platform/terminal-log.ts';
 import { command } from './command.ts';
+import { parentEnded } from './parent-watch.ts';
 
 export const serve = command({
   help: `usher serve
 
-  Starts the server and runs it until it gets SIGINT or SIGTERM. Settings are environment variables: see
+  Starts the server and runs it until it gets SIGINT, SIGTERM or SIGHUP. Settings are environment variables: see
   docs/guide/settings.md.
 `,
   options: {},
@@ -17,26 +19,43 @@ export const serve = command({
 
 /** Runs the server until a signal stops it or it fails. */
 async function serveUntilStopped(config: Config): Promise<void> {
-  const log = createLog(config.logLevel);
-  const stopRequested = signal();
-  const server = await startServer(config, log);
+  const { log, lifecycle, isQuiet } = openLogs(config);
+  const stopRequested = Promise.race([signal(), ...(config.isRunByNpx ? [npxEnded()] : [])]);
+  const server = await startServer(config, log, lifecycle);
+  log.info({ url: server.url, data: server.dataLocation, schema: server.schema }, 'started');
   // Standard output has only log lines, so that a collector can parse all of it.
-  process.stderr.write(welcome(server));
+  process.stderr.write(welcome(server, isQuiet));
   // Node stores what it compiled when it exits, which a killed process never does. What was compiled until now is what the next
   // start needs.
   flushCompileCache();
   releaseMemoryWhenIdle(log);
-  const failure = await Promise.race([
-    stopRequested.then(() => null),
-    server.failed.then(databaseExited),
-    uncaughtError(),
-  ]);
-  if (failure !== null) {
-    log.fatal(failure, 'Usher cannot continue and stops; restart it');
+  const end = await Promise.race([stopRequested, server.failed.then(databaseExited), uncaughtError()]);
+  const began = performance.now();
+  if (typeof end === 'string') lifecycle.info({ reason: end }, 'stopping');
+  else {
+    log.fatal(end, 'Usher cannot continue and stops; restart it');
     process.exitCode = 1;
   }
   await server.stop();
+  lifecycle.info({ ms: Math.round(performance.now() - began) }, 'stopped');
   await flushed(log);
+}
+
+interface Logs {
+  readonly log: Log;
+  /** What the process does as a whole: migrations and its end. */
+  readonly lifecycle: Log;
+  /** Whether requests are not shown because nobody asked for them. */
+  readonly isQuiet: boolean;
+}
+
+/** People at a terminal see text, and unless they ask for more only what needs their attention. Programs get everything, as JSON. */
+function openLogs({ logLevel }: Config): Logs {
+  const isTerminal = process.stdout.isTTY;
+  const isQuiet = isTerminal && logLevel === null;
+  const level = logLevel ?? (isQuiet ? 'warn' : 'info');
+  const log = isTerminal ? createLog(level, terminalOutput(process.stdout)) : createLog(level);
+  return { log, lifecycle: log.child({}, { level: logLevel ?? 'info' }), isQuiet };
 }
 
 function databaseExited(reason: string): object {
@@ -50,18 +69,26 @@ async function uncaughtError(): Promise<object> {
   });
 }
 
-/** Resolves at SIGINT or SIGTERM. A terminal sends Ctrl-C to every process of the group, so several signals may arrive. */
-async function signal(): Promise<void> {
+/**
+ * Resolves with the name of the signal. A terminal sends Ctrl-C to every process of the group, so several signals may arrive, and SIGHUP
+ * when it is closed.
+ */
+async function signal(): Promise<string> {
   return new Promise((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => resolve());
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => resolve(name));
   });
+}
+
+async function npxEnded(): Promise<string> {
+  await parentEnded();
+  return 'npx has ended';
 }
 
 async function flushed(log: Log): Promise<void> {
   return new Promise((resolve) => log.flush(() => resolve()));
 }
 
-function welcome({ url, dataLocation, firstKey, consoleLink }: RunningServer): string {
+function welcome({ url, dataLocation, firstKey, consoleLink }: RunningServer, isQuiet: boolean): string {
   const console =
     consoleLink === null
       ? []
@@ -86,6 +113,7 @@ function welcome({ url, dataLocation, firstKey, consoleLink }: RunningServer): s
     `  API      ${url}`,
     `  Docs     ${url}/docs`,
     `  Data     ${dataLocation}`,
+    ...(isQuiet ? ['  Log      only warnings and errors; USHER_LOG=info also shows requests'] : []),
     ...key,
     '',
     '  Try it:',

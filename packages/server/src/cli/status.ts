@@ -8,7 +8,7 @@ const timeoutMs = 5_000;
 export const status = command({
   help: `usher status [--url <url>] [--json]
 
-  Prints whether the server is ready and which version it runs. Exits with 1 if it is not ready.
+  Prints whether the server is ready, which version and commit it runs, and the version of its schema. Exits with 1 if it is not ready.
 
   --url <url>   URL of the server; default: from HOST and PORT
   --json        print the answer as JSON
@@ -17,20 +17,32 @@ export const status = command({
   async run({ host, port }, { url = serverUrl(host, port), json }) {
     const base = baseUrl(url);
     const ready = await ask(base, '/readyz');
-    const { version } = (await ask(base, '/version')).body;
+    const { version = null, commit = null, schema = null } = (await ask(base, '/version')).body;
+    const program = describeProgram(version, commit, schema);
     const isReady = ready.status === 200;
     const detail = isReady ? null : (ready.body.detail ?? `/readyz answers ${ready.status}`);
-    const line = isReady
-      ? `Ready: Usher ${version ?? 'of an unknown version'} at ${base}.`
-      : `Not ready: ${detail ?? ''} (Usher ${version ?? 'of an unknown version'} at ${base})`;
-    print(json, { ready: isReady, version: version ?? null, url: base, detail }, `${line}\n`);
+    const line = isReady ? `Ready: ${program} at ${base}.` : `Not ready: ${detail ?? ''} (${program} at ${base})`;
+    print(json, { ready: isReady, version, commit, schema, url: base, detail }, `${line}\n`);
     if (!isReady) process.exitCode = 1;
   },
 });
 
+function describeProgram(version: string | null, commit: string | null, schema: number | null): string {
+  const details = [
+    ...(commit === null ? [] : [`commit ${commit.slice(0, 12)}`]),
+    ...(schema === null ? [] : [`schema ${schema}`]),
+  ];
+  return `Usher ${version ?? 'of an unknown version'}${details.length === 0 ? '' : ` (${details.join(', ')})`}`;
+}
+
 interface Answer {
   readonly status: number;
-  readonly body: { readonly version?: string; readonly detail?: string };
+  readonly body: {
+    readonly version?: string;
+    readonly commit?: string | null;
+    readonly schema?: number;
+    readonly detail?: string;
+  };
 }
 
 async function ask(base: string, path: string): Promise<Answer> {

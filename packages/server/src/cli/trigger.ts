@@ -2,10 +2,9 @@ import type { Config } from '../config.ts';
 import { eventTypes, type EventType } from '../events/catalogue.ts';
 import { sampleEvent } from '../events/make-event.ts';
 import { isUuid, newId } from '../platform/ids.ts';
-import { StartError } from '../platform/errors.ts';
 import { newSecret, secretBytes } from '../webhooks/channels/webhook-secret.ts';
 import { withApi } from './api.ts';
-import { command, print, type Values } from './command.ts';
+import { command, print, UsageError, type Values } from './command.ts';
 import { Forwarder } from './forwarder.ts';
 import { connectionOf, receiverUrl, serverOptions, serverOptionsHelp } from './options.ts';
 
@@ -36,10 +35,10 @@ export const trigger = command({
   async run(config, flags, name = '') {
     const type = eventTypes.find((each) => each === name);
     if (type === undefined)
-      throw new StartError(`"${name}" is not an event type. The event types are: ${eventTypes.join(', ')}.`);
+      throw new UsageError(`"${name}" is not an event type. The event types are: ${eventTypes.join(', ')}.`);
     const { to, webhook } = flags;
     if ((to === undefined) === (webhook === undefined))
-      throw new StartError('Name the receiver: --to <url> for your own, or --webhook <id> for a registered one.');
+      throw new UsageError('Name the receiver: --to <url> for your own, or --webhook <id> for a registered one.');
     if (webhook === undefined) await sendTo(type, to ?? '', flags.secret);
     else await sendThrough(config, flags, { type, webhook });
   },
@@ -48,7 +47,7 @@ export const trigger = command({
 async function sendTo(type: EventType, to: string, given: string | undefined): Promise<void> {
   const text = given ?? newSecret();
   const secret = secretBytes(text);
-  if (secret === null) throw new StartError('--secret must be whsec_ followed by 24 to 64 bytes in base64.');
+  if (secret === null) throw new UsageError('--secret must be whsec_ followed by 24 to 64 bytes in base64.');
   if (given === undefined) process.stderr.write(`Signed with ${text}\n`);
   const id = newId<string>();
   const body = JSON.stringify(sampleEvent(type, { id, at: new Date() }));
@@ -72,7 +71,7 @@ async function sendThrough(
   flags: Values<typeof options>,
   { type, webhook }: { readonly type: EventType; readonly webhook: string },
 ): Promise<void> {
-  if (!isUuid(webhook)) throw new StartError('--webhook must be the id of a webhook: usher webhooks list prints them.');
+  if (!isUuid(webhook)) throw new UsageError('--webhook must be the id of a webhook: usher webhooks list prints them.');
   await withApi(connectionOf(config, flags), async (api) => {
     const sent = (await api.post(`/webhooks/${webhook}/test`, { event_type: type })) as { delivery_id: string };
     print(flags.json, sent, `${type} is on its way to the webhook as delivery ${sent.delivery_id}.\n`);

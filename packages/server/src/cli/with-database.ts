@@ -3,6 +3,7 @@ import { ensureSigningKey } from '../identity/signing-keys.ts';
 import { inTransaction, type Sql } from '../platform/database.ts';
 import { migrate } from '../platform/migrations.ts';
 import { joinStorage, type Storage } from '../storage.ts';
+import { migrationsOnStderr } from './migration-notes.ts';
 
 export async function withStorage<T>(config: Config, work: (storage: Storage) => Promise<T>): Promise<T> {
   const storage = await joinStorage(config);
@@ -15,7 +16,7 @@ export async function withStorage<T>(config: Config, work: (storage: Storage) =>
 
 export async function withMigrated<T>(config: Config, work: (storage: Storage) => Promise<T>): Promise<T> {
   return withStorage(config, async (storage) => {
-    await migrate(storage.database, ensureSigningKey, { mode: config.migrate });
+    await migrate(storage.database, ensureSigningKey, { mode: config.migrate, ...migrationsOnStderr() });
     return work(storage);
   });
 }

@@ -6,7 +6,7 @@ import { Refusal } from './errors.ts';
 import { knownMigrations, schemaState } from './migrations.ts';
 import { databaseUnavailable, diskFull } from './problem.ts';
 import type { Pulse } from './pulse.ts';
-import { version } from './version.ts';
+import { commit, version } from './version.ts';
 
 const tags = ['Service'];
 
@@ -35,12 +35,18 @@ export async function healthRoutes(app: App, pulse: Pulse, diskSpace: DiskSpace 
       config: { access: { public: true } },
       schema: {
         tags,
-        summary: 'The version of Usher that this process runs',
+        summary: 'The version of Usher that this process runs, its commit, and the version of the schema that it needs',
         querystring,
-        response: { 200: Type.Object({ version: Type.String() }) },
+        response: {
+          200: Type.Object({
+            version: Type.String(),
+            commit: Type.Union([Type.String(), Type.Null()]),
+            schema: Type.Integer(),
+          }),
+        },
       },
     },
-    async () => ({ version }),
+    async () => ({ version, commit, schema: known }),
   );
 
   app.get(

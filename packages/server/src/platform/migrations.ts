@@ -30,13 +30,20 @@ export interface PendingMigration extends Migration {
 
 type PoolSql = ReturnType<Database['connect']>;
 
-interface MigrateOptions {
+interface MigrateOptions extends Partial<MigrationListener> {
   /** With `off`, a schema that is not up to date is refused. */
   readonly mode?: 'on' | 'off';
   /** Where the migrations are. Tests have their own. */
   readonly folder?: string;
-  /** Called before a migration is tried again. */
-  readonly onRetry?: (migration: Migration) => void;
+}
+
+/** Is called while migrations are applied, if there are any. */
+export interface MigrationListener {
+  /** Before the first one. The database has the schema `version`; 0 is a new database. */
+  readonly onBegin: (version: number, pending: readonly PendingMigration[]) => void;
+  /** Before a migration is tried again, because it waited for a lock. */
+  readonly onRetry: (migration: Migration) => void;
+  readonly onApplied: (migration: PendingMigration, ms: number) => void;
 }
 
 /** The migrations of this program, numbered from 1 without a gap. */
@@ -70,7 +77,7 @@ async function readMigration(folder: string, migration: Migration): Promise<Pend
 export async function migrate(
   database: Database,
   after: (sql: Sql) => Promise<void> = async () => undefined,
-  { mode = 'on', folder = ownFolder, onRetry = () => undefined }: MigrateOptions = {},
+  { mode = 'on', folder = ownFolder, ...listener }: MigrateOptions = {},
 ): Promise<void> {
   const known = await knownMigrations(folder);
   const pool = database.connect(startPools.migrations);
@@ -80,9 +87,12 @@ export async function migrate(
     await pool.begin(async (sql) => ensureTable(sql));
     const state = await schemaState(pool, known.length);
     refuseUnknownSchema(state, known.length, mode);
-    for (const migration of known.slice(state.version)) {
-      const pending = await readMigration(folder, migration);
-      await retryWhileLocked(migration, onRetry, async () => apply(pool, pending));
+    const pending = await Promise.all(known.slice(state.version).map(async (each) => readMigration(folder, each)));
+    if (pending.length > 0) listener.onBegin?.(state.version, pending);
+    for (const migration of pending) {
+      const began = performance.now();
+      await retryWhileLocked(migration, listener.onRetry, async () => apply(pool, migration));
+      listener.onApplied?.(migration, Math.round(performance.now() - began));
     }
     await pool.begin(async (sql) => after(sql));
   } finally {
@@ -187,7 +197,7 @@ const lockNotAvailable = '55P03';
 
 async function retryWhileLocked(
   migration: Migration,
-  onRetry: (migration: Migration) => void,
+  onRetry: MigrationListener['onRetry'] | undefined,
   run: () => Promise<void>,
 ): Promise<void> {
   for (let tries = 1; ; tries += 1) {
@@ -200,7 +210,7 @@ async function retryWhileLocked(
           `The migration ${migration.file} could not lock a table within ${maxTries} attempts, because a long transaction uses it. Find it in pg_stat_activity, end it, and start Usher again.`,
           { cause: error },
         );
-      onRetry(migration);
+      onRetry?.(migration);
       await sleep(retryMs);
     }
   }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { StartError } from '../../platform/errors.ts';
 import type { Config } from '../../config.ts';
 import { withApi, type Api } from '../api.ts';
-import { command, print } from '../command.ts';
+import { changesExitCode, command, print } from '../command.ts';
 import { connectionOf, serverOptions } from '../options.ts';
 import { applyPlan } from './apply.ts';
 import { findEffects, type Effects } from './effects.ts';
@@ -91,7 +91,7 @@ ${deleteHelp}${commonHelp}`,
   async run(config, flags, folder = '') {
     await withPlan(config, flags, folder, async ({ plan, effects }) => {
       print(flags.json, jsonOf(plan, effects), textOf(plan, effects, flags.delete));
-      if (plan.changes.length > 0) process.exitCode = 2;
+      if (plan.changes.length > 0) process.exitCode = changesExitCode;
       await Promise.resolve();
     });
   },

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CORE_SCHEMA, dump, load, YAMLException } from 'js-yaml';
+import { CORE_SCHEMA, dump, DUMP_SCHEMA, load, YAMLException } from 'js-yaml';
 import { StartError } from '../../platform/errors.ts';
 import { isUuid } from '../../platform/ids.ts';
 import {
@@ -176,8 +176,9 @@ function render(thing: ServerThing, names: ServerNames): Fields {
   };
 }
 
+/** Quotes texts that YAML 1.1 reads as something else, such as `09:00` (540) and `no`: other programs may read the files, too. */
 function toYaml(content: Fields): string {
-  return dump(content, { schema: CORE_SCHEMA, lineWidth: -1, noRefs: true });
+  return dump(content, { schema: DUMP_SCHEMA, lineWidth: -1, noRefs: true });
 }
 
 function freePath(siteName: string, taken: ReadonlySet<string>): string {

@@ -1,7 +1,8 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { DiskSpace } from '../../platform/disk-watch.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { isUuid, type FileId } from '../../platform/ids.ts';
@@ -13,7 +14,8 @@ const ownerOnly = { directory: 0o700, file: 0o600 } as const;
 
 /**
  * Stores files in a folder that all processes share: `files/ab/cd/<id>`, by the first digits of the id. The mark of a file is
- * `files/incoming/<id>`. While the file is received, its bytes are in `<id>.part` next to the mark.
+ * `files/incoming/<id>`. While the file is received, its bytes are in `<id>.part` next to the mark,
+ * and those that replace them in `<id>.part.new`.
  */
 export class FileDisk implements FileStore {
   readonly #root: string;
@@ -58,6 +60,18 @@ export class FileDisk implements FileStore {
     return createWriteStream(this.incomingPath(id), { flags: 'wx', mode: ownerOnly.file, flush: true });
   }
 
+  async replace(id: FileId, bytes: Readable): Promise<void> {
+    await this.#try(async () => {
+      const path = this.#replacementPath(id);
+      await pipeline(bytes, createWriteStream(path, { flags: 'wx', mode: ownerOnly.file, flush: true }));
+      await rename(path, this.incomingPath(id));
+    });
+  }
+
+  #replacementPath(id: FileId): string {
+    return `${this.incomingPath(id)}.new`;
+  }
+
   async keep(id: FileId): Promise<void> {
     await this.#try(async () => {
       const path = this.#pathOf(id);
@@ -77,7 +91,8 @@ export class FileDisk implements FileStore {
   /** Removes the mark last, so that an interrupted call is repeated by the sweep. */
   async discard(id: FileId): Promise<void> {
     try {
-      for (const path of [this.incomingPath(id), this.#pathOf(id), this.#markOf(id)]) await rm(path, { force: true });
+      const paths = [this.#replacementPath(id), this.incomingPath(id), this.#pathOf(id), this.#markOf(id)];
+      for (const path of paths) await rm(path, { force: true });
     } catch (error) {
       this.#logFailure(error);
     }

@@ -6,7 +6,7 @@ import type { FileId } from '../../platform/ids.ts';
  * leftovers of a crash are found without a scan of all files:
  *
  *   begin    marks the file as incoming;
- *   write    receives the bytes;
+ *   write    receives the bytes; `replace` may replace them;
  *   keep     stores the bytes under the file's id; from then on they survive a crash;
  *   settle   removes the mark, after the row was committed.
  *
@@ -21,6 +21,8 @@ export interface FileStore {
   write(id: FileId): Writable;
   /** A local file with the written bytes, until `keep` or `discard`. It is read to detect the content type. */
   incomingPath(id: FileId): string;
+  /** Replaces the written bytes, before `keep`. They are read while the new ones are written. */
+  replace(id: FileId, bytes: Readable): Promise<void>;
   keep(id: FileId): Promise<void>;
   /** Never rejects: the sweep finds what remains. */
   settle(id: FileId): Promise<void>;

@@ -11,6 +11,7 @@ import { contentTypeOf, isAllowed, type FileEvidence } from './content-type.ts';
 import type { FileStore } from './file-store.ts';
 import { maxFileBytes } from './file.ts';
 import { safeName } from './file-name.ts';
+import { removeMetadata } from './remove-metadata.ts';
 import { TextDetector } from './text-detector.ts';
 
 /** Limits of the type detection, which reads parts of the file. */
@@ -25,7 +26,10 @@ export interface ReceivedFile {
   readonly sha256: string;
 }
 
-/** Stores the bytes of an upload, before its row exists. Refuses types that the site does not allow. */
+/**
+ * Stores the bytes of an upload, before its row exists. Refuses types that the site does not allow. The metadata of pictures is removed;
+ * size and digest are those of what is stored.
+ */
 export async function receiveFile(
   raw: IncomingMessage,
   { fileStore, id }: { readonly fileStore: FileStore; readonly id: FileId },
@@ -46,8 +50,9 @@ export async function receiveFile(
     allowed,
   );
   if (!isAllowed(contentType, allowed)) throw typeNotAllowed(contentType, allowed);
+  const stored = (await removeMetadata(fileStore, id, contentType)) ?? { bytes, sha256 };
   await fileStore.keep(id);
-  return { name, contentType, bytes, sha256 };
+  return { name, contentType, ...stored };
 }
 
 interface Measured extends Pick<FileEvidence, 'text'> {

@@ -1,6 +1,9 @@
+import { buffer } from 'node:stream/consumers';
 import Type from 'typebox';
 import type { Piece, Sql } from '../../../platform/database.ts';
 import { invalid } from '../../../platform/errors.ts';
+import { sourceOfBuffer } from '../../../platform/pictures/picture-copy.ts';
+import { withoutMetadata } from '../../../platform/pictures/without-metadata.ts';
 import { body, nullable } from '../../../platform/schema.ts';
 
 const maxPictureBytes = 256 * 1024;
@@ -38,14 +41,15 @@ function pictureTypeOf(content: Buffer): PictureType | null {
   return signatures.find(({ pattern }) => pattern.test(start))?.type ?? null;
 }
 
-/** Decodes the picture of a request body. */
-export function readPicture({ content: text }: Type.Static<typeof pictureInput>): Picture {
+/** Decodes the picture of a request body, and removes its metadata: pictures are public. */
+export async function readPicture({ content: text }: Type.Static<typeof pictureInput>): Promise<Picture> {
   const content = Buffer.from(text, 'base64');
   const type = pictureTypeOf(content);
   // `Buffer.from` skips invalid characters, so the text must be the same when it is encoded again.
   if (type === null || content.length > maxPictureBytes || content.toString('base64') !== text)
     throw invalid([{ attribute: '/content', detail: invalidPicture }]);
-  return { content_type: type, content };
+  const copy = await withoutMetadata(sourceOfBuffer(content), type);
+  return { content_type: type, content: copy === null ? content : await buffer(copy.bytes()) };
 }
 
 const pathOfPictures = '/operator_pictures/';

@@ -72,7 +72,7 @@ export function pictureRoutes(app: App, lookups: Sql, changes: RowChanges): void
         response: { 200: pictureOutput },
       },
     },
-    async (request) => setPicture(request, request.params.operator_id, readPicture(request.body)),
+    async (request) => setPicture(request, request.params.operator_id, await readPicture(request.body)),
   );
 
   app.delete(
