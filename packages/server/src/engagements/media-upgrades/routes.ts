@@ -32,6 +32,8 @@ export function mediaUpgradeRoutes(app: App, turns: Turns): void {
       schema: {
         tags,
         summary: 'Request audio or video from the other side; a pending request is canceled',
+        description:
+          'The other side accepts or declines. After acceptance the engagement has the new medium, and a call begins.',
         params: engagementParams,
         body: upgradeInput,
         response: { 201: upgradeOutput },
@@ -79,6 +81,7 @@ function readRoutes(app: App): void {
       schema: {
         tags,
         summary: 'List media upgrade requests, newest first, at most 100',
+        description: 'Answered, canceled and pending ones. An engagement has at most one that is pending.',
         params: engagementParams,
         response: { 200: Type.Object({ media_upgrade_requests: Type.Array(upgradeOutput) }) },
       },
@@ -93,7 +96,13 @@ function readRoutes(app: App): void {
     '/engagements/:engagement_id/media_upgrade_requests/:upgrade_id',
     {
       config: { access: readAccess },
-      schema: { tags, summary: 'One media upgrade request', params: upgradeParams, response: { 200: upgradeOutput } },
+      schema: {
+        tags,
+        summary: 'One media upgrade request',
+        description: 'Its state, and which media it asks for in which direction.',
+        params: upgradeParams,
+        response: { 200: upgradeOutput },
+      },
     },
     async (request) => {
       await permittedEngagement(request, request.params.engagement_id);

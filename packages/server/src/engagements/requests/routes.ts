@@ -46,6 +46,8 @@ export function requestRoutes(app: App, dependencies: RequestRouteDependencies):
       schema: {
         tags,
         summary: 'Request an engagement: a visitor names an operator, an operator a visitor',
+        description:
+          "The invited side accepts or declines within timeout seconds. The caller's own side comes from the token. A program with an operator's token may send new_site_visitor instead of visitor_id: the visitor is created together with the request, is the side that asks, and the answer has visitor_authentication, the headers with which the program acts for the visitor.",
         body: requestInput,
         response: { 201: requestOutput },
       },
@@ -63,7 +65,13 @@ export function requestRoutes(app: App, dependencies: RequestRouteDependencies):
     '/engagement_requests/:request_id',
     {
       config: { access: { operator: 'operator', visitor: true, site: 'resource', rule: 'took part or manages' } },
-      schema: { tags, summary: 'One request', params: requestParams, response: { 200: requestOutput } },
+      schema: {
+        tags,
+        summary: 'One request',
+        description: 'Its state, and the id of the engagement if it was accepted, or fail_reason if it failed.',
+        params: requestParams,
+        response: { 200: requestOutput },
+      },
     },
     async (request) => showRequest(await permittedRequest(request, request.params.request_id)),
   );
@@ -106,6 +114,7 @@ function listRoute(app: App, turns: Turns): void {
       schema: {
         tags,
         summary: "List the caller's requests, newest first; with site_ids, all requests of sites the caller manages",
+        description: 'With state=pending, the requests that wait for an answer now.',
         querystring: Type.Object({
           state: Type.Optional(oneOf(requestStates)),
           site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),

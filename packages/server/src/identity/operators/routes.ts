@@ -50,6 +50,8 @@ function listRoute(app: App): void {
       schema: {
         tags,
         summary: 'List the operators of the sites that the caller manages',
+        description:
+          'Everybody who has a role on these sites, available or not; disabled operators only with include_disabled. The parameters include_support, include_engagements, view and order are accepted and ignored, and the answer then has Preference-Applied: handling=lenient.',
         querystring: operatorQuery,
         response: {
           200: Type.Object({ operators: Type.Array(operatorOutput), next_page: nextPage, last_page: lastPage }),
@@ -114,6 +116,7 @@ function changeRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Get an operator; operators may read themselves',
+        description: 'With the sites and teams that the operator is assigned to, and whether they are available now.',
         params: operatorParams,
         response: { 200: operatorOutput },
       },
@@ -154,6 +157,8 @@ function changeRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Disable an operator; their tokens stop working at once',
+        description:
+          'Nothing is deleted: conversations keep their operator, and a super_manager can enable the operator again.',
         params: operatorParams,
         response: { 204: Type.Null() },
       },

@@ -48,7 +48,14 @@ export function visitorRoutes(app: App, tokens: Tokens, gate: VisitorGate): void
     '/sites/:site_id/visitors/:visitor_id',
     {
       config: { access: { operator: 'operator', visitor: true, site: 'params.site_id' } },
-      schema: { tags, summary: 'Get a visitor', params: siteVisitorParams, response: { 200: visitorOutput } },
+      schema: {
+        tags,
+        summary: 'Get a visitor',
+        description:
+          'Operators see everything that is known about the visitor. Visitors see themselves without the note of the operators.',
+        params: siteVisitorParams,
+        response: { 200: visitorOutput },
+      },
     },
     async (request, reply) => {
       const { site_id, visitor_id } = request.params;
@@ -99,6 +106,7 @@ function lookupRoute(app: App): void {
         tags,
         summary:
           'List visitors by id, in no particular order; visitors on sites that the caller has no role on are left out',
+        description: 'For clients that have a list of tickets or engagements and need the names of their visitors.',
         querystring: Type.Object({ ids: list(uuid<'visitor'>(), { minItems: 1, maxItems: maxVisitorIds }) }),
         response: { 200: Type.Object({ visitors: Type.Array(visitorOutput) }) },
       },
@@ -154,6 +162,8 @@ function tokenRoutes(app: App, tokens: Tokens, gate: VisitorGate): void {
       schema: {
         tags,
         summary: "Renew a visitor's token, with that token or with a secret application token of the visitor's site",
+        description:
+          'The new token is valid for 24 hours. Renew it before the old one expires; the old one works until then.',
         params: visitorParams,
         response: { 200: visitorToken },
       },
@@ -187,6 +197,8 @@ function ownRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Move a visitor to another site of the account',
+        description:
+          'For a person who goes from one of your websites to another. The visitor leaves the teams of the former site.',
         params: visitorParams,
         body: visitorMove,
         response: { 200: visitorOutput },

@@ -29,7 +29,14 @@ export function rankingRoutes(app: App): void {
     '/queues/:queue_id/rankings',
     {
       config: { access: { operator: 'super_manager', site: 'resource' } },
-      schema: { tags, summary: 'Ranks of operators in a queue', params: queueParams, response: { 200: rankings } },
+      schema: {
+        tags,
+        summary: 'Ranks of operators in a queue',
+        description:
+          'Operators who were given a rank, the preferred ones first. Used if the queue has operator_ranking_enabled. The ETag is for If-Match.',
+        params: queueParams,
+        response: { 200: rankings },
+      },
     },
     async (request) => {
       const queue = await permittedQueue(request, request.params.queue_id);

@@ -64,7 +64,14 @@ export function ticketRoutes(app: App, dependencies: TicketDependencies): void {
     '/queue_tickets/:ticket_id',
     {
       config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
-      schema: { tags, summary: 'One ticket', params: ticketParams, response: { 200: ticketOutput } },
+      schema: {
+        tags,
+        summary: 'One ticket',
+        description:
+          'While it waits, it has its position and estimated wait; after the match, the id of its engagement.',
+        params: ticketParams,
+        response: { 200: ticketOutput },
+      },
     },
     async (request) => {
       const row = await permittedTicket(request, request.params.ticket_id);
@@ -110,6 +117,7 @@ function queueTicketsRoute(app: App): void {
       schema: {
         tags,
         summary: 'Active tickets in a queue, in order',
+        description: 'A ticket that waits in several queues is in the list of each of them.',
         params: queueParams,
         querystring: Type.Object(pageQuery),
         response: { 200: Type.Object({ queue_tickets: Type.Array(ticketOutput), next_page: nextPage }) },
