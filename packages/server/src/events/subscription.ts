@@ -91,6 +91,7 @@ export function requiredByUrl(allowed: readonly Channel[]): object {
     .map(({ schemes, requiredFields }) => ({
       if: { properties: { url: { type: 'string', pattern: `^(?:${schemes.join('|')}):` } }, required: ['url'] },
       // A null counts as absent.
+      // oxlint-disable-next-line unicorn/no-thenable -- `then` is a JSON Schema keyword; nothing awaits this object.
       then: {
         properties: Object.fromEntries(requiredFields.map((name) => [name, { not: { type: 'null' } }])),
         required: requiredFields,

@@ -60,6 +60,10 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
     async (request) => previewQueue(request, request.body, siteQueues.now()),
   );
 
+  queueRoutesById(app, siteQueues);
+}
+
+function queueRoutesById(app: App, siteQueues: SiteQueues): void {
   app.get(
     '/queues/:queue_id',
     {

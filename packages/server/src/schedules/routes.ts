@@ -77,6 +77,12 @@ export function policyRoutes(app: App): void {
     },
   );
 
+  policyRoutesById(app);
+  previewRoute(app);
+  draftPreviewRoute(app);
+}
+
+function policyRoutesById(app: App): void {
   app.get(
     '/queues/scheduling_policies/:scheduling_policy_id',
     {
@@ -134,9 +140,6 @@ export function policyRoutes(app: App): void {
       reply.code(204);
     },
   );
-
-  previewRoute(app);
-  draftPreviewRoute(app);
 }
 
 function previewRoute(app: App): void {

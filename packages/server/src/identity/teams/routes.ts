@@ -72,6 +72,10 @@ export function teamRoutes(app: App): void {
     },
   );
 
+  teamRoutesById(app);
+}
+
+function teamRoutesById(app: App): void {
   app.get(
     '/teams/:team_id',
     {

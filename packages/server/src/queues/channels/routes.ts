@@ -84,6 +84,12 @@ function routesOfKind(app: App, kind: ChannelKind): void {
     },
   );
 
+  routesById(app, kind, path);
+}
+
+function routesById(app: App, kind: ChannelKind, path: string): void {
+  const output = channelOutput[kind];
+
   app.get(
     `${path}/:channel_id`,
     {
