@@ -32,6 +32,8 @@ const operatorQuery = Type.Object({
   include_disabled: Type.Boolean({ default: false }),
   ...pageQuery,
 });
+/** Existing programs send these. None of them changes which operators are listed. */
+const displayParameters = ['include_support', 'include_engagements', 'view', 'order'];
 const tags = ['Operators'];
 
 const audited = { of: operatorOutput, ...operatorFields.audit } satisfies Partial<Audited>;
@@ -46,12 +48,11 @@ function listRoute(app: App): void {
   app.get(
     '/operators',
     {
-      config: { access: { operator: 'manager', site: 'anywhere' } },
+      config: { access: { operator: 'manager', site: 'anywhere' }, ignoredParameters: displayParameters },
       schema: {
         tags,
         summary: 'List the operators of the sites that the caller manages',
-        description:
-          'Everybody who has a role on these sites, available or not; disabled operators only with include_disabled. The parameters include_support, include_engagements, view and order are accepted and ignored, and the answer then has Preference-Applied: handling=lenient.',
+        description: `Everybody who has a role on these sites, available or not; disabled operators only with include_disabled. The parameters ${displayParameters.join(', ')} are accepted and ignored, and the answer then has Preference-Applied: handling=lenient.`,
         querystring: operatorQuery,
         response: {
           200: Type.Object({ operators: Type.Array(operatorOutput), next_page: nextPage, last_page: lastPage }),

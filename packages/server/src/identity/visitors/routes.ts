@@ -5,13 +5,13 @@ import { inTransaction, type Sql } from '../../platform/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import { etag, ifMatch, preconditionFailed } from '../../platform/etag.ts';
 import type { App } from '../../platform/http.ts';
-import { newId, type SiteId, type TeamId, type VisitorId } from '../../platform/ids.ts';
+import { newId, type SiteId, type VisitorId } from '../../platform/ids.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf, permitted, siteInBody } from '../access.ts';
 import { isByMadeUpOperator, recordChange, type Audited } from '../audit/audit.ts';
-import { teamsOnSite } from '../teams/store.ts';
 import { visitorTokenSeconds, type Tokens } from '../tokens.ts';
 import { isFromPage, type Caller, type Trust } from '../caller.ts';
+import { refuseForeignTeams } from './foreign-teams.ts';
 import type { VisitorGate } from './gate.ts';
 import {
   findVisitor,
@@ -190,6 +190,27 @@ function tokenRoutes(app: App, tokens: Tokens, gate: VisitorGate): void {
 
 /** Routes that only the visitor themselves may use. */
 function ownRoutes(app: App): void {
+  app.get(
+    '/visitor',
+    {
+      config: { access: { visitor: true, site: 'none' } },
+      schema: {
+        tags,
+        summary: 'Get the visitor of the token',
+        description: 'For a program that was given a token: who the visitor is, and which site they are on.',
+        response: { 200: visitorOutput },
+      },
+    },
+    async (request, reply) => {
+      const { caller } = request;
+      if (caller.kind !== 'visitor') throw new Error('the route is for visitors only');
+      const visitor = await findVisitor(request.sql, caller.accountId, caller.visitorId);
+      if (visitor === null) throw notFound('visitor', caller.visitorId);
+      reply.header('etag', etag(visitor.version));
+      return showVisitor(request, visitor);
+    },
+  );
+
   app.patch(
     '/visitors/:visitor_id',
     {
@@ -228,14 +249,6 @@ function refuseOtherVisitor({ caller }: FastifyRequest, id: VisitorId): void {
 /** A visitor's token has the trust of the token it was obtained with. */
 function trustOf(caller: Caller): Trust {
   return isFromPage(caller) ? 'publishable' : 'secret';
-}
-
-async function refuseForeignTeams(sql: Sql, siteId: SiteId, teamIds: readonly TeamId[]): Promise<void> {
-  const siteTeams = await teamsOnSite(sql, siteId, teamIds);
-  const violations = teamIds.flatMap((team, index) =>
-    siteTeams.has(team) ? [] : [{ attribute: `/team_ids/${index}`, detail: 'is not a team of the site' }],
-  );
-  if (violations.length > 0) throw invalid(violations);
 }
 
 async function changeVisitor(

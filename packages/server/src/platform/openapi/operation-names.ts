@@ -52,6 +52,7 @@ const names = {
   'GET /audit_log': ['auditLog.list', 'listAuditEntries'],
   'POST /visitors': ['visitors.create', 'createVisitor'],
   'GET /visitors': ['visitors.list', 'listVisitors'],
+  'GET /visitor': ['visitors.current', 'getCurrentVisitor'],
   'POST /visitors/{visitor_id}/token': ['visitors.renewToken', 'renewVisitorToken'],
   'GET /sites/{site_id}/visitors/{visitor_id}': ['visitors.get', 'getVisitor'],
   'PATCH /sites/{site_id}/visitors/{visitor_id}': ['visitors.update', 'updateVisitor'],
