@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { openWorld } from '../support/fixture.ts';
 import { call } from '../support/server.ts';
@@ -8,7 +9,7 @@ import { expectStatus, makeOperator, makeVisitor } from '../support/world.ts';
 const { server, account } = await openWorld();
 const token = account.admin;
 
-test('parameters of GET /operators that only change the display are ignored, and the answer says so', async () => {
+test('2.14 parameters of GET /operators that only change the display are ignored, and the answer says so', async () => {
   await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   const plain = expectStatus(await call(server, 'GET /operators?per_page=1', { token }), 200);
   assert.equal(plain.headers.get('preference-applied'), null);
@@ -19,7 +20,7 @@ test('parameters of GET /operators that only change the display are ignored, and
   }
 });
 
-test('a filter that GET /operators does not know is refused, and with handling=strict so are the ignored ones', async () => {
+test('2.14 a filter that GET /operators does not know is refused, and with handling=strict so are the ignored ones', async () => {
   const unknown = await call(server, 'GET /operators?order=asc&skill=french', { token });
   assert.deepEqual(
     expectStatus(unknown, 422).body.details.map(({ attribute }: { attribute: string }) => attribute),
@@ -30,7 +31,7 @@ test('a filter that GET /operators does not know is refused, and with handling=s
   expectStatus(await call(server, 'GET /teams?order=asc', { token }), 422);
 });
 
-test('GET /visitor shows the visitor of the token', async () => {
+test('2.16 GET /visitor shows the visitor of the token', async () => {
   const visitor = await makeVisitor(server, account);
   const path = `/sites/${account.siteId}/visitors/${visitor.id}`;
   const note = { name: 'Uma', note: 'Only for operators' };
@@ -43,7 +44,7 @@ test('GET /visitor shows the visitor of the token', async () => {
   expectStatus(await call(server, 'GET /visitor', { token }), 403);
 });
 
-test('doubled slashes in a path count as one', async () => {
+test('2.17 doubled slashes in a path count as one', async () => {
   const sites = expectStatus(await call(server, 'GET //sites', { token }), 200).body;
   assert.equal(sites.sites[0].id, account.siteId);
   const nested = `GET ///sites//${account.siteId}`;
@@ -54,4 +55,19 @@ test('doubled slashes in a path count as one', async () => {
   const { body } = expectStatus(await call(server, 'GET //operators?contains=a//b', { token }), 200);
   assert.deepEqual(body.operators, []);
   expectStatus(await call(server, 'GET //nowhere', { token }), 404);
+});
+
+test('the guide for existing programs lists every numbered habit that is tested', () => {
+  const numbersIn = (text: string, shape: RegExp): string[] =>
+    [...text.matchAll(shape)].map(([, number = '']) => number);
+  const sources = globSync('test/compatibility/*.test.ts').map((file) => readFileSync(file, 'utf8'));
+  const tested = new Set(sources.flatMap((text) => numbersIn(text, /['"`]([12]\.\d+)(?=['"`: ])/g)));
+  const listed = new Set(
+    numbersIn(readFileSync('docs/guide/coming-from-another-vendor.md', 'utf8'), /^\| (\d\.\d+) +\|/gm),
+  );
+  assert.ok(tested.size > 20);
+  assert.deepEqual(
+    [...tested].filter((number) => !listed.has(number)),
+    [],
+  );
 });

@@ -36,7 +36,7 @@ async function asVisitor(made: Json, request: string, body?: Json): Promise<Answ
   return call(server, request, { headers: made.visitor_authentication, body });
 }
 
-test('a request for an operator creates its visitor, for whom the program then acts', async () => {
+test('2.15 a request for an operator creates its visitor, for whom the program then acts', async () => {
   const operator = await makeAvailableOperator(server, account);
   const receiver = await startReceiver();
   const webhook = { url: receiver.url, method: 'POST', events: ['engagement.start'] };
@@ -52,7 +52,7 @@ test('a request for an operator creates its visitor, for whom the program then a
   await receiver.close();
 });
 
-test('a ticket creates its visitor, in the teams that the program names', async () => {
+test('2.15 a ticket creates its visitor, in the teams that the program names', async () => {
   const team = await makeTeam(server, account, account.siteId);
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept', routing_policy: { team_ids: [team] } });
   const body = { media: 'text', queue_id: queue, new_site_visitor: { ...visitor, team_ids: [team] } };
