@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { withoutBrackets } from '../packages/server/src/platform/openapi/operation-names.ts';
 
 /**
  * Writes the types of `packages/sdk` from openapi.json: one type for each named schema, and `Operations`, the request and
@@ -92,7 +93,7 @@ function parametersOf({ parameters = [] }: Operation, location: string): string 
     .filter((parameter) => parameter.in === location)
     .map(
       ({ name, required = false, schema }) =>
-        `readonly ${literal(name)}${required && schema.default === undefined ? '' : '?'}: ${typeOf(schema)};`,
+        `readonly ${literal(withoutBrackets(name))}${required && schema.default === undefined ? '' : '?'}: ${typeOf(schema)};`,
     );
   return `{ ${fields.join(' ')} }`;
 }

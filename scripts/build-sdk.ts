@@ -60,6 +60,7 @@ const manifest = {
 };
 writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 cpSync('LICENSE', join(folder, 'LICENSE'));
+cpSync('docs/guide/sdk.md', join(folder, 'README.md'));
 const tarball = run('npm', ['pack', '--silent', '--pack-destination', out, folder]).trim();
 rmSync(folder, { recursive: true });
 console.log(join(out, tarball));

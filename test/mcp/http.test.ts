@@ -46,7 +46,8 @@ test('the tools are listed and marked, for clients with and without a handshake'
       reading('preview_hours_change'),
       ['change_hours', false, true, true],
     ]);
-    for (const { annotations, description, inputSchema } of tools) {
+    for (const { annotations, description, inputSchema, outputSchema } of tools) {
+      assert.notDeepEqual(outputSchema?.['required'] ?? [], [], 'each tool says what it returns');
       assert.equal(annotations?.readOnlyHint, !description?.startsWith('CHANGES: '));
       assert.equal(inputSchema['additionalProperties'], false);
     }
@@ -67,11 +68,26 @@ test('the input of a tool is checked, and an unknown tool is refused', async () 
   await client.close();
 });
 
+test('a client without a token finds out how to send one', async () => {
+  const refused = await call(server, 'POST /mcp', { body: initialize, headers: accept });
+  const header = expectStatus(refused, 401).headers.get('www-authenticate') ?? '';
+  const [, address = ''] = /^Bearer resource_metadata="([^"]+)"$/.exec(header) ?? [];
+  assert.equal(address, `${server.url}/.well-known/oauth-protected-resource/mcp`);
+  for (const path of ['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource']) {
+    const { body } = expectStatus(await call(server, `GET ${path}`), 200);
+    assert.deepEqual([body.resource, body.bearer_methods_supported], [`${server.url}/mcp`, ['header']]);
+    // Usher issues no tokens by OAuth, so it names no server that would.
+    assert.ok(!('authorization_servers' in body));
+  }
+  const api = await call(server, 'GET /sites');
+  assert.equal(expectStatus(api, 401).headers.get('www-authenticate'), 'Bearer');
+});
+
 test('without a valid token /mcp answers like the API', async () => {
   const path = 'POST /mcp';
   const nobody = await call(server, path, { body: initialize, headers: accept });
   assert.deepEqual([nobody.status, nobody.body.error], [401, 'unauthenticated']);
-  assert.equal(nobody.headers.get('www-authenticate'), 'Bearer');
+  assert.match(nobody.headers.get('www-authenticate') ?? '', /^Bearer /);
   expectStatus(await call(server, path, { token: 'ust_wrong', body: initialize, headers: accept }), 401);
   const visitor = await makeVisitor(server, account);
   const refused = expectStatus(

@@ -28,7 +28,10 @@ function dateAfter(days: number): string {
 }
 
 async function connect({ admin }: TestAccount) {
-  return forThisFile(connectMcp(server, admin));
+  const client = await forThisFile(connectMcp(server, admin));
+  // From then on the client compares the structured content of each answer with the tool's output schema.
+  await client.listTools();
+  return client;
 }
 
 test('queues say whether they are open, why not, and when they open', async () => {

@@ -190,6 +190,25 @@ test('a fallback may be on another site of the account where the caller is super
   }
 });
 
+test('rankings have an ETag of their content, and If-Match protects a change from another one', async () => {
+  const id = await makeQueue(server, account);
+  const path = `/queues/${id}/rankings`;
+  const token = account.admin;
+  const { id: operator } = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
+  const rank = async (value: number | null, headers: Record<string, string> = {}) =>
+    call(server, `PATCH ${path}`, { token, body: { operators: [{ id: operator, rank: value }] }, headers });
+  const empty = expectStatus(await call(server, `GET ${path}`, { token }), 200).headers.get('etag') ?? '';
+  assert.match(empty, /^"[\w-]{22}"$/);
+  const first = expectStatus(await rank(1, { 'if-match': empty }), 200).headers.get('etag') ?? '';
+  assert.notEqual(first, empty);
+  const late = expectStatus(await rank(2, { 'if-match': empty }), 412);
+  assert.deepEqual([late.body.error, late.headers.get('etag')], ['precondition_failed', first]);
+  expectStatus(await rank(2, { 'if-match': `"another", ${first}` }), 200);
+  expectStatus(await rank(3, { 'if-match': 'unquoted' }), 400);
+  expectStatus(await rank(null, { 'if-match': '*' }), 200);
+  assert.equal((await call(server, `GET ${path}`, { token })).headers.get('etag'), empty);
+});
+
 test('rankings change all at once or not at all, only for operators of the site; null removes an operator, and one who left may stay', async () => {
   const own = await makeAccount(server);
   const id = await makeQueue(server, own, { operator_ranking_enabled: true });

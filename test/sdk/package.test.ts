@@ -62,6 +62,7 @@ test('the package is small, installs in an empty folder, has types and runs on t
     ['@usher'],
   );
 
+  assert.match(readFileSync(join(modules, '@usher/sdk/README.md'), 'utf8'), /ESM only/);
   const dist = join(modules, '@usher/sdk/dist');
   const scripts = readdirSync(dist).filter((name) => name.endsWith('.js'));
   const bytes = scripts.map((name) => gzipSync(readFileSync(join(dist, name))).length);

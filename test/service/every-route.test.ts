@@ -89,7 +89,7 @@ test('every list succeeds with each of its query parameters', async (t) => {
         const queries = queryVariants(parameters, { ...ids, ...targets.ids });
         for (const query of queries) await send(route, request, { query, mayRefuse });
         const has = (name: string): boolean => parameters.some((parameter) => parameter.name === name);
-        const site = has('site_ids') ? `&site_ids[]=${cast.account.siteId}` : '';
+        const site = has('site_ids[]') ? `&site_ids[]=${cast.account.siteId}` : '';
         const day = 86_400_000;
         const [from, to] = [Date.now() - day, Date.now() + day].map((at) => new Date(at).toISOString());
         const range = has('from') ? `&from=${from}&to=${to}` : '';

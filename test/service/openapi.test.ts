@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Ajv } from 'ajv';
 import { forThisFile } from '../support/fixture.ts';
 import { startTestServer, type Json } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
@@ -46,6 +48,42 @@ test('every body and answer is a named schema with a recorded example', () => {
       const isOther = Object.keys(operation.responses).filter((status) => status.startsWith('2')).length > 1;
       if (!isOther) assert.notEqual(example, undefined, `${name} has no example`);
     }
+});
+
+test('every operation, parameter and response has a description of its own words', () => {
+  const missing = operations.flatMap(({ name, operation }) => {
+    const { description, summary, parameters = [], responses } = operation;
+    const parts: [string, string | undefined][] = [
+      [name, description === summary ? undefined : description],
+      ...parameters.map((each: Json) => [`${name} ${each.name}`, each.description] as const),
+      ...Object.entries<Json>(responses).map(([status, response]) => {
+        const { $ref = '', description: text } = response;
+        return [`${name} ${status}`, $ref === '' ? text : api.components.responses[$ref.split('/').at(-1)].description];
+      }),
+    ];
+    return parts.filter(([, text = '']) => !/\w{3}/.test(text) || text === 'Default Response').map(([part]) => part);
+  });
+  assert.deepEqual(missing, []);
+});
+
+test('a list in a query has the name with which it is sent', () => {
+  const lists = operations.flatMap(({ operation }) =>
+    (operation.parameters ?? []).filter(({ in: place, schema }: Json) => place === 'query' && schema.type === 'array'),
+  );
+  assert.ok(lists.length > 20);
+  for (const { name } of lists) assert.match(name, /^\w+\[\]$/);
+});
+
+test('a webhook with an http URL needs a method, and an apns webhook has none', () => {
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  const events = ['engagement.end'];
+  for (const name of ['CreateWebhookRequest', 'UpdateWebhookRequest', 'AttachedWebhook']) {
+    const isValid = ajv.compile({ ...api.components.schemas[name], components: api.components });
+    assert.equal(isValid({ url: 'https://hooks.example.com', events }), false, name);
+    assert.equal(isValid({ url: 'https://hooks.example.com', method: null, events }), false, name);
+    assert.equal(isValid({ url: 'https://hooks.example.com', method: 'POST', events }), true, name);
+    assert.equal(isValid({ url: 'apns://a@com.example?env=sandbox', events }), true, name);
+  }
 });
 
 /** Lists that were made before there was one way of paging. They keep their page numbers. */
@@ -110,6 +148,23 @@ test("openapi.json and asyncapi.json pass Redocly's recommended rules, but for t
     `no-ambiguous-paths: Paths should resolve unambiguously. Found two ambiguous paths: ${policy} and ` +
     `\`/queues/{queue_id}/${part}\`. (#/paths/~1queues~1{queue_id}~1${part})`;
   assert.deepEqual(await problemsOf('openapi.json'), ['rankings', 'tickets', 'stats'].map(ambiguous));
+});
+
+interface AsyncApi {
+  readonly Parser: new () => {
+    validate(document: string): Promise<readonly { code: string; message: string; path: unknown[] }[]>;
+  };
+}
+
+test('asyncapi.json is valid by the official parser of AsyncAPI', async () => {
+  const { Parser } = createRequire(resolve('bench/package.json'))('@asyncapi/parser') as AsyncApi;
+  const found = await new Parser().validate(readFileSync('asyncapi.json', 'utf8'));
+  // The parser recommends the latest version of AsyncAPI; fewer tools read it.
+  const problems = found.filter(({ code }) => code !== 'asyncapi-latest-version');
+  assert.deepEqual(
+    problems.map(({ message, path }) => `${message} (${path.join('/')})`),
+    [],
+  );
 });
 
 const run = promisify(execFile);

@@ -9,6 +9,7 @@ import {
   requestTicket,
   expectStatus,
   makeApplicationToken,
+  makeAvailableOperator,
   makePolicy,
   makeProvider,
   makeQueue,
@@ -33,8 +34,9 @@ export interface Case {
   readonly action: string;
   readonly path: string;
   readonly body?: unknown;
-  /** The id of the changed object. A created object has its id in the response. */
+  /** The id of the changed object. A created object has its id in the response, in `id` unless `createdField` says otherwise. */
   readonly target?: string;
+  readonly createdField?: string;
   readonly name?: string | null;
   /** Changes that the entry must list; it may list more. */
   readonly changes?: readonly Json[];
@@ -61,6 +63,15 @@ function channelCase({ account }: World, kind: 'phone' | 'digital', queue_id: st
   const name = kind === 'phone' ? `+1555${1_000_000 + count}` : `address-${count}`;
   const addressing = kind === 'phone' ? { number: name } : { kind: 'sms', address: name };
   return { body: { site_id: account.siteId, queue_id, ...addressing }, name };
+}
+
+/** A ticket or request that creates its visitor, whom the entry is about. */
+function newVisitorCase(path: string, body: Json): Case {
+  const changes = [
+    { field: 'name', hidden: true },
+    { field: 'team_ids', after: body.new_site_visitor.team_ids ?? [] },
+  ];
+  return { action: 'visitor.create', path, body, createdField: 'visitor_id', name: null, changes };
 }
 
 /** For each audited route, a request that changes something. */
@@ -268,6 +279,19 @@ export const cases: Readonly<Record<string, (world: World) => Promise<Case>>> = 
       { field: 'presence_reason', before: null, after: 'asked by phone' },
     ];
     return { action: 'operator.presence', path: `/operators/${id}/presence`, body, target: id, changes };
+  },
+  'POST /queue_tickets': async (world) => {
+    // Nobody is in the team, so that the ticket is not offered to operators of other cases.
+    const team = await makeTeam(world, world.account, world.account.siteId);
+    const routing_policy = { team_ids: [team] };
+    const queue_id = await makeQueue(world, world.account, { when_unstaffed: 'accept', routing_policy });
+    const new_site_visitor = { site_id: world.account.siteId, name: secret(), team_ids: [team] };
+    return newVisitorCase('/queue_tickets', { media: 'text', queue_id, new_site_visitor });
+  },
+  'POST /engagement_requests': async (world) => {
+    const operator = await makeAvailableOperator(world, world.account, { media: ['phone'] });
+    const new_site_visitor = { site_id: world.account.siteId, name: secret() };
+    return newVisitorCase('/engagement_requests', { media: 'phone', operator_id: operator.id, new_site_visitor });
   },
   'PATCH /queue_tickets/:ticket_id': async (world) => {
     const queue = await makeQueue(world, world.account, {

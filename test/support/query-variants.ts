@@ -68,11 +68,9 @@ const filters: readonly string[] = [
 /** `name=value` for each value of the parameter. */
 function texts({ name, schema }: QueryParameter, ids: QueryIds): string[] {
   if (name === 'filter') return [...filters];
-  const isList = schema.type === 'array';
-  const key = isList ? `${name}[]` : name;
-  const found = valuesOf(name, isList ? schema.items : schema, ids);
+  const found = valuesOf(name.replace('[]', ''), schema.type === 'array' ? schema.items : schema, ids);
   if (found.length === 0) throw new Error(`say in test/support/query-variants.ts what a valid ${name} is`);
-  return found.map((value) => `${key}=${encodeURIComponent(value)}`);
+  return found.map((value) => `${name}=${encodeURIComponent(value)}`);
 }
 
 function valuesOf(name: string, schema: Json, ids: QueryIds): readonly string[] {

@@ -94,7 +94,12 @@ const bodies: Readonly<Record<string, (request: BodyRequest) => unknown>> = {
     queue_id: await makeQueue(server, account),
   }),
   'PATCH /digital_channels/:channel_id': () => ({}),
-  'POST /queue_tickets': ({ account, ids: { queue_id } }) => ({ site_id: account.siteId, media: 'video', queue_id }),
+  'POST /queue_tickets': ({ account, ids: { queue_id }, kind }) => ({
+    site_id: account.siteId,
+    media: 'video',
+    queue_id,
+    ...(kind === 'visitor' ? {} : { new_site_visitor: { name: 'New' } }),
+  }),
   'PATCH /queue_tickets/:ticket_id': () => ({ action: 'cancel' }),
   'POST /engagement_requests': async ({ cast, server, account, kind }) => {
     await freeOperators(cast);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { addressOf, type Operation, type Parameter } from './operations.ts';
 import { wordsOf } from './words.ts';
 
-const list = { name: 'site_ids', in: 'query', schema: { type: 'array' } };
+const list = { name: 'site_ids[]', in: 'query', schema: { type: 'array' } };
 const operation: Operation = {
   method: 'GET',
   path: '/sites/{site_id}/visitors/{visitor_id}',
@@ -21,7 +21,7 @@ test('an address has escaped parameters, lists in brackets, and neither empty pa
   const values: Record<string, string> = {
     site_id: ' a/b ',
     visitor_id: 'c?',
-    site_ids: 'one, two',
+    'site_ids[]': 'one, two',
     'If-Match': '"1"',
   };
   const address = addressOf(operation, ({ name }: Parameter) => values[name] ?? '');

@@ -44,7 +44,7 @@ export function isList({ schema }: Parameter): boolean {
   return schema?.type === 'array';
 }
 
-/** The path with its parameters and the query. A list is written with commas and sent as `name[]=one&name[]=two`. */
+/** The path with its parameters and the query. A list is written with commas and sent as `ids[]=one&ids[]=two`: `ids[]` is its name. */
 export function addressOf({ path, parameters }: Operation, valueOf: (parameter: Parameter) => string): string {
   let address = path;
   const query = new URLSearchParams();
@@ -58,5 +58,5 @@ export function addressOf({ path, parameters }: Operation, valueOf: (parameter: 
 
 function addToQuery(query: URLSearchParams, parameter: Parameter, value: string): void {
   if (!isList(parameter)) return query.append(parameter.name, value);
-  for (const item of value.split(',')) query.append(`${parameter.name}[]`, item.trim());
+  for (const item of value.split(',')) query.append(parameter.name, item.trim());
 }

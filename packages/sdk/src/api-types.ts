@@ -19,7 +19,7 @@ export type CreateAccessTokenRequest = { readonly "name": string; readonly "expi
 export type CreateApiKeyRequest = {  };
 export type CreateApplicationTokenRequest = { readonly "kind": "secret" | "publishable"; };
 export type CreateDigitalChannelRequest = { readonly "site_id": string; readonly "kind": string; readonly "address": string; readonly "queue_id": string; };
-export type CreateEngagementRequestRequest = { readonly "site_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "operator_id"?: string; readonly "visitor_id"?: string; readonly "source"?: string | null; readonly "media_options"?: { readonly "phone_number"?: string | null; readonly "one_way"?: boolean; } | null; readonly "webhooks"?: readonly (AttachedWebhook)[]; };
+export type CreateEngagementRequestRequest = { readonly "site_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "operator_id"?: string; readonly "visitor_id"?: string; readonly "source"?: string | null; readonly "media_options"?: { readonly "phone_number"?: string | null; readonly "one_way"?: boolean; } | null; readonly "webhooks"?: readonly (AttachedWebhook)[]; readonly "new_site_visitor"?: NewSiteVisitor; };
 export type CreateIdentityProviderRequest = { readonly "name": string; readonly "type": "openid_connect"; readonly "issuer": string; readonly "client_id": string; readonly "client_secret"?: string; readonly "redirect_uris"?: readonly (string)[]; };
 export type CreateInvitationRequest = {  };
 export type CreateMediaUpgradeRequestRequest = { readonly "audio": "two_way" | null; readonly "video": "one_way" | "two_way" | null; readonly "audio_type"?: string | null; readonly "phone_number"?: string | null; readonly "phone_extension"?: string | null; };
@@ -27,7 +27,7 @@ export type CreateOperatorRequest = { readonly "name": string; readonly "email":
 export type CreateOutboundSmsRequest = { readonly "site_id": string; readonly "from_number": string; readonly "to_number": string; readonly "message": string; };
 export type CreatePhoneChannelRequest = { readonly "site_id": string; readonly "number": string; readonly "queue_id": string; };
 export type CreateQueueRequest = { readonly "site_id": string; readonly "name": string; readonly "description"?: string | null; readonly "capacity"?: number | null; readonly "capacity_policy": { readonly "type": "fixed" | "variable"; readonly "capacity"?: number | null; readonly "multiplier"?: number | null; }; readonly "routing_policy": { readonly "media"?: readonly ("text" | "phone" | "audio" | "video")[]; readonly "team_ids"?: readonly (string)[]; }; readonly "when_unstaffed"?: "accept" | "reject" | null; readonly "operator_ranking_enabled"?: boolean | null; readonly "welcome_message"?: string | null; readonly "scheduling_policy_id"?: string | null; readonly "fallback_queue_id"?: string | null; readonly "operator_affinity"?: { readonly "time_window_sec": number; } | null; };
-export type CreateQueueTicketRequest = { readonly "site_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "queue_ids"?: readonly (string)[]; readonly "queue_id"?: string; readonly "team_ids"?: readonly (string)[]; readonly "source"?: string | null; readonly "media_options"?: { readonly "phone_number"?: string | null; readonly "one_way"?: boolean; } | null; readonly "webhooks"?: readonly (AttachedWebhook)[]; };
+export type CreateQueueTicketRequest = { readonly "site_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "queue_ids"?: readonly (string)[]; readonly "queue_id"?: string; readonly "team_ids"?: readonly (string)[]; readonly "source"?: string | null; readonly "media_options"?: { readonly "phone_number"?: string | null; readonly "one_way"?: boolean; } | null; readonly "webhooks"?: readonly (AttachedWebhook)[]; readonly "new_site_visitor"?: NewSiteVisitor; };
 export type CreateSchedulingPolicyRequest = { readonly "site_id": string; readonly "name": string; readonly "description"?: string | null; readonly "timezone": string; readonly "business_hours": readonly ({ readonly "opens_at": string; readonly "closes_at": string; readonly "days_of_week": readonly (string)[]; })[]; readonly "exceptions"?: readonly ({ readonly "date": string; readonly "opens_at"?: string; readonly "closes_at"?: string; })[] | null; };
 export type CreateSessionRequest = { readonly "email"?: string; readonly "password"?: string; readonly "api_key_id"?: string; readonly "api_key_secret"?: string; readonly "link"?: string; };
 export type CreateSipDomainRequest = { readonly "site_id": string; readonly "domain": string; };
@@ -135,7 +135,10 @@ export type MoveVisitorRequest = { readonly "site_id": string; };
 export type NewAccessToken = { readonly "id": string; readonly "name": string; readonly "created_at": string; readonly "expires_at": string | null; readonly "last_used_at": string | null; readonly "token": string; };
 export type NewApiKey = { readonly "id": string; readonly "created_at": string; readonly "secret": string; };
 export type NewApplicationToken = { readonly "id": string; readonly "kind": "secret" | "publishable"; readonly "created_at": string; readonly "token": string; };
+export type NewEngagementRequest = { readonly "id": string; readonly "origin": "queue" | "visitor" | "operator"; readonly "platform": string; readonly "source": string | null; readonly "media_options": { readonly "phone_number"?: string | null; readonly "one_way"?: boolean; } | null; readonly "site_id": string; readonly "visitor_id": string; readonly "operator_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "state": "pending" | "accepted" | "failed"; readonly "fail_reason": "rejected" | "timed_out" | "visitor_left" | "visitor_cancel" | "operator_left" | "operator_cancel" | "error" | null; readonly "fail_message": string | null; readonly "timeout": number; readonly "queue_ticket_id": string | null; readonly "queue_id": string | null; readonly "engagement_id": string | null; readonly "created_at": string; readonly "updated_at": string; readonly "visitor_authentication"?: VisitorAuthentication; };
 export type NewInvitation = { readonly "id": string; readonly "created_at": string; readonly "expires_at": string; readonly "url": string; };
+export type NewQueueTicket = { readonly "id": string; readonly "site_id": string; readonly "visitor_id": string; readonly "media": "text" | "phone" | "audio" | "video"; readonly "queue_ids": readonly (string)[]; readonly "state": "waiting" | "offered" | "engaged" | "canceled" | "visitor_left" | "unstaffed" | "expired"; readonly "position": number | null; readonly "estimated_wait_sec": number | null; readonly "engagement_id": string | null; readonly "created_at": string; readonly "updated_at": string; readonly "visitor_authentication"?: VisitorAuthentication; };
+export type NewSiteVisitor = { readonly "site_id"?: string; readonly "name"?: string | null; readonly "team_ids"?: readonly (string)[]; };
 export type NewWebhook = { readonly "id": string; readonly "url": string; readonly "method": "POST" | "PUT" | "PATCH" | "DELETE" | null; readonly "headers": Readonly<Record<string, string>> | null; readonly "has_credentials"?: boolean; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result" | "webhook.failing" | "webhook.disabled" | "webhook.recovered" | "ticket.created" | "ticket.offered" | "ticket.ended" | "operator.presence" | "queue.status")[]; readonly "site_ids": readonly (string)[] | null; readonly "description": string | null; readonly "ordering": "engagement" | "none"; readonly "enabled": boolean; readonly "disabled_because": "asked" | "gone" | "failing" | "token_ended" | null; readonly "disabled_at": string | null; readonly "failing_since": string | null; readonly "created_at": string; readonly "updated_at": string; readonly "registered_by": string | null; readonly "covered_site_ids": readonly (string)[]; readonly "filter": Readonly<Record<string, unknown>> | null; readonly "secret": string | null; };
 export type Operator = { readonly "id": string; readonly "name": string; readonly "email": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "assignments": readonly ({ readonly "site_id": string; readonly "role": "operator" | "manager" | "super_manager"; readonly "team_ids": readonly (string)[]; })[]; readonly "max_engagement_count": number; readonly "enabled": boolean; readonly "available": boolean; readonly "media": readonly ("text" | "phone" | "audio" | "video")[]; readonly "presence_reason": string | null; readonly "presence_set_at": string | null; readonly "presence_expires_at": string | null; readonly "sign_in": { readonly "password": boolean; readonly "invited_until": string | null; }; readonly "display_name": string; readonly "picture_url": string | null; readonly "created_at": string; readonly "updated_at": string; readonly "href": string; };
 export type OperatorPicture = { readonly "picture_url": string | null; };
@@ -236,6 +239,7 @@ export type UpdateVisitorRequest = { readonly "name"?: string | null; readonly "
 export type UpdateWebhookRequest = { readonly "url": string; readonly "method"?: "POST" | "PUT" | "PATCH" | "DELETE" | null; readonly "headers"?: Readonly<Record<string, string>> | null; readonly "events": readonly ("engagement.request.failure" | "engagement.request.deliver" | "engagement.start" | "engagement.end" | "engagement.transfer" | "engagement.chat.message" | "engagement.chat.message.status" | "engagement.chat.message_status" | "engagement.chat.system_message" | "engagement.chat.typing_indicator.operator" | "engagement.chat.typing_indicator.visitor" | "engagement.media_upgrade_request" | "engagement.event" | "visitor.authentication.success" | "visitor.authentication.failure" | "sip_domain.delete" | "engagement.files.security_scan_result" | "webhook.failing" | "webhook.disabled" | "webhook.recovered" | "ticket.created" | "ticket.offered" | "ticket.ended" | "operator.presence" | "queue.status")[]; readonly "site_ids"?: readonly (string)[] | null; readonly "description"?: string | null; readonly "ordering"?: "engagement" | "none" | null; readonly "enabled"?: boolean | null; readonly "filter"?: Readonly<Record<string, unknown>> | null; readonly "credentials"?: { readonly "user"?: string; readonly "password"?: string; readonly "token"?: string; } | null; };
 export type UploadFileResponse = { readonly "file_id": string; readonly "security_scanning_required": boolean; };
 export type Visitor = { readonly "id": string; readonly "site_id": string; readonly "name": string | null; readonly "email": string | null; readonly "phone": string | null; readonly "note": string | null; readonly "custom_attributes": Readonly<Record<string, string>>; readonly "external_id": string | null; readonly "team_ids": readonly (string)[]; readonly "presence_expires_at": string | null; readonly "created_at": string; readonly "updated_at": string; };
+export type VisitorAuthentication = { readonly "Authorization": string; };
 export type VisitorAuthenticationFailureEvent = { readonly "event_type": "visitor.authentication.failure"; readonly "event_id": string; readonly "dispatched_at": string; readonly "authentication_response": { readonly "fail_reason": string; readonly "authentication_request_id": string; }; };
 export type VisitorAuthenticationFailureItem = { readonly "type": "visitor.authentication.failure"; readonly "data": VisitorAuthenticationFailureEvent; };
 export type VisitorAuthenticationProvider = { readonly "id": string; readonly "site_id": string; readonly "name": string; readonly "type": "openid_connect"; readonly "issuer": string; readonly "client_id": string; readonly "has_client_secret": boolean; readonly "redirect_uris": readonly (string)[]; readonly "created_at": string; };
@@ -556,6 +560,12 @@ export interface Operations {
     body: UpdateVisitorRequest;
     answer: Visitor;
   };
+  "GET /visitor": {
+    path: {  };
+    query: {  };
+    body: undefined;
+    answer: Visitor;
+  };
   "PATCH /visitors/{visitor_id}": {
     path: { readonly "visitor_id": string; };
     query: {  };
@@ -722,7 +732,7 @@ export interface Operations {
     path: {  };
     query: {  };
     body: CreateQueueTicketRequest;
-    answer: QueueTicket;
+    answer: NewQueueTicket;
   };
   "GET /queue_tickets": {
     path: {  };
@@ -842,7 +852,7 @@ export interface Operations {
     path: {  };
     query: {  };
     body: CreateEngagementRequestRequest;
-    answer: EngagementRequest;
+    answer: NewEngagementRequest;
   };
   "GET /engagement_requests": {
     path: {  };

@@ -75,6 +75,7 @@ export const operations: Readonly<Record<string, Readonly<Record<string, string>
     renewToken: 'POST /visitors/{visitor_id}/token',
     get: 'GET /sites/{site_id}/visitors/{visitor_id}',
     update: 'PATCH /sites/{site_id}/visitors/{visitor_id}',
+    current: 'GET /visitor',
     move: 'PATCH /visitors/{visitor_id}',
     renewPresence: 'PUT /visitors/{visitor_id}/presence',
   },

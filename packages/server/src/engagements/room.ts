@@ -56,7 +56,7 @@ export function openEngagements(
   dependencies: EngagementsDependencies,
 ): Room & Engagements & { readonly later: LaterRoutes } {
   const { config, database, lookups, log, lookup, guard, metrics, diskSpace } = platform;
-  const { addressOf, sealer } = dependencies.identity;
+  const { addressOf, sealer, tokens } = dependencies.identity;
   const { hints, attacher } = dependencies.events;
   const { turns } = dependencies.routing;
   const { sql } = database;
@@ -68,7 +68,7 @@ export function openEngagements(
   return {
     fileStore,
     routes(app) {
-      requestRoutes(app, { turns, attacher, addressOf });
+      requestRoutes(app, { turns, attacher, addressOf, tokens });
       engagementRoutes(app, turns);
       transferRoutes(app, turns, attacher);
       messageRoutes(app, batches.messages, () => config.publicUrl || listeningUrl(app.server.address(), config));

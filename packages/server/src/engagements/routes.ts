@@ -74,7 +74,13 @@ export function engagementRoutes(app: App, turns: Turns): void {
     '/engagements/:engagement_id',
     {
       config: { access: { operator: 'operator', visitor: true, site: 'resource', rule: 'took part or manages' } },
-      schema: { tags, summary: 'One engagement', params: engagementParams, response: { 200: engagementOutput } },
+      schema: {
+        tags,
+        summary: 'One engagement',
+        description: 'Who takes part, since when, and by which medium; if it has ended, when and why.',
+        params: engagementParams,
+        response: { 200: engagementOutput },
+      },
     },
     async (request) => permittedEngagement(request, request.params.engagement_id),
   );

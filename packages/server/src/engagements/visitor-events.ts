@@ -36,6 +36,8 @@ export function visitorEventRoutes(app: App, batches: VisitorEventBatches): void
       schema: {
         tags: ['Engagements'],
         summary: 'Record a visitor event, under a name of your choice',
+        description:
+          'Something the visitor did on the page. It is sent to webhooks as engagement.event and is not a message.',
         params: Type.Object({ engagement_id: uuid<'engagement'>() }),
         body: body({ message: Type.String({ minLength: 1, maxLength: 10_000, description: 'The name of the event' }) }),
         response: { 200: visitorEventOutput },

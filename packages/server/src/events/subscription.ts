@@ -4,7 +4,7 @@ import { secretFault } from '@usher/contract/webhook-secret';
 import { characterFault } from '@usher/contract/webhook-url';
 import Type from 'typebox';
 import type { Violation } from '../platform/errors.ts';
-import { checked, list, oneOf } from '../platform/schema.ts';
+import { checked, documented, list, oneOf } from '../platform/schema.ts';
 import type { Channel } from '../webhooks/channels/channel.ts';
 import { channelFields, channelOf, channels, findChannel } from '../webhooks/channels/channels.ts';
 import type { WebhookMethod } from '../webhooks/channels/http.ts';
@@ -61,9 +61,9 @@ const fields = {
   secret: Type.Optional(webhookSecret),
 };
 
-const webhookInput = checked(
-  Type.Object(fields, { title: 'AttachedWebhook', additionalProperties: false }),
-  violationsAmong(attachable),
+const webhookInput = documented(
+  checked(Type.Object(fields, { title: 'AttachedWebhook', additionalProperties: false }), violationsAmong(attachable)),
+  requiredByUrl(attachable),
 );
 export type WebhookInput = Type.Static<typeof webhookInput>;
 
@@ -82,6 +82,23 @@ export function subscriptionOf(
     messages: given ?? defaultMessages,
     secret: secret ?? null,
   };
+}
+
+/** For openapi.json: the fields that a URL of each of these channels requires. `violationsAmong` refuses a webhook without them. */
+export function requiredByUrl(allowed: readonly Channel[]): object {
+  const rules = allowed
+    .filter(({ requiredFields }) => requiredFields.length > 0)
+    .map(({ schemes, requiredFields }) => ({
+      if: { properties: { url: { type: 'string', pattern: `^(?:${schemes.join('|')}):` } }, required: ['url'] },
+      // A null counts as absent.
+      // oxlint-disable-next-line unicorn/no-thenable -- `then` is a JSON Schema keyword; nothing awaits this object.
+      then: {
+        properties: Object.fromEntries(requiredFields.map((name) => [name, { not: { type: 'null' } }])),
+        required: requiredFields,
+        additionalProperties: true,
+      },
+    }));
+  return rules.length === 1 ? (rules[0] ?? {}) : { allOf: rules };
 }
 
 /** Checks of a registered webhook, and of a new secret, that a schema cannot express. */

@@ -33,6 +33,7 @@ const registered = tools.map((tool) => ({
     title: tool.title,
     description: tool.description,
     inputSchema: fromJsonSchema<object>(tool.input as Parameters<typeof fromJsonSchema>[0]),
+    outputSchema: fromJsonSchema<object>(tool.output as Parameters<typeof fromJsonSchema>[0]),
     annotations: {
       title: tool.title,
       readOnlyHint: tool.changes === null,
@@ -73,9 +74,6 @@ function failure(error: unknown, onError: (error: unknown) => void) {
   if (!isExpected) onError(error);
   const message = isExpected ? error.message : 'An internal error occurred in the tool. The log of Usher has details.';
   const shown = isExpected ? { code: error.code, status: error.status, message } : { code: 'internal_error', message };
-  return {
-    isError: true,
-    content: [{ type: 'text' as const, text: message }],
-    structuredContent: { error: shown },
-  };
+  // Structured content must satisfy the tool's output schema, also of a failed call.
+  return { isError: true, content: [{ type: 'text' as const, text: message }], _meta: { error: shown } };
 }

@@ -1,5 +1,6 @@
 import type { Delivery, ListDeliveriesResponse, Webhook, WebhookRecovery, WebhookStats } from '@usher/sdk/api-types';
 import Type from 'typebox';
+import { deliveryOutput, failingDeliveriesOutput, recoveryOutput } from './outputs.ts';
 import {
   cursor,
   describeNext,
@@ -40,6 +41,7 @@ export const listFailingDeliveries = tool({
     limit: limit(100, 20),
     cursor,
   },
+  output: failingDeliveriesOutput,
   changes: null,
   async run(api, { webhook_id, state, limit: most = 20, cursor: from }) {
     if (webhook_id === undefined && state !== undefined) throw new ToolError('state needs a webhook_id.');
@@ -82,6 +84,7 @@ export const replayDelivery = tool({
   description:
     'CHANGES: sends one delivery to its receiver again, now and out of order. The receiver may get the event twice, with the same webhook-id.',
   input: { delivery_id: id('The delivery; list_failing_deliveries shows the ids') },
+  output: deliveryOutput,
   changes: { isDestructive: false, isIdempotent: false, reachesOthers: true },
   async run(api, { delivery_id }) {
     const delivery = await api.post<Delivery>(`/deliveries/${delivery_id}/replay`, {});
@@ -102,6 +105,7 @@ export const replayDeliveries = tool({
     since: instant('Events at or after this time'),
     until: Type.Optional(instant('Events before this time; default: no limit')),
   },
+  output: recoveryOutput,
   changes: { isDestructive: false, isIdempotent: false, reachesOthers: true },
   async run(api, { webhook_id, ...range }) {
     const recovery = await api.post<WebhookRecovery>(`/webhooks/${webhook_id}/recover`, range);

@@ -1,5 +1,6 @@
 import type { Engagement, TranscriptMessage } from '@usher/sdk/api-types';
 import Type from 'typebox';
+import { engagementOutput } from './outputs.ts';
 import { id, limit, plural, quote, shorten, tool, untrusted, untrustedNotice } from './tool.ts';
 
 const maxMessages = 200;
@@ -24,6 +25,7 @@ export const getEngagement = tool({
     ),
     limit: limit(maxMessages, 50),
   },
+  output: engagementOutput,
   changes: null,
   async run(api, { engagement_id, first_message: first = 1, limit: most = 50 }) {
     const engagement = await api.get<Engagement>(`/engagements/${engagement_id}`);

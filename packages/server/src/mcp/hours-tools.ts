@@ -18,6 +18,7 @@ import {
   type Hours,
   type HoursChange,
 } from './hours-change.ts';
+import { changedHoursOutput, hoursListOutput, hoursPreviewOutput } from './outputs.ts';
 import { cursor, describeNext, id, limit, plural, quote, siteId, tool } from './tool.ts';
 import { cursorOf, ToolError, type ToolApi } from './tool-api.ts';
 
@@ -64,6 +65,7 @@ export const getHours = tool({
   description:
     'Lists opening hours (scheduling policies): time zone, weekly hours, exceptions for dates, and the queues that use them.',
   input: { site_id: siteId, policy_id: Type.Optional(id('Only these hours')), limit: limit(100, 50), cursor },
+  output: hoursListOutput,
   changes: null,
   async run(api, { site_id, policy_id, limit: perPage = 50, cursor: page }) {
     const { policies, next } =
@@ -107,6 +109,7 @@ export const previewHoursChange = tool({
       }),
     ),
   },
+  output: hoursPreviewOutput,
   changes: null,
   async run(api, { policy_id, days = previewDays, ...change }) {
     const { policy, after, version } = await readChange(api, policy_id, change);
@@ -161,6 +164,7 @@ export const changeHours = tool({
       description: 'The version that preview_hours_change returned',
     }),
   },
+  output: changedHoursOutput,
   changes: { isDestructive: true, isIdempotent: true, reachesOthers: false },
   async run(api, { policy_id, version: given, ...change }) {
     const { policy, etag, after, version } = await readChange(api, policy_id, change);

@@ -9,6 +9,7 @@ import type {
 } from '@usher/sdk/api-types';
 import Type from 'typebox';
 import { explainQueue, type OpensAt } from './explain-queue.ts';
+import { queueListOutput, queueOutput, waitingOutput } from './outputs.ts';
 import {
   cursor,
   describeDuration,
@@ -34,6 +35,7 @@ export const listQueues = tool({
   description:
     'Lists queues: whether each is open or closed and why, when it opens next, how many visitors wait, and whether operators are available.',
   input: { site_id: siteId, limit: limit(500, 100), cursor },
+  output: queueListOutput,
   changes: null,
   async run(api, { site_id, limit: perPage = 100, cursor: page }) {
     const query = { site_ids: await api.siteIds('operator', site_id), per_page: perPage, page };
@@ -60,6 +62,7 @@ export const getQueue = tool({
   description:
     'Shows one queue with its settings: whether it is open or closed and why, when that changes, how many visitors wait. A super_manager also sees the number of operators and the fallback queues.',
   input: { queue_id: id('The queue; list_queues shows the ids') },
+  output: queueOutput,
   changes: null,
   async run(api, { queue_id }) {
     const queue = await api.get<Queue>(`/queues/${queue_id}`);
@@ -86,6 +89,7 @@ export const listWaiting = tool({
     limit: limit(maxWaiting, 50),
     cursor,
   },
+  output: waitingOutput,
   changes: null,
   async run(api, { site_id, queue_id, limit: perPage = 50, cursor: from }) {
     const site = queue_id === undefined ? site_id : (await api.get<Queue>(`/queues/${queue_id}`)).site_id;

@@ -14,7 +14,8 @@ export function openMcp({ config, log }: Platform, { identity, app }: McpDepende
   const { directory } = identity;
   return {
     async routes() {
-      const { mcpRoute } = await import('./routes.ts');
+      const { mcpRoute, metadataRoutes } = await import('./routes.ts');
+      metadataRoutes(app);
       mcpRoute(app, { directory, log, publicUrl: config.publicUrl });
     },
   };

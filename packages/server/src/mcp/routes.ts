@@ -5,6 +5,7 @@ import type { Directory } from '../identity/directory.ts';
 import { Refusal } from '../platform/errors.ts';
 import type { App } from '../platform/http.ts';
 import type { Log } from '../platform/log.ts';
+import { addressOf } from '../platform/paging.ts';
 import { createMcpServer } from './create-server.ts';
 import type { CallApi } from './tool-api.ts';
 
@@ -27,6 +28,11 @@ export function mcpRoute(app: App, { directory, log, publicUrl }: McpOptions): v
       config: { access: { operator: 'operator', site: 'none' }, changesNothing: true, audit: 'dry run' },
       schema: { hide: true },
       onRequest: async (request) => refuseForeignOrigin(request, directory, publicOrigin),
+      // RFC 9728: a client without a token is sent to the description of what /mcp needs.
+      onSend: async (request, reply) => {
+        const address = addressOf(request, `${metadataPath}/mcp`);
+        if (reply.statusCode === 401) reply.header('www-authenticate', `Bearer resource_metadata="${address}"`);
+      },
     },
     async (request, reply) => {
       if (Array.isArray(request.body))
@@ -44,6 +50,22 @@ export function mcpRoute(app: App, { directory, log, publicUrl }: McpOptions): v
       return response.text();
     },
   );
+}
+
+const metadataPath = '/.well-known/oauth-protected-resource';
+
+/**
+ * OAuth 2.0 Protected Resource Metadata (RFC 9728), where clients of MCP look for an authorization server. There is none: tokens are
+ * made by operators, and the metadata says only that they are sent in the header, and where that is documented.
+ */
+export function metadataRoutes(app: App): void {
+  for (const path of [metadataPath, `${metadataPath}/mcp`])
+    app.get(path, { config: { access: { public: true } }, schema: { hide: true } }, async (request) => ({
+      resource: addressOf(request, '/mcp'),
+      resource_name: 'Usher',
+      bearer_methods_supported: ['header'],
+      resource_documentation: addressOf(request, '/docs'),
+    }));
 }
 
 /**

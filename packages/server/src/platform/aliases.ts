@@ -35,7 +35,8 @@ for (const { from, to } of aliases) {
 
 /** For Fastify's `rewriteUrl`: returns the URL of the operation and changes the method of the request. */
 export function rewriteAlias(request: IncomingMessage): string {
-  const { url = '/', method = '' } = request;
+  const { method = '' } = request;
+  const url = withSingleSlashes(request.url ?? '/');
   for (const alias of byMethod.get(method) ?? []) {
     if (!url.startsWith(alias.prefix)) continue;
     const rewritten = rewrite(alias, url);
@@ -44,6 +45,14 @@ export function rewriteAlias(request: IncomingMessage): string {
     return rewritten;
   }
   return url;
+}
+
+/** Programs that join a base URL with a final slash and a path with a first one send `//operators`. Parameters stay as they are. */
+function withSingleSlashes(url: string): string {
+  // A proxy may send an absolute URL, whose scheme ends with two slashes.
+  if (!url.includes('//') || !url.startsWith('/')) return url;
+  const end = url.includes('?') ? url.indexOf('?') : url.length;
+  return url.slice(0, end).replaceAll(/\/{2,}/g, '/') + url.slice(end);
 }
 
 function rewrite({ segments, target }: CompiledAlias, url: string): string | null {

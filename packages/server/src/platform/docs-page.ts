@@ -1,6 +1,6 @@
 import { curlSample, typescriptSample } from './docs-samples.ts';
 import { errors } from './errors.ts';
-import type { ApiDocument, ApiOperation } from './openapi/model.ts';
+import type { ApiDocument, ApiOperation, ApiParameter } from './openapi/model.ts';
 import { pascalCase } from './openapi/operation-names.ts';
 
 /**
@@ -88,7 +88,7 @@ function operationArticle(
 <h3><span class="method ${method}">${method}</span> <code>${escape(path)}</code></h3>
 <p>${escape(operation.summary ?? '')}${operation.description === undefined ? '' : `. ${escape(operation.description)}`}</p>
 <p class="access">${escape(operation['x-access'] ?? '')}</p>
-${parameters.length === 0 ? '' : `<h4>Parameters</h4>${fieldTable(parameters.map(({ name, in: place, required = false, schema }) => ({ name, note: place, required, schema })))}`}
+${parameters.length === 0 ? '' : `<h4>Parameters</h4>${fieldTable(parameters.map(parameterField))}`}
 ${body === undefined ? '' : `<h4>Body</h4>${schemaView(body)}`}
 ${Object.entries(responses)
   .filter(([status]) => status.startsWith('2'))
@@ -101,6 +101,11 @@ ${Object.entries(responses)
 <details><summary>With curl</summary><pre><code>${escape(curlSample(method, path, operation))}</code></pre></details>
 <details><summary>In TypeScript</summary><pre><code>${escape(typescriptSample(method, path, operation, schemas))}</code></pre></details>
 </article>`;
+}
+
+/** The description of a parameter is beside its schema. */
+function parameterField({ name, in: place, required = false, schema, description }: ApiParameter): Field {
+  return { name, note: place, required, schema: { ...(schema as object), description } };
 }
 
 /** The page sends JSON and shows complete answers: neither a file nor a stream. */

@@ -9,7 +9,7 @@ export function curlSample(
 ): string {
   const query = parameters
     .filter(({ in: place, required = false }) => place === 'query' && required)
-    .map(({ name, schema }) => `${name}${isList(schema) ? '[]' : ''}=…`)
+    .map(({ name }) => `${name}=…`)
     .join('&');
   const url = `"$URL${path}${query === '' ? '' : `?${query}`}"`;
   const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
@@ -28,10 +28,6 @@ function bodyLines(type: string | undefined, example: unknown): readonly string[
     "-H 'content-type: application/json'",
     `-d '${JSON.stringify(example ?? {}).replaceAll("'", String.raw`'\\''`)}'`,
   ];
-}
-
-function isList(schema: unknown): boolean {
-  return typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'array';
 }
 
 /** The same call with the SDK. Parameters are the reader's own variables. */

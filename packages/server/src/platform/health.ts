@@ -24,7 +24,14 @@ export async function healthRoutes(app: App, pulse: Pulse, diskSpace: DiskSpace 
     '/healthz',
     {
       config: { access: { public: true } },
-      schema: { tags, summary: 'Whether the process runs', querystring, response: { 200: status } },
+      schema: {
+        tags,
+        summary: 'Whether the process runs',
+        description:
+          'For the supervisor of the process: it does not look at the database. Use /readyz to decide whether to send requests.',
+        querystring,
+        response: { 200: status },
+      },
     },
     async () => ({ status: 'ok' }),
   );
@@ -36,6 +43,7 @@ export async function healthRoutes(app: App, pulse: Pulse, diskSpace: DiskSpace 
       schema: {
         tags,
         summary: 'The version of Usher that this process runs, its commit, and the version of the schema that it needs',
+        description: 'During an upgrade, processes of two versions may answer.',
         querystring,
         response: {
           200: Type.Object({
@@ -56,6 +64,8 @@ export async function healthRoutes(app: App, pulse: Pulse, diskSpace: DiskSpace 
       schema: {
         tags,
         summary: 'Whether the database responds, has a schema that this process can use, and accepts writes',
+        description:
+          'For load balancers: 503 while requests would fail. The answer says which of the three is missing.',
         querystring,
         response: { 200: status },
       },

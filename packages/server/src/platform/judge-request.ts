@@ -4,6 +4,13 @@ import type { App } from './http.ts';
 import { refusalOfFaults, type Fault, type RequestPart } from './validation.ts';
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * Query parameters that existing programs send and that change only how a list is shown. They are ignored, because without them
+     * the answer has the same items; an unknown filter is refused, because its sender would act on all items.
+     */
+    ignoredParameters?: readonly string[];
+  }
   interface FastifyInstance {
     /** Whether the site of the request has `lenient_requests`. Set by `identity/lenient-requests.ts`. */
     concernsLenientSite: (request: FastifyRequest) => Promise<boolean>;
@@ -13,10 +20,10 @@ declare module 'fastify' {
 /**
  * Decides about requests that fail schema validation.
  *
- * An unknown field or query parameter is refused with 422, together with every other violation of the body and the query. Two
+ * An unknown field or query parameter is refused with 422, together with every other violation of the body and the query. Three
  * kinds of unknown fields are ignored instead: fields of the operation's own response that are sent back in a POST, so that a
- * resource can be copied; and any field if the request says `Prefer: handling=lenient` (RFC 7240) or its site has
- * `lenient_requests`. In the second case the response has `Preference-Applied`.
+ * resource can be copied; the `ignoredParameters` of the route; and any field if the request says `Prefer: handling=lenient`
+ * (RFC 7240) or its site has `lenient_requests`. In the last two cases the response has `Preference-Applied`.
  *
  * A valid request costs nothing here: Fastify passes on only failed validations (`attachValidation`).
  */
@@ -44,6 +51,7 @@ const maxRounds = 3;
 
 async function judge(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const own = isOwnOutput(request);
+  const harmless = isHarmless(request);
   let faults = faultsOf(request);
   if (faults.length === 0)
     throw new Error('a validation failed without reporting an error', { cause: request.validationError });
@@ -52,12 +60,12 @@ async function judge(app: App, request: FastifyRequest, reply: FastifyReply): Pr
   for (let round = 0; round < maxRounds && faults.some(({ part }) => part !== 'params'); round += 1) {
     const unknown = faults.filter(isUnknown);
     if (unknown.length === 0) break;
-    const foreign = unknown.filter((fault) => !own(fault));
-    if (foreign.length > 0) isLenient ??= await handlesLeniently(app, request);
-    const ignored = isLenient === true ? unknown : unknown.filter(own);
+    const isForeign = (fault: Fault): boolean => !own(fault) && !harmless(fault);
+    if (unknown.some(isForeign)) isLenient ??= await handlesLeniently(app, request);
+    const ignored = isLenient === true ? unknown : unknown.filter((fault) => !isForeign(fault));
     if (ignored.length === 0) break;
     for (const fault of ignored) removeField(request, fault);
-    isApplied ||= isLenient === true && foreign.length > 0;
+    isApplied ||= ignored.some((fault) => !own(fault));
     faults = faultsOf(request);
   }
   if (faults.length > 0) throw refusalOfFaults(faults);
@@ -109,6 +117,14 @@ function isOwnOutput({ method, routeOptions }: FastifyRequest): (fault: Fault) =
     const path = [...pathOf(error.instancePath), String(error.params['additionalProperty'])];
     return answers.some((answer) => path.reduce<ObjectSchema | undefined>(within, answer) !== undefined);
   };
+}
+
+/** Whether the route ignores an unknown query parameter. A client that asks for strict handling wants to know about each. */
+function isHarmless({ headers, routeOptions }: FastifyRequest): (fault: Fault) => boolean {
+  const isStrict = preferredHandling(headers['prefer']) === 'strict';
+  const ignored = isStrict ? [] : (routeOptions.config.ignoredParameters ?? []);
+  return ({ part, error }) =>
+    part === 'querystring' && error.instancePath === '' && ignored.includes(String(error.params['additionalProperty']));
 }
 
 /** The part of a JSON Schema that is read here. */

@@ -86,6 +86,14 @@ export function checked<T extends TSchema>(schema: T, rules: (value: unknown) =>
   return { ...schema, check: rules };
 }
 
+/**
+ * `schema`, with the part of its rules that JSON Schema can express. Only the documents of the API have these keywords: in validation
+ * the rules report the same violations, in better words.
+ */
+export function documented<T extends TSchema>(schema: T, keywords: object): T {
+  return { ...schema, documented: keywords };
+}
+
 /** A response object, which is a named component in openapi.json. */
 export function output<T extends Type.TProperties>(title: string, properties: T) {
   return Type.Object(properties, { title });

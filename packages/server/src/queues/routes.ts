@@ -32,6 +32,8 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       schema: {
         tags,
         summary: 'Create a queue; the response says closed, the next read its evaluated status',
+        description:
+          'An empty routing_policy takes every visitor. Without a scheduling policy the queue is always within its hours.',
         body: queueInput,
         response: { 201: queueOutput },
       },
@@ -50,6 +52,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       schema: {
         tags,
         summary: 'Preview a queue without saving it',
+        description: 'Shows the capacity, the staff and the status that the queue would have now with these settings.',
         body: queueDraft,
         response: { 200: queuePreview },
       },
@@ -57,11 +60,22 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
     async (request) => previewQueue(request, request.body, siteQueues.now()),
   );
 
+  queueRoutesById(app, siteQueues);
+}
+
+function queueRoutesById(app: App, siteQueues: SiteQueues): void {
   app.get(
     '/queues/:queue_id',
     {
       config: { access: { operator: 'manager', site: 'resource' } },
-      schema: { tags, summary: 'One queue', params: queueParams, response: { 200: queueOutput } },
+      schema: {
+        tags,
+        summary: 'One queue',
+        description:
+          'Its settings, its status now, how many visitors wait, and their recent average wait. The ETag is its version, for If-Match.',
+        params: queueParams,
+        response: { 200: queueOutput },
+      },
     },
     async (request, reply) => {
       const row = await permittedQueue(request, request.params.queue_id);
@@ -80,6 +94,8 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       schema: {
         tags,
         summary: 'Update a queue; optional fields that are left out keep their value',
+        description:
+          'Applies at once. Visitors who wait already stay, also when the capacity is lowered. A fallback that leads back to the queue is 409 fallback_cycle.',
         params: queueParams,
         body: queueUpdate,
         response: { 200: queueOutput },
@@ -100,6 +116,8 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
       schema: {
         tags,
         summary: 'Delete a queue that is empty and not in use',
+        description:
+          'A queue with visitors in it is 409 queue_not_empty; one that a channel or another queue refers to is 409 queue_in_use.',
         params: queueParams,
         response: { 204: Type.Null() },
       },
@@ -119,6 +137,8 @@ function listRoute(app: App, siteQueues: SiteQueues): void {
       schema: {
         tags,
         summary: 'Queues of the sites, with their current status',
+        description:
+          'Visitors may list the queues of the site that they are on. status takes fallback queues into account, self_status does not.',
         querystring: Type.Object({ site_ids: list(uuid<'site'>(), { minItems: 1 }), ...optionalPageQuery }),
         response: { 200: Type.Object({ queues: Type.Array(queueOutput), next_page: nextPage }) },
       },

@@ -44,7 +44,7 @@ export function openRouting(platform: Platform, { identity, events, queues }: Ro
   return {
     turns,
     routes(app) {
-      ticketRoutes(app, { turns, attacher, addressOf: identity.addressOf });
+      ticketRoutes(app, { turns, attacher, addressOf: identity.addressOf, tokens: identity.tokens });
       presenceRoutes(app, turns);
       intervalRoutes(app);
       reportRoutes(app);

@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock-watch.ts';
 import type { Traces } from '../events/append.ts';
+import type { NewVisitor } from '../identity/visitors/store.ts';
 import { inTransaction, type Finish, type Sql } from '../platform/database.ts';
 import { Refusal } from '../platform/errors.ts';
 import { newId, type AccountId, type EngagementId, type VisitorId } from '../platform/ids.ts';
@@ -41,6 +42,8 @@ export type Order<Name extends CommandName = CommandName> = {
       readonly factsOf?: VisitorId;
       /** The id was derived from an idempotency key, so a ticket or request with this id may exist already. */
       readonly repeatable?: boolean;
+      /** D5.7: the visitor of the ticket or request, whom the turn inserts with it. */
+      readonly newVisitor?: NewVisitor | null;
     };
 }[Name];
 
@@ -133,15 +136,23 @@ export async function takeTurn(
       const watch = await watchStates(sql, board, { accountId, onDemand: time.onDemand, known });
       advance(board, now);
       const traces = new Map<string, TraceContext>();
+      const newVisitors: NewVisitor[] = [];
       const answers = jobs.map((job) => {
         const before = board.changes.events.length;
-        const answer = carryOut(board, job, now, { facts, existing, upgrades });
+        const answer = carryOut(board, job, now, { facts, existing, upgrades, newVisitors });
         const { trace = null } = job;
         // What the order settled at once, such as an offer to an operator, belongs to its trace.
         if (trace !== null) for (const { id } of board.changes.events.slice(before)) traces.set(id, trace);
         return answer;
       });
-      return write(sql, board, time, { answers, traces, watch, hint: hintOf?.(accountId) ?? null, finish });
+      return write(sql, board, time, {
+        answers,
+        traces,
+        newVisitors,
+        watch,
+        hint: hintOf?.(accountId) ?? null,
+        finish,
+      });
     },
     noRetry,
   );
@@ -177,25 +188,42 @@ interface OrderFacts {
   readonly facts: ReadonlyMap<VisitorId, VisitorFacts>;
   readonly existing: ReadonlyMap<string, 'same' | 'taken'>;
   readonly upgrades: ReadonlyMap<string, MediaUpgrade>;
+  /** `carryOut` adds the new visitors of orders that were not refused. */
+  readonly newVisitors: NewVisitor[];
+}
+
+/** What is known of the visitor whom the order concerns; `undefined` if it concerns none. */
+function factsFor(order: Order, facts: OrderFacts['facts']): VisitorFacts | undefined {
+  const { newVisitor } = order;
+  if (newVisitor)
+    return { siteId: newVisitor.siteId, teams: newVisitor.teamIds, leaseUntil: null, lastOperatorId: null };
+  const visitorId = visitorOf(order);
+  const known = visitorId === undefined ? undefined : facts.get(visitorId);
+  if (visitorId !== undefined && known === undefined)
+    throw new Refusal('not_found', `There is no visitor ${visitorId}.`);
+  return known;
 }
 
 /** Returns the function that answers the job. Refusals too are answered after the commit, when the state they rest on is certain. */
-function carryOut(board: Board, job: Job, now: number, { facts, existing, upgrades }: OrderFacts): () => void {
+function carryOut(
+  board: Board,
+  job: Job,
+  now: number,
+  { facts, existing, upgrades, newVisitors }: OrderFacts,
+): () => void {
   const { done, failed } = job;
   const known = 'id' in job.order ? existing.get(job.order.id) : undefined;
   if (known === 'same') return () => done(null);
   const order = known === 'taken' ? ({ ...job.order, id: newId() } as Order) : job.order;
   try {
-    const visitorId = visitorOf(order);
-    const visitor = visitorId === undefined ? undefined : facts.get(visitorId);
-    if (visitorId !== undefined && visitor === undefined)
-      throw new Refusal('not_found', `There is no visitor ${visitorId}.`);
+    const visitor = factsFor(order, facts);
     const upgrade = order.name === 'acceptUpgrade' ? { upgrade: upgrades.get(order.upgradeId) } : {};
     const answer = apply(
       board,
       { ...order, ...upgrade, ...(visitor === undefined ? {} : { facts: visitor }) } as Command,
       now,
     );
+    if (order.newVisitor) newVisitors.push(order.newVisitor);
     return () => done(answer);
   } catch (error) {
     if (error instanceof Refusal) return () => failed(error);
@@ -206,6 +234,7 @@ function carryOut(board: Board, job: Job, now: number, { facts, existing, upgrad
 interface TurnResult {
   readonly answers: readonly (() => void)[];
   readonly traces: Traces;
+  readonly newVisitors: readonly NewVisitor[];
   readonly watch: StateWatch | null;
   readonly hint: string | null;
   readonly finish: Finish;
@@ -215,7 +244,7 @@ async function write(
   sql: Sql,
   board: Board,
   { accountId, version, nextVersion, seq, now, nextDueAt, onDemand, isMoved }: TurnTime,
-  { answers, traces, watch, hint, finish }: TurnResult,
+  { answers, traces, newVisitors, watch, hint, finish }: TurnResult,
 ): Promise<TurnOutcome> {
   const changes = takeChanges(board);
   const report = watch === null ? nothingToReport : reportStates(board, changes, watch);
@@ -236,7 +265,13 @@ async function write(
     if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
     return { cached: { board, version, reported }, answers, dueInMs, moved: null, visits: [], isWritten: isMoved };
   }
-  await writeTurn(sql, mark, changes, { traces, ofTickets: ticketEvents(changes, onDemand), report, finish });
+  await writeTurn(sql, mark, changes, {
+    traces,
+    newVisitors,
+    ofTickets: ticketEvents(changes, onDemand),
+    report,
+    finish,
+  });
   return {
     cached: { board, version: mark.version, reported },
     answers,

@@ -1,5 +1,6 @@
 import { piece, type Finish, type Sql } from '../platform/database.ts';
 import { appendRows, appendSubjectEvents, type SubjectEvent, type Traces } from '../events/append.ts';
+import { insertVisitors, type NewVisitor } from '../identity/visitors/store.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Changes } from './board/structures/changes.ts';
 import { appendUpgradeStates } from './media-upgrade.ts';
@@ -23,6 +24,7 @@ export interface TurnMark {
 
 interface TurnEnd {
   readonly traces: Traces;
+  readonly newVisitors: readonly NewVisitor[];
   readonly ofTickets: readonly SubjectEvent[];
   readonly report: StateReport;
   readonly finish: Finish;
@@ -37,7 +39,7 @@ export async function writeTurn(
   sql: Sql,
   mark: TurnMark,
   changes: Changes,
-  { traces, ofTickets, report, finish }: TurnEnd,
+  { traces, newVisitors, ofTickets, report, finish }: TurnEnd,
 ): Promise<void> {
   const at = new Date(mark.now);
   const { accountId } = mark;
@@ -45,6 +47,7 @@ export async function writeTurn(
   const onDemand = [...ofTickets, ...report.events];
   // Sent together and run in order: the second statement sees the rows of the first.
   await finish([
+    ...(newVisitors.length === 0 ? [] : [insertVisitors(sql, newVisitors)]),
     writeRows(sql, mark, rows),
     ...(rows.states.length === 0 ? [] : [sql`SELECT keep_presence(${at}, ${JSON.stringify(rows.states)}::text::json)`]),
     ...(onDemand.length === 0 ? [] : [appendSubjectEvents(sql, { accountId, at }, onDemand)]),

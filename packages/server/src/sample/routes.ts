@@ -33,7 +33,12 @@ export function sampleDataRoutes(app: App, { simulations, sealer, guard }: Sampl
     '/sample_data',
     {
       config: { access },
-      schema: { tags, summary: 'Whether the account has sample data', response: { 200: sampleDataOutput } },
+      schema: {
+        tags,
+        summary: 'Whether the account has sample data',
+        description: 'And whether its simulated visitors are active or paused.',
+        response: { 200: sampleDataOutput },
+      },
     },
     async (request) => showSampleData(await findSample(request.sql, accountOf(request))),
   );

@@ -37,6 +37,8 @@ export function policyRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Scheduling policies of the sites',
+        description:
+          'Opening hours, by name, that queues of these sites can have. All come at once unless per_page is given.',
         querystring: Type.Object({ site_ids: list(uuid<'site'>(), { minItems: 1 }), ...optionalPageQuery }),
         response: { 200: Type.Object({ scheduling_policies: Type.Array(policyOutput), next_page: nextPage }) },
       },
@@ -75,11 +77,23 @@ export function policyRoutes(app: App): void {
     },
   );
 
+  policyRoutesById(app);
+  previewRoute(app);
+  draftPreviewRoute(app);
+}
+
+function policyRoutesById(app: App): void {
   app.get(
     '/queues/scheduling_policies/:scheduling_policy_id',
     {
       config: { access: { operator: 'super_manager', site: 'resource' } },
-      schema: { tags, summary: 'One scheduling policy', params: policyParams, response: { 200: policyOutput } },
+      schema: {
+        tags,
+        summary: 'One scheduling policy',
+        description: 'Its business hours, exceptions and time zone. The ETag is its version, for If-Match.',
+        params: policyParams,
+        response: { 200: policyOutput },
+      },
     },
     async (request, reply) => tagged(reply, await permittedPolicy(request, request.params.scheduling_policy_id)),
   );
@@ -95,6 +109,7 @@ export function policyRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Update a scheduling policy; optional fields that are left out keep their value',
+        description: 'Queues with this policy open and close by the new hours at once.',
         params: policyParams,
         body: policyUpdate,
         response: { 200: policyOutput },
@@ -115,6 +130,7 @@ export function policyRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Delete a scheduling policy that no queue uses',
+        description: 'While a queue uses it, the answer is 409 policy_in_use with the ids of the queues.',
         params: policyParams,
         response: { 204: Type.Null() },
       },
@@ -124,9 +140,6 @@ export function policyRoutes(app: App): void {
       reply.code(204);
     },
   );
-
-  previewRoute(app);
-  draftPreviewRoute(app);
 }
 
 function previewRoute(app: App): void {
@@ -137,6 +150,7 @@ function previewRoute(app: App): void {
       schema: {
         tags,
         summary: 'Open intervals of a policy as instants, over at most 366 days',
+        description: 'Daylight saving and exceptions are taken into account.',
         params: policyParams,
         querystring: Type.Object({
           from: Type.String({ format: 'date-time' }),
@@ -205,6 +219,7 @@ function draftPreviewRoute(app: App): void {
       schema: {
         tags,
         summary: 'Preview hours day by day, including daylight saving, without storing them',
+        description: 'For a form: it shows what the given hours mean before they are saved.',
         body: hoursDraft,
         response: { 200: outlookOutput },
       },

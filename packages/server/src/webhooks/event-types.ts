@@ -30,6 +30,7 @@ export function eventTypeRoutes(app: App): void {
       schema: {
         tags: ['Webhooks'],
         summary: 'List all event types, with JSON Schema and a sample',
+        description: 'What a webhook can subscribe to, and what it will be sent.',
         response: { 200: Type.Object({ event_types: Type.Array(eventTypeOutput) }) },
       },
     },

@@ -15,6 +15,7 @@ export function pendingFilesRoute(app: App): void {
       schema: {
         tags: ['Files'],
         summary: 'List files of sites that wait for a scan, oldest first',
+        description: 'For a scanner of your own: download each, then set the result. Needs USHER_SCANNER=manual.',
         querystring: Type.Object({
           site_ids: list(uuid<'site'>(), { minItems: 1 }),
           state: oneOf(['pending'] as const),

@@ -48,6 +48,7 @@ export function fileRoutes(app: App, files: FileService): void {
       schema: {
         tags,
         summary: 'List the files of an engagement with the state of their scans, oldest first',
+        description: 'Only a clean file can be sent in a message and downloaded.',
         params: Type.Object(engagementParams),
         response: { 200: Type.Object({ files: Type.Array(fileOutput), accepts: acceptedFiles }) },
       },
@@ -69,6 +70,7 @@ export function fileRoutes(app: App, files: FileService): void {
       schema: {
         tags,
         summary: 'Download a clean file, with its content type, as an attachment',
+        description: 'An infected or unscanned file is 409, a deleted one 410.',
         params: Type.Object({ ...engagementParams, ...fileParams }),
         response: { 200: bytesOfFile },
       },
@@ -196,6 +198,7 @@ function scanRoute(app: App, { fileStore, scanner, onScan }: FileService): void 
       schema: {
         tags,
         summary: 'Set the result of a security scan, if USHER_SCANNER is manual',
+        description: 'A clean file can be sent and downloaded. The bytes of an infected one are removed.',
         params: Type.Object(fileParams),
         body: scanInput,
         response: { 200: fileOutput },

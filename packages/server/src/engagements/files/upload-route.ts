@@ -68,6 +68,7 @@ export function uploadRoute(app: App, files: FileService): void {
         schema: {
           tags: ['Files'],
           summary,
+          description: 'Then send a message that names the file. If a scan is required, wait for its result first.',
           consumes: ['multipart/form-data'],
           params: Type.Object({ engagement_id: uuid<'engagement'>() }),
           body: Type.Object({ content }),

@@ -11,6 +11,7 @@ export function iceServerRoutes(app: App, ice: Config['ice']): void {
       schema: {
         tags: ['Calls'],
         summary: 'STUN and TURN servers for calls, with credentials',
+        description: 'Pass them to RTCPeerConnection. Credentials may expire, so read them before each call.',
         response: { 200: iceServersOutput },
       },
     },

@@ -33,8 +33,9 @@ export function mediaUpgradeRoutes(app: App, turns: Turns): void {
         tags,
         summary: 'Request audio or video from the other side; a pending request is canceled',
         description:
-          'Refused with `operator_unavailable` while the operator is in another call. If `calls_beside_chats` of the site is off, also ' +
-          'while the operator has other engagements or offers.',
+          'The other side accepts or declines. After acceptance the engagement has the new medium, and a call begins. Refused with ' +
+          '`operator_unavailable` while the operator is in another call. If `calls_beside_chats` of the site is off, also while the ' +
+          'operator has other engagements or offers.',
         params: engagementParams,
         body: upgradeInput,
         response: { 201: upgradeOutput },
@@ -85,6 +86,7 @@ function readRoutes(app: App): void {
       schema: {
         tags,
         summary: 'List media upgrade requests, newest first, at most 100',
+        description: 'Answered, canceled and pending ones. An engagement has at most one that is pending.',
         params: engagementParams,
         response: { 200: Type.Object({ media_upgrade_requests: Type.Array(upgradeOutput) }) },
       },
@@ -99,7 +101,13 @@ function readRoutes(app: App): void {
     '/engagements/:engagement_id/media_upgrade_requests/:upgrade_id',
     {
       config: { access: readAccess },
-      schema: { tags, summary: 'One media upgrade request', params: upgradeParams, response: { 200: upgradeOutput } },
+      schema: {
+        tags,
+        summary: 'One media upgrade request',
+        description: 'Its state, and which media it asks for in which direction.',
+        params: upgradeParams,
+        response: { 200: upgradeOutput },
+      },
     },
     async (request) => {
       await permittedEngagement(request, request.params.engagement_id);

@@ -34,6 +34,8 @@ export function messageRoutes(app: App, messages: Messages, ownUrl: () => string
       schema: {
         tags,
         summary: 'Send a message under an id (UUID v4) that the sender chooses. Sending it again has no effect',
+        description:
+          'So a message can be sent again safely if the answer was lost. The same id with other content is 409.',
         params: messageParams,
         body: messageInput,
         response: { 200: messageOutput },
@@ -49,6 +51,7 @@ export function messageRoutes(app: App, messages: Messages, ownUrl: () => string
       schema: {
         tags,
         summary: 'Acknowledge a message, as the side it was sent to',
+        description: "The sender's webhooks are sent the status event, once. Acknowledging again has no effect.",
         params: messageParams,
         body: body({ status: oneOf(['delivered'] as const) }),
         response: { 200: messageOutput },
@@ -64,6 +67,8 @@ export function messageRoutes(app: App, messages: Messages, ownUrl: () => string
       schema: {
         tags,
         summary: 'All messages, oldest first. Visitors do not see system messages',
+        description:
+          'With the names that the senders have now. Files have URLs, which need the same permission as the transcript.',
         params: engagementParams,
         response: { 200: Type.Unsafe<Readable>(Type.Array(transcriptMessageOutput)) },
       },

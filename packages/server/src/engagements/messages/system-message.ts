@@ -47,6 +47,7 @@ export function systemMessageRoutes(app: App): void {
       schema: {
         tags: ['Messages'],
         summary: 'Send a message to the operator, as the system or as an assistant',
+        description: 'For integrations: hints, suggestions, facts from other systems. The visitor does not see it.',
         params: Type.Object({ engagement_id: uuid<'engagement'>() }),
         body: systemMessageInput,
         response: { 201: messageOutput },

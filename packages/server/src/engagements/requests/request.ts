@@ -1,20 +1,29 @@
 import { media } from '@usher/contract/media';
 import { failReasons, requestStates } from '@usher/contract/states';
 import Type from 'typebox';
+import {
+  newSiteVisitor,
+  newVisitorViolations,
+  visitorAuthentication,
+} from '../../identity/visitors/new-site-visitor.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import type { AccountId, RequestId } from '../../platform/ids.ts';
-import { body, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
+import { body, checked, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
 import type { RequestView } from '../../routing/board/views/views.ts';
 import { mediaOptions, message, noteFields, source } from '../../routing/notes.ts';
 
-export const requestInput = body({
-  site_id: uuid<'site'>(),
-  media: oneOf(media),
-  operator_id: Type.Optional(uuid<'operator'>()),
-  visitor_id: Type.Optional(uuid<'visitor'>()),
-  ...noteFields,
-});
+export const requestInput = checked(
+  body({
+    site_id: uuid<'site'>(),
+    media: oneOf(media),
+    operator_id: Type.Optional(uuid<'operator'>()),
+    visitor_id: Type.Optional(uuid<'visitor'>()),
+    ...noteFields,
+    new_site_visitor: Type.Optional(newSiteVisitor),
+  }),
+  newVisitorViolations,
+);
 
 /** What a side may do with a request. `reason: error` says that the side's application failed. */
 export const answerInput = body({
@@ -48,6 +57,12 @@ export const requestOutput = output('EngagementRequest', {
   source: nullable(source),
   media_options: Type.Unsafe<Type.Static<typeof mediaOptions> | null>({ ...mediaOptions, type: ['object', 'null'] }),
   ...requestFields,
+});
+
+/** The answer to the request that creates an engagement request. */
+export const newRequestOutput = output('NewEngagementRequest', {
+  ...requestOutput.properties,
+  visitor_authentication: Type.Optional(visitorAuthentication),
 });
 
 export type RequestOutput = Type.Static<typeof requestOutput>;

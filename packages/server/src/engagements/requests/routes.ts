@@ -4,6 +4,14 @@ import Type from 'typebox';
 import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
 import { accountOf } from '../../identity/access.ts';
 import type { AddressOf } from '../../identity/address-of.ts';
+import type { Tokens } from '../../identity/tokens.ts';
+import {
+  answerNewVisitor,
+  auditOfNewVisitor,
+  newVisitorOf,
+  siteOfNewVisitor,
+} from '../../identity/visitors/new-site-visitor.ts';
+import type { NewVisitor } from '../../identity/visitors/store.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { keyedIdOf } from '../../platform/idempotency.ts';
@@ -18,6 +26,7 @@ import { permitParticipant, refuseNonParticipant } from '../permission.ts';
 import {
   answerInput,
   answerOf,
+  newRequestOutput,
   requestEnded,
   requestInput,
   requestOutput,
@@ -35,6 +44,7 @@ interface RequestRouteDependencies {
   readonly turns: Turns;
   readonly attacher: WebhookAttacher;
   readonly addressOf: AddressOf;
+  readonly tokens: Tokens;
 }
 
 export function requestRoutes(app: App, dependencies: RequestRouteDependencies): void {
@@ -42,20 +52,26 @@ export function requestRoutes(app: App, dependencies: RequestRouteDependencies):
   app.post(
     '/engagement_requests',
     {
-      config: { access: { operator: 'operator', visitor: true, site: 'body.site_id' }, audit: 'own work' },
+      config: { access: { operator: 'operator', visitor: true, site: 'body.site_id' }, audit: auditOfNewVisitor },
       schema: {
         tags,
         summary: 'Request an engagement: a visitor names an operator, an operator a visitor',
+        description:
+          "The invited side accepts or declines within timeout seconds. The caller's own side comes from the token. A program with an operator's token may send new_site_visitor instead of visitor_id: the visitor is created together with the request, is the side that asks, and the answer has visitor_authentication, the headers with which the program acts for the visitor.",
         body: requestInput,
-        response: { 201: requestOutput },
+        response: { 201: newRequestOutput },
       },
+      preValidation: siteOfNewVisitor,
       preHandler: async ({ caller, ip: address, body: { site_id: siteId, webhooks } }) =>
         attacher.checkFromCaller({ caller, siteId, address, webhooks }),
     },
     async (request, reply) => {
-      const made = showRequest(await ask(request, dependencies, request.body));
+      const { site_id: siteId, new_site_visitor: given } = request.body;
+      const newVisitor = await newVisitorOf(request, siteId, given);
+      const made = showRequest(await ask(request, dependencies, request.body, newVisitor));
       reply.code(201).header('location', `/engagement_requests/${made.id}`);
-      return made;
+      if (newVisitor === null) return made;
+      return { ...made, ...(await answerNewVisitor(request, dependencies.tokens, newVisitor, made.visitor_id)) };
     },
   );
 
@@ -63,7 +79,13 @@ export function requestRoutes(app: App, dependencies: RequestRouteDependencies):
     '/engagement_requests/:request_id',
     {
       config: { access: { operator: 'operator', visitor: true, site: 'resource', rule: 'took part or manages' } },
-      schema: { tags, summary: 'One request', params: requestParams, response: { 200: requestOutput } },
+      schema: {
+        tags,
+        summary: 'One request',
+        description: 'Its state, and the id of the engagement if it was accepted, or fail_reason if it failed.',
+        params: requestParams,
+        response: { 200: requestOutput },
+      },
     },
     async (request) => showRequest(await permittedRequest(request, request.params.request_id)),
   );
@@ -106,6 +128,7 @@ function listRoute(app: App, turns: Turns): void {
       schema: {
         tags,
         summary: "List the caller's requests, newest first; with site_ids, all requests of sites the caller manages",
+        description: 'With state=pending, the requests that wait for an answer now.',
         querystring: Type.Object({
           state: Type.Optional(oneOf(requestStates)),
           site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
@@ -147,13 +170,15 @@ async function pendingOf(request: FastifyRequest, turns: Turns): Promise<Request
     .toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
 }
 
-/** The caller's own side comes from the token; a field that contradicts the token is ignored. */
+/** The caller's own side comes from the token; a field that contradicts the token is ignored. A new visitor is the side that asks. */
 async function ask(
   request: FastifyRequest,
   { turns, attacher, addressOf }: RequestRouteDependencies,
   given: Type.Static<typeof requestInput>,
+  newVisitor: NewVisitor | null,
 ): Promise<RequestView> {
-  const { kind, id } = partyOf(request.caller);
+  const { caller } = request;
+  const { kind, id } = newVisitor === null ? partyOf(caller) : ({ kind: 'visitor', id: newVisitor.id } as const);
   const { operatorId, visitorId } = sidesOf(
     kind === 'operator' ? { ...given, operator_id: id } : { ...given, visitor_id: id },
   );
@@ -163,7 +188,7 @@ async function ask(
     accountId,
     siteId: given.site_id,
     side: kind,
-    attachedBy: kind === 'operator' ? operatorId : null,
+    attachedBy: caller.kind === 'operator' ? caller.operatorId : null,
     webhooks: given.webhooks,
   });
   const made = await turns.run(accountId, {
@@ -173,6 +198,7 @@ async function ask(
     origin: kind,
     siteId: given.site_id,
     visitorId,
+    newVisitor,
     operatorId,
     medium: given.media,
     notes: notesOf(given, webhooks),

@@ -25,6 +25,7 @@ export function sipDomainRoutes(app: App): void {
       schema: {
         tags,
         summary: 'SIP domains of the sites',
+        description: 'The domains that telephone systems of these sites use.',
         querystring: Type.Object({ site_ids: Type.Optional(list(uuid<'site'>())), ...pageQuery }),
         response: { 200: Type.Object({ sip_domains: Type.Array(sipDomainOutput), next_page: nextPage }) },
       },
@@ -64,7 +65,13 @@ export function sipDomainRoutes(app: App): void {
     '/sip_domains/:sip_domain_id',
     {
       config: { access: { operator: 'super_manager', site: 'resource' } },
-      schema: { tags, summary: 'One SIP domain', params: domainParams, response: { 200: sipDomainOutput } },
+      schema: {
+        tags,
+        summary: 'One SIP domain',
+        description: 'The domain and the site that it belongs to.',
+        params: domainParams,
+        response: { 200: sipDomainOutput },
+      },
     },
     async (request) => permittedDomain(request, request.params.sip_domain_id),
   );
@@ -76,7 +83,13 @@ export function sipDomainRoutes(app: App): void {
         access: { operator: 'super_manager', site: 'resource' },
         audit: { action: 'sip_domain.delete', of: sipDomainOutput },
       },
-      schema: { tags, summary: 'Delete a SIP domain', params: domainParams, response: { 204: Type.Null() } },
+      schema: {
+        tags,
+        summary: 'Delete a SIP domain',
+        description: 'Sends the event sip_domain.delete. The domain can be added again afterwards.',
+        params: domainParams,
+        response: { 204: Type.Null() },
+      },
     },
     async (request, reply) => {
       const before = await permittedDomain(request, request.params.sip_domain_id);

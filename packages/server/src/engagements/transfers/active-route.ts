@@ -14,6 +14,7 @@ export function activeTransferTicketsRoute(app: App, turns: Turns): void {
       schema: {
         tags: ['Transfers'],
         summary: 'List waiting or offered transfers to queues of the sites, oldest first',
+        description: 'Only transfers that are not settled. A completed transfer is in the list of its engagement.',
         querystring: activeTicketsQuery,
         response: { 200: Type.Object({ transfer_tickets: Type.Array(transferTicketOutput), next_page: nextPage }) },
       },

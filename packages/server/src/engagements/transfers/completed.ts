@@ -27,6 +27,7 @@ export function completedTransferRoutes(app: App): void {
       schema: {
         tags: ['Transfers'],
         summary: 'List completed transfers of an engagement, oldest first',
+        description: 'Each with the operator before and after. Transfers that were declined or canceled are left out.',
         params: Type.Object({ engagement_id: uuid<'engagement'>() }),
         response: { 200: Type.Object({ transfers: Type.Array(completedTransferOutput) }) },
       },

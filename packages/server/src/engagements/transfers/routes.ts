@@ -56,6 +56,8 @@ function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void 
       schema: {
         tags,
         summary: 'Transfer to another operator; the first operator stays until the other accepts',
+        description:
+          'The engagement keeps its id. It has at most one pending transfer; the next is 409 transfer_pending.',
         body: transferRequestInput,
         response: { 201: transferRequestOutput },
       },
@@ -100,6 +102,7 @@ function requestRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void 
         tags,
         summary:
           'List transfers offered to the caller, newest first; with site_ids, all transfers of sites the caller manages',
+        description: 'With state=pending, the transfers that wait for an answer now.',
         querystring: Type.Object({
           state: Type.Optional(oneOf(requestStates)),
           site_ids: Type.Optional(list(uuid<'site'>(), { minItems: 1 })),
@@ -135,6 +138,7 @@ function answerRoutes(app: App, turns: Turns): void {
       schema: {
         tags,
         summary: 'One transfer request',
+        description: 'Its state, and fail_reason if it failed.',
         params: requestParams,
         response: { 200: transferRequestOutput },
       },
@@ -178,6 +182,8 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
       schema: {
         tags,
         summary: 'Transfer to a queue; the first operator stays until another accepts',
+        description:
+          'The visitor waits in the queue, or in its fallback, while the conversation goes on. The engagement keeps its id.',
         body: transferTicketInput,
         response: { 201: transferTicketOutput },
       },
@@ -222,7 +228,13 @@ function ticketRoutes(app: App, turns: Turns, attacher: WebhookAttacher): void {
     '/transfer_tickets/:ticket_id',
     {
       config: { access: readAccess },
-      schema: { tags, summary: 'One transfer ticket', params: ticketParams, response: { 200: transferTicketOutput } },
+      schema: {
+        tags,
+        summary: 'One transfer ticket',
+        description: 'Its state and position, as of an ordinary ticket.',
+        params: ticketParams,
+        response: { 200: transferTicketOutput },
+      },
     },
     async (request) => {
       const row = await permittedTicket(request, request.params.ticket_id);

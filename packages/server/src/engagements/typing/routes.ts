@@ -34,6 +34,8 @@ export function typingRoutes(app: App, hints: Hints, batches: TypingBatches): vo
       schema: {
         tags: ['Messages'],
         summary: 'Report that the caller is typing, or has stopped',
+        description:
+          'The other side sees it on its feed. An indicator may be lost, but never arrives after a later one.',
         params: Type.Object({ engagement_id: uuid<'engagement'>() }),
         body: body({ typing: Type.Boolean() }),
         response: { 204: Type.Null() },

@@ -74,6 +74,8 @@ export function accessTokenRoutes(app: App): void {
       schema: {
         tags,
         summary: 'List the unexpired access tokens of an operator, without their secrets',
+        description:
+          'Each has the time of its last use, to the minute, so that unused tokens can be found and deleted.',
         params: operatorParams,
         response: { 200: Type.Object({ access_tokens: Type.Array(accessTokenOutput) }) },
       },
@@ -91,6 +93,7 @@ export function accessTokenRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Delete an access token; it stops working at once',
+        description: "Programs that use it get 401 from then on. The operator's other tokens keep working.",
         params: tokenParams,
         response: { 204: Type.Null() },
       },

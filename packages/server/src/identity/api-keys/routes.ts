@@ -29,6 +29,8 @@ export function apiKeyRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Create an API key for yourself or for an operator you are super_manager of',
+        description:
+          'The secret is shown only once and stored as a hash. Exchange the key for a token at POST /operator_authentication/tokens.',
         params: operatorParams,
         body: body({}),
         response: { 201: output('NewApiKey', { ...fields, secret: Type.String({ description: 'Shown only once' }) }) },
@@ -55,6 +57,8 @@ export function apiKeyRoutes(app: App): void {
       schema: {
         tags,
         summary: 'List the API keys of an operator, without their secrets',
+        description:
+          'A secret is shown only when its key is created. A lost secret cannot be recovered: delete the key and create another.',
         params: operatorParams,
         response: { 200: Type.Object({ api_keys: Type.Array(output('ApiKey', fields)) }) },
       },
@@ -76,6 +80,7 @@ export function apiKeyRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Delete an API key; tokens obtained with it stop working at once',
+        description: "The operator's other keys, access tokens and sessions keep working.",
         params: keyParams,
         response: { 204: Type.Null() },
       },

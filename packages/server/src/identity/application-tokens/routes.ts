@@ -82,6 +82,8 @@ export function applicationTokenRoutes(app: App): void {
       schema: {
         tags,
         summary: 'List the application tokens of a site: publishable tokens with their text, secret tokens without',
+        description:
+          'A publishable token is meant for pages, so anybody may read it there. A secret token is shown only when it is created.',
         params: siteParams,
         response: { 200: Type.Object({ application_tokens: Type.Array(applicationToken) }) },
       },
@@ -100,6 +102,7 @@ export function applicationTokenRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Delete an application token; it stops working at once',
+        description: 'Pages and programs that use it can create no more visitors.',
         params: tokenParams,
         response: { 204: Type.Null() },
       },

@@ -24,6 +24,8 @@ export function colleagueRoutes(app: App): void {
       schema: {
         tags: ['Operators'],
         summary: "List the operators of the caller's sites, by name, with what colleagues may see",
+        description:
+          'For choosing whom to transfer to. It has no e-mail addresses and no roles, so every operator may read it.',
         querystring: Type.Object({
           site_ids: Type.Optional(list(uuid<'site'>())),
           include_offline: Type.Boolean({ default: false, description: 'Include operators who are not available now' }),

@@ -32,6 +32,8 @@ const operatorQuery = Type.Object({
   include_disabled: Type.Boolean({ default: false }),
   ...pageQuery,
 });
+/** Existing programs send these. None of them changes which operators are listed. */
+const displayParameters = ['include_support', 'include_engagements', 'view', 'order'];
 const tags = ['Operators'];
 
 const audited = { of: operatorOutput, ...operatorFields.audit } satisfies Partial<Audited>;
@@ -46,10 +48,11 @@ function listRoute(app: App): void {
   app.get(
     '/operators',
     {
-      config: { access: { operator: 'manager', site: 'anywhere' } },
+      config: { access: { operator: 'manager', site: 'anywhere' }, ignoredParameters: displayParameters },
       schema: {
         tags,
         summary: 'List the operators of the sites that the caller manages',
+        description: `Everybody who has a role on these sites, available or not; disabled operators only with include_disabled. The parameters ${displayParameters.join(', ')} are accepted and ignored, and the answer then has Preference-Applied: handling=lenient.`,
         querystring: operatorQuery,
         response: {
           200: Type.Object({ operators: Type.Array(operatorOutput), next_page: nextPage, last_page: lastPage }),
@@ -114,6 +117,7 @@ function changeRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Get an operator; operators may read themselves',
+        description: 'With the sites and teams that the operator is assigned to, and whether they are available now.',
         params: operatorParams,
         response: { 200: operatorOutput },
       },
@@ -154,6 +158,8 @@ function changeRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Disable an operator; their tokens stop working at once',
+        description:
+          'Nothing is deleted: conversations keep their operator, and a super_manager can enable the operator again.',
         params: operatorParams,
         response: { 204: Type.Null() },
       },

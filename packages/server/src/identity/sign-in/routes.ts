@@ -61,6 +61,8 @@ function tokenRoutes(app: App, { tokens, directory, attempts }: SignInContext): 
       schema: {
         tags,
         summary: 'Obtain a token with an API key, for clients that expect access_token',
+        description:
+          'The same token as from POST /operator_authentication/tokens, under another name. It is valid for one hour; with site_ids it is limited to those sites.',
         body: credentials,
         response: { 200: Type.Object({ access_token: Type.String(), expires_in: expiresIn }) },
       },

@@ -27,6 +27,7 @@ export function siteRoutes(app: App, directory: Directory): void {
       schema: {
         tags,
         summary: 'List the sites that the caller has a role on',
+        description: 'With hostname, only sites that have this host among their addresses or allowed origins.',
         querystring: Type.Object({ hostname: Type.Optional(hostname), ...pageQuery }),
         response: { 200: Type.Object({ sites: Type.Array(siteOutput), next_page: nextPage }) },
       },
@@ -45,7 +46,13 @@ export function siteRoutes(app: App, directory: Directory): void {
     '/sites/:site_id',
     {
       config: { access: { operator: 'manager', site: 'params.site_id' } },
-      schema: { tags, summary: 'Get a site', params: siteParams, response: { 200: siteOutput } },
+      schema: {
+        tags,
+        summary: 'Get a site',
+        description: 'All settings of a site, with the defaults of those that nobody has set. The ETag is its version.',
+        params: siteParams,
+        response: { 200: siteOutput },
+      },
     },
     // Answers without a promise if the site is cached, as it usually is.
     (request, reply) => {
@@ -67,6 +74,7 @@ export function siteRoutes(app: App, directory: Directory): void {
       schema: {
         tags,
         summary: 'Create a site; the creator becomes its super_manager',
+        description: 'A new site has no queues, teams or tokens. Settings that are left out have their defaults.',
         body: siteInput,
         response: { 201: siteOutput },
       },
@@ -93,7 +101,15 @@ export function siteRoutes(app: App, directory: Directory): void {
         settles: true,
         audit: { action: 'site.update', of: siteOutput },
       },
-      schema: { tags, summary: 'Change a site', params: siteParams, body: siteUpdate, response: { 200: siteOutput } },
+      schema: {
+        tags,
+        summary: 'Change a site',
+        description:
+          'Fields that are left out keep their value. With If-Match, only if nobody else has changed the site.',
+        params: siteParams,
+        body: siteUpdate,
+        response: { 200: siteOutput },
+      },
     },
     async (request, reply) => {
       const site = await inTransaction(request.sql, async (sql) => {

@@ -25,6 +25,7 @@ export function teamRoutes(app: App): void {
       schema: {
         tags,
         summary: 'List the teams of the sites that the caller manages',
+        description: 'In the order of creation, over all of these sites or only those in site_ids.',
         querystring: Type.Object({ site_ids: Type.Optional(list(uuid<'site'>())), ...pageQuery }),
         response: { 200: Type.Object({ teams: Type.Array(teamOutput), next_page: nextPage }) },
       },
@@ -48,7 +49,14 @@ export function teamRoutes(app: App): void {
         access: { operator: 'super_manager', site: 'body.site_id' },
         audit: { action: 'team.create', of: teamOutput },
       },
-      schema: { tags, summary: 'Create a team', body: teamInput, response: { 201: teamOutput } },
+      schema: {
+        tags,
+        summary: 'Create a team',
+        description:
+          'A team belongs to one site. Operators join it through their assignments, visitors through their team_ids.',
+        body: teamInput,
+        response: { 201: teamOutput },
+      },
     },
     async (request, reply) => {
       const { site_id, name, description = null } = request.body;
@@ -64,11 +72,22 @@ export function teamRoutes(app: App): void {
     },
   );
 
+  teamRoutesById(app);
+}
+
+function teamRoutesById(app: App): void {
   app.get(
     '/teams/:team_id',
     {
       config: { access: { operator: 'manager', site: 'resource' } },
-      schema: { tags, summary: 'Get a team', params: teamParams, response: { 200: teamOutput } },
+      schema: {
+        tags,
+        summary: 'Get a team',
+        description:
+          'The name, the description and the site of the team. Its members are listed by GET /operators with team_ids.',
+        params: teamParams,
+        response: { 200: teamOutput },
+      },
     },
     async (request, reply) => {
       const team = await permittedTeam(request, request.params.team_id);
@@ -84,7 +103,14 @@ export function teamRoutes(app: App): void {
         access: { operator: 'super_manager', site: 'resource' },
         audit: { action: 'team.update', of: teamOutput },
       },
-      schema: { tags, summary: 'Change a team', params: teamParams, body: teamUpdate, response: { 200: teamOutput } },
+      schema: {
+        tags,
+        summary: 'Change a team',
+        description: 'The name and the description. A team cannot move to another site.',
+        params: teamParams,
+        body: teamUpdate,
+        response: { 200: teamOutput },
+      },
     },
     async (request, reply) => {
       const team = await changeTeam(request, request.params.team_id, request.body);
@@ -103,6 +129,8 @@ export function teamRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Delete a team and every membership in it',
+        description:
+          'Operators and visitors leave the team. A team that the routing policy of a queue names cannot be deleted (409).',
         params: teamParams,
         response: { 204: Type.Null() },
       },

@@ -5,13 +5,13 @@ import { inTransaction, type Sql } from '../../platform/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import { etag, ifMatch, preconditionFailed } from '../../platform/etag.ts';
 import type { App } from '../../platform/http.ts';
-import { newId, type SiteId, type TeamId, type VisitorId } from '../../platform/ids.ts';
+import { newId, type SiteId, type VisitorId } from '../../platform/ids.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf, permitted, siteInBody } from '../access.ts';
 import { isByMadeUpOperator, recordChange, type Audited } from '../audit/audit.ts';
-import { teamsOnSite } from '../teams/store.ts';
 import { visitorTokenSeconds, type Tokens } from '../tokens.ts';
 import { isFromPage, type Caller, type Trust } from '../caller.ts';
+import { refuseForeignTeams } from './foreign-teams.ts';
 import type { VisitorGate } from './gate.ts';
 import {
   findVisitor,
@@ -48,7 +48,14 @@ export function visitorRoutes(app: App, tokens: Tokens, gate: VisitorGate): void
     '/sites/:site_id/visitors/:visitor_id',
     {
       config: { access: { operator: 'operator', visitor: true, site: 'params.site_id' } },
-      schema: { tags, summary: 'Get a visitor', params: siteVisitorParams, response: { 200: visitorOutput } },
+      schema: {
+        tags,
+        summary: 'Get a visitor',
+        description:
+          'Operators see everything that is known about the visitor. Visitors see themselves without the note of the operators.',
+        params: siteVisitorParams,
+        response: { 200: visitorOutput },
+      },
     },
     async (request, reply) => {
       const { site_id, visitor_id } = request.params;
@@ -99,6 +106,7 @@ function lookupRoute(app: App): void {
         tags,
         summary:
           'List visitors by id, in no particular order; visitors on sites that the caller has no role on are left out',
+        description: 'For clients that have a list of tickets or engagements and need the names of their visitors.',
         querystring: Type.Object({ ids: list(uuid<'visitor'>(), { minItems: 1, maxItems: maxVisitorIds }) }),
         response: { 200: Type.Object({ visitors: Type.Array(visitorOutput) }) },
       },
@@ -154,6 +162,8 @@ function tokenRoutes(app: App, tokens: Tokens, gate: VisitorGate): void {
       schema: {
         tags,
         summary: "Renew a visitor's token, with that token or with a secret application token of the visitor's site",
+        description:
+          'The new token is valid for 24 hours. Renew it before the old one expires; the old one works until then.',
         params: visitorParams,
         response: { 200: visitorToken },
       },
@@ -180,6 +190,27 @@ function tokenRoutes(app: App, tokens: Tokens, gate: VisitorGate): void {
 
 /** Routes that only the visitor themselves may use. */
 function ownRoutes(app: App): void {
+  app.get(
+    '/visitor',
+    {
+      config: { access: { visitor: true, site: 'none' } },
+      schema: {
+        tags,
+        summary: 'Get the visitor of the token',
+        description: 'For a program that was given a token: who the visitor is, and which site they are on.',
+        response: { 200: visitorOutput },
+      },
+    },
+    async (request, reply) => {
+      const { caller } = request;
+      if (caller.kind !== 'visitor') throw new Error('the route is for visitors only');
+      const visitor = await findVisitor(request.sql, caller.accountId, caller.visitorId);
+      if (visitor === null) throw notFound('visitor', caller.visitorId);
+      reply.header('etag', etag(visitor.version));
+      return showVisitor(request, visitor);
+    },
+  );
+
   app.patch(
     '/visitors/:visitor_id',
     {
@@ -187,6 +218,8 @@ function ownRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Move a visitor to another site of the account',
+        description:
+          'For a person who goes from one of your websites to another. The visitor leaves the teams of the former site.',
         params: visitorParams,
         body: visitorMove,
         response: { 200: visitorOutput },
@@ -216,14 +249,6 @@ function refuseOtherVisitor({ caller }: FastifyRequest, id: VisitorId): void {
 /** A visitor's token has the trust of the token it was obtained with. */
 function trustOf(caller: Caller): Trust {
   return isFromPage(caller) ? 'publishable' : 'secret';
-}
-
-async function refuseForeignTeams(sql: Sql, siteId: SiteId, teamIds: readonly TeamId[]): Promise<void> {
-  const siteTeams = await teamsOnSite(sql, siteId, teamIds);
-  const violations = teamIds.flatMap((team, index) =>
-    siteTeams.has(team) ? [] : [{ attribute: `/team_ids/${index}`, detail: 'is not a team of the site' }],
-  );
-  if (violations.length > 0) throw invalid(violations);
 }
 
 async function changeVisitor(

@@ -5,7 +5,7 @@ import { visitorFields, type VisitorRow, type VisitorSettings } from './visitor.
 
 const { columns } = visitorFields;
 
-interface NewVisitor {
+export interface NewVisitor {
   readonly id: VisitorId;
   readonly accountId: AccountId;
   readonly siteId: SiteId;
@@ -22,6 +22,26 @@ export async function insertVisitor(sql: Sql, visitor: NewVisitor): Promise<void
     INSERT INTO visitors (id, account_id, site_id, name, team_ids, phone, token_issued_at)
     VALUES (${id}, ${accountId}, ${siteId}, ${name}, ${[...teamIds]}::uuid[], ${phone},
             CASE WHEN ${isFromPage} THEN now() END)`;
+}
+
+/**
+ * For a turn, which has locked the account: inserts the visitors that its tickets and requests created. A team that was deleted since
+ * it was checked is left out, as its deletion would have removed it.
+ */
+export async function insertVisitors(sql: Sql, visitors: readonly NewVisitor[]): Promise<void> {
+  const rows = visitors.map(({ id, accountId, siteId, name, teamIds }) => ({
+    id,
+    account_id: accountId,
+    site_id: siteId,
+    name,
+    team_ids: [...teamIds],
+  }));
+  await sql`
+    INSERT INTO visitors (id, account_id, site_id, name, team_ids)
+    SELECT v.id, v.account_id, v.site_id, v.name,
+           ARRAY(SELECT t.id FROM teams t WHERE t.site_id = v.site_id AND t.id = ANY(v.team_ids))
+      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS v (
+             id uuid, account_id uuid, site_id uuid, name text, team_ids uuid[])`;
 }
 
 /** A visitor with a token of a secret application token is kept forever; for others the time until deletion starts again. */

@@ -21,7 +21,7 @@ export function asyncDocument({ events, feedItems }: EventSchemas): AsyncDocumen
     messages[messageName(name, schema)] = {
       name,
       ...more,
-      payload: hoist(JSON.parse(JSON.stringify(schema)), schemas),
+      payload: hoist(JSON.parse(JSON.stringify(schema)), schemas, 'AsyncAPI'),
     };
   };
   for (const [type, { trigger, schema, sample }] of Object.entries(events))

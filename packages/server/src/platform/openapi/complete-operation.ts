@@ -3,6 +3,7 @@ import type { ApiOperation, ApiParameter, ApiResponse } from './model.ts';
 import { errorCodesOf } from './error-codes.ts';
 import type { Example } from '../api-examples.ts';
 import { namesOf, pascalCase } from './operation-names.ts';
+import { parameterDescriptions } from './parameter-descriptions.ts';
 
 export interface DescribedOperation {
   readonly method: string;
@@ -24,7 +25,10 @@ export function completeOperation(described: DescribedOperation, shared: SharedR
   const operationId = namesOf(method, path)?.operationId;
   if (operationId === undefined)
     throw new Error(`${method} ${path} has no name; add it to platform/openapi/operation-names.ts`);
-  const parameters = [...(operation.parameters ?? []).map(withoutRequiredDefault), ...headerParameters(described)];
+  const parameters = [
+    ...(operation.parameters ?? []).map(withoutRequiredDefault).map(describeParameter).map(asSent),
+    ...headerParameters(described),
+  ];
   const { requestBody } = operation;
   return {
     operationId,
@@ -51,6 +55,18 @@ function withoutRequiredDefault(parameter: ApiParameter): ApiParameter {
   const { schema, required, ...rest } = parameter;
   const hasDefault = typeof schema === 'object' && schema !== null && 'default' in schema;
   return { ...rest, ...(hasDefault || required === undefined ? {} : { required }), schema };
+}
+
+/** A description for a parameter whose route says nothing special about it. */
+function describeParameter(parameter: ApiParameter): ApiParameter {
+  const { in: place, name, description = parameterDescriptions[name], ...rest } = parameter;
+  return { in: place, name, ...(description === undefined ? {} : { description }), ...rest };
+}
+
+/** A list in a query has the name with which clients send it, `site_ids[]`, so that generated clients send it too. */
+function asSent(parameter: ApiParameter): ApiParameter {
+  const { type } = parameter.schema as { readonly type?: unknown };
+  return parameter.in === 'query' && type === 'array' ? { ...parameter, name: `${parameter.name}[]` } : parameter;
 }
 
 /** The same for fields of a body, at any depth. */
@@ -112,6 +128,14 @@ const headerDescriptions: Readonly<Record<string, string>> = {
 };
 const headerNames: Readonly<Record<string, string>> = { etag: 'ETag', location: 'Location' };
 
+/** @fastify/swagger calls every response "Default Response". What it contains is said by the operation and by its schema. */
+const successDescriptions: Readonly<Record<string, string>> = {
+  200: 'The request succeeded',
+  201: 'The resource was created',
+  202: 'The request was accepted and is carried out in the background',
+  204: 'The request succeeded; there is no body',
+};
+
 function successResponses(
   { operation, example }: DescribedOperation,
   operationId: string,
@@ -130,6 +154,7 @@ function successResponses(
         status,
         {
           ...response,
+          description: successDescriptions[status] ?? 'Success',
           ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
           ...(content === undefined ? {} : { content }),
         },

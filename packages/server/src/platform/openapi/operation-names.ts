@@ -52,6 +52,7 @@ const names = {
   'GET /audit_log': ['auditLog.list', 'listAuditEntries'],
   'POST /visitors': ['visitors.create', 'createVisitor'],
   'GET /visitors': ['visitors.list', 'listVisitors'],
+  'GET /visitor': ['visitors.current', 'getCurrentVisitor'],
   'POST /visitors/{visitor_id}/token': ['visitors.renewToken', 'renewVisitorToken'],
   'GET /sites/{site_id}/visitors/{visitor_id}': ['visitors.get', 'getVisitor'],
   'PATCH /sites/{site_id}/visitors/{visitor_id}': ['visitors.update', 'updateVisitor'],
@@ -204,7 +205,7 @@ export function namesOf(method: string, path: string): OperationNames | null {
 
 /** `site_ids` → `siteIds`. */
 export function camelCase(name: string): string {
-  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return withoutBrackets(name).replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** `listQueues` → `ListQueues`; `engagement.chat.message_status` → `EngagementChatMessageStatus`. */
@@ -219,4 +220,9 @@ export function pascalCase(name: string): string {
 export function messageName(type: string, schema: unknown): string {
   const { title } = schema as { readonly title?: string };
   return title?.endsWith('Event') === true ? title.slice(0, -'Event'.length) : pascalCase(type);
+}
+
+/** `site_ids[]` → `site_ids`. A list in a query is described by the name with which it is sent. */
+export function withoutBrackets(name: string): string {
+  return name.replace(/\[\]$/, '');
 }

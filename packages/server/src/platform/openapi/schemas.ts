@@ -6,15 +6,19 @@ type Fields = Record<string, unknown>;
 /** Keywords of `validation.ts` that JSON Schema does not have. */
 const ownKeywords: ReadonlySet<string> = new Set(['lowercase', 'uppercase', 'absentIfNull']);
 
-/** Moves every schema with a title to the components and replaces it by a reference. Unions get a discriminator. */
-export function hoist(node: Node, schemas: Fields): Node {
-  if (Array.isArray(node)) return node.map((child) => hoist(child, schemas));
+/** In AsyncAPI a discriminator is a field whose values are names of schemas, which ours are not. It has `oneOf` alone. */
+type Format = 'OpenAPI' | 'AsyncAPI';
+
+/** Moves every schema with a title to the components and replaces it by a reference. In OpenAPI, unions get a discriminator. */
+export function hoist(node: Node, schemas: Fields, format: Format = 'OpenAPI'): Node {
+  if (Array.isArray(node)) return node.map((child) => hoist(child, schemas, format));
   if (!isObject(node)) return node;
-  const fields = Object.entries(node)
+  const { documented = {}, ...stated } = node;
+  const fields = Object.entries({ ...stated, ...(documented as Fields) })
     .filter(([field]) => !ownKeywords.has(field))
     // An example is data, and may have a field named title.
-    .map(([field, value]) => [field, field === 'example' ? value : hoist(value, schemas)] as const);
-  const { title, ...schema } = discriminated(Object.fromEntries(fields), schemas);
+    .map(([field, value]) => [field, field === 'example' ? value : hoist(value, schemas, format)] as const);
+  const { title, ...schema } = discriminated(Object.fromEntries(fields), schemas, format);
   if (typeof title !== 'string' || !['type', 'anyOf', 'oneOf'].some((keyword) => keyword in schema))
     return title === undefined ? schema : { title, ...schema };
   if (title in schemas && JSON.stringify(schemas[title]) !== JSON.stringify(schema))
@@ -34,15 +38,15 @@ export function union(members: readonly Node[], schemas: Fields, description?: s
   return { ...(description === undefined ? {} : { description }), oneOf: members, discriminator: found };
 }
 
-/** `anyOf` as `oneOf` with a discriminator, if a field tells the members apart. A member `null` stays outside. */
-function discriminated(schema: Fields, schemas: Fields): Fields {
+/** `anyOf` as `oneOf`, with a discriminator, if a field tells the members apart. A member `null` stays outside. */
+function discriminated(schema: Fields, schemas: Fields, format: Format): Fields {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf)) return schema;
   const isNull = (member: unknown): boolean => isObject(member) && member['type'] === 'null';
   const members = anyOf.filter((member) => !isNull(member));
   const discriminator = discriminatorOf(members, schemas);
   if (discriminator === null) return schema;
-  const exclusive = { oneOf: members, discriminator };
+  const exclusive = { oneOf: members, ...(format === 'OpenAPI' ? { discriminator } : {}) };
   return members.length === anyOf.length
     ? { ...rest, ...exclusive }
     : { ...rest, anyOf: [exclusive, { type: 'null' }] };

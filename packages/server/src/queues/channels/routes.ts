@@ -44,6 +44,7 @@ function routesOfKind(app: App, kind: ChannelKind): void {
       schema: {
         tags,
         summary: `${title(kind)} channels of the sites`,
+        description: 'The numbers or addresses by which visitors of these sites arrive, each with its queue.',
         querystring: Type.Object({ site_ids: Type.Optional(list(uuid<'site'>())), ...pageQuery }),
         response: { 200: Type.Object({ [collection]: Type.Array(output), next_page: nextPage }) },
       },
@@ -66,6 +67,7 @@ function routesOfKind(app: App, kind: ChannelKind): void {
       schema: {
         tags,
         summary: `Connect a ${kind} channel to a queue`,
+        description: 'The queue must belong to the site. It cannot be deleted while a channel is connected to it.',
         body: channelInput[kind],
         response: { 201: output },
       },
@@ -82,11 +84,23 @@ function routesOfKind(app: App, kind: ChannelKind): void {
     },
   );
 
+  routesById(app, kind, path);
+}
+
+function routesById(app: App, kind: ChannelKind, path: string): void {
+  const output = channelOutput[kind];
+
   app.get(
     `${path}/:channel_id`,
     {
       config: { access: { operator: 'super_manager', site: 'resource' } },
-      schema: { tags, summary: `One ${kind} channel`, params: channelParams, response: { 200: output } },
+      schema: {
+        tags,
+        summary: `One ${kind} channel`,
+        description: 'Where visitors arrive, and in which queue.',
+        params: channelParams,
+        response: { 200: output },
+      },
     },
     async (request, reply) => tagged(reply, await permittedChannel(request, kind, request.params.channel_id)),
   );
@@ -101,6 +115,7 @@ function routesOfKind(app: App, kind: ChannelKind): void {
       schema: {
         tags,
         summary: `Change a ${kind} channel`,
+        description: 'Fields that are left out keep their value.',
         params: channelParams,
         body: channelUpdate[kind],
         response: { 200: output },
@@ -116,7 +131,13 @@ function routesOfKind(app: App, kind: ChannelKind): void {
         access: { operator: 'super_manager', site: 'resource' },
         audit: { action: `${kind}_channel.delete`, of: output },
       },
-      schema: { tags, summary: `Delete a ${kind} channel`, params: channelParams, response: { 204: Type.Null() } },
+      schema: {
+        tags,
+        summary: `Delete a ${kind} channel`,
+        description: 'Its queue stays, and can be deleted if nothing else uses it.',
+        params: channelParams,
+        response: { 204: Type.Null() },
+      },
     },
     async (request, reply) => {
       await inTransaction(request.sql, async (sql) => {

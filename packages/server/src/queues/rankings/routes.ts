@@ -1,11 +1,12 @@
 import { lastRank } from '@usher/contract/limits';
 import { lockAccount } from '../../identity/lock-account.ts';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf, permit } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
+import { contentTag, requireTag } from '../../platform/etag.ts';
 import type { App } from '../../platform/http.ts';
 import type { QueueId } from '../../platform/ids.ts';
 import { body, list, nullable, output, uuid } from '../../platform/schema.ts';
@@ -29,11 +30,18 @@ export function rankingRoutes(app: App): void {
     '/queues/:queue_id/rankings',
     {
       config: { access: { operator: 'super_manager', site: 'resource' } },
-      schema: { tags, summary: 'Ranks of operators in a queue', params: queueParams, response: { 200: rankings } },
+      schema: {
+        tags,
+        summary: 'Ranks of operators in a queue',
+        description:
+          'Operators who were given a rank, the preferred ones first. Used if the queue has operator_ranking_enabled. The ETag is for If-Match.',
+        params: queueParams,
+        response: { 200: rankings },
+      },
     },
-    async (request) => {
+    async (request, reply) => {
       const queue = await permittedQueue(request, request.params.queue_id);
-      return { operators: await listRankings(request.sql, queue.id) };
+      return tagged(reply, await listRankings(request.sql, queue.id));
     },
   );
 
@@ -55,8 +63,14 @@ export function rankingRoutes(app: App): void {
         response: { 200: rankings },
       },
     },
-    async (request) => ({ operators: await applyRanks(request, request.params.queue_id, request.body.operators) }),
+    async (request, reply) => tagged(reply, await applyRanks(request, request.params.queue_id, request.body.operators)),
   );
+}
+
+/** The ranks of a queue have no version of their own: their content is their entity tag. */
+function tagged(reply: FastifyReply, operators: Ranking[]): Type.Static<typeof rankings> {
+  reply.header('etag', contentTag(operators));
+  return { operators };
 }
 
 async function applyRanks(
@@ -71,6 +85,7 @@ async function applyRanks(
     permit(request, queue, 'queue');
     const ids = changes.map((entry) => entry.id);
     const ranked = await listRankings(sql, id);
+    requireTag(request, contentTag(ranked));
     const rankOf = new Map(ranked.map((entry) => [entry.id, entry.rank]));
     const assigned = await assignedOperators(sql, queue.site_id, ids);
     const known = await accountOperators(sql, queue.account_id, ids);

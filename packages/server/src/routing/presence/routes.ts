@@ -30,6 +30,8 @@ export function presenceRoutes(app: App, turns: Turns): void {
       schema: {
         tags: ['Operators'],
         summary: "Set an operator's availability, until changed or for a time; operators may set their own",
+        description:
+          'With expires_in_sec the operator becomes unavailable unless it is sent again in time; a live feed with hold_presence does that by itself.',
         params: Type.Object({ operator_id: uuid<'operator'>() }),
         body: presenceInput,
         response: { 200: operatorOutput },
@@ -63,6 +65,8 @@ export function presenceRoutes(app: App, turns: Turns): void {
       schema: {
         tags: ['Visitors'],
         summary: "Renew the visitor's presence",
+        description:
+          'For a program that waits for the visitor: if it is not sent again within expires_in_sec, the visitor has left.',
         params: Type.Object({ visitor_id: uuid<'visitor'>() }),
         body: visitorPresence,
         response: { 200: visitorOutput },

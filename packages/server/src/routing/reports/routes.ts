@@ -74,6 +74,8 @@ export function reportRoutes(app: App): void {
       schema: {
         tags: ['Queues'],
         summary: 'Outcomes of the visitors who entered a queue in a range of at most 366 days',
+        description:
+          'How many were engaged, gave up, or went to another queue, how long they waited, and the share within the service level.',
         params: queueParams,
         querystring: Type.Object(rangeFields),
         response: { 200: statsOutput },
@@ -95,6 +97,7 @@ export function reportRoutes(app: App): void {
       schema: {
         tags: ['Queue tickets'],
         summary: "Average recent wait in the site's queues",
+        description: 'In seconds, for showing it to visitors before they wait. 0 if nobody has waited lately.',
         response: { 200: Type.Object({ average_duration_in_seconds: Type.Number() }) },
       },
     },

@@ -14,6 +14,7 @@ export function activeTicketsRoute(app: App, turns: Turns): void {
       schema: {
         tags: ['Queue tickets'],
         summary: 'Active tickets of the sites, in the order of enqueueing',
+        description: 'Tickets that wait or are offered to an operator now. Ended tickets are read one by one.',
         querystring: activeTicketsQuery,
         response: { 200: Type.Object({ queue_tickets: Type.Array(ticketOutput), next_page: nextPage }) },
       },

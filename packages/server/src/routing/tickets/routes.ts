@@ -5,6 +5,14 @@ import { accountOf, permit, permitted } from '../../identity/access.ts';
 import type { AddressOf } from '../../identity/address-of.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { teamsOnSite } from '../../identity/teams/store.ts';
+import type { Tokens } from '../../identity/tokens.ts';
+import {
+  answerNewVisitor,
+  auditOfNewVisitor,
+  newVisitorOf,
+  siteOfNewVisitor,
+} from '../../identity/visitors/new-site-visitor.ts';
+import type { NewVisitor } from '../../identity/visitors/store.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
 import type { App } from '../../platform/http.ts';
 import { keyedIdOf } from '../../platform/idempotency.ts';
@@ -17,6 +25,7 @@ import type { Turns } from '../turns.ts';
 import { activeTicketsRoute } from './active-route.ts';
 import { findTicket, ticketsInQueue } from './store.ts';
 import {
+  newTicketOutput,
   showNewTicket,
   showTicket,
   ticketEnded,
@@ -33,6 +42,7 @@ interface TicketDependencies {
   readonly turns: Turns;
   readonly attacher: WebhookAttacher;
   readonly addressOf: AddressOf;
+  readonly tokens: Tokens;
 }
 
 export function ticketRoutes(app: App, dependencies: TicketDependencies): void {
@@ -40,16 +50,22 @@ export function ticketRoutes(app: App, dependencies: TicketDependencies): void {
   app.post(
     '/queue_tickets',
     {
-      // The turn sends the hint.
-      config: { access: { visitor: true, site: 'body.site_id' }, audit: 'no operator', changesNothing: true },
+      config: {
+        access: { operator: 'operator', visitor: true, site: 'body.site_id' },
+        audit: auditOfNewVisitor,
+        // The turn sends the hint.
+        changesNothing: true,
+      },
       schema: {
         tags,
         summary: 'Enqueue: wait for an operator',
         description:
-          'Without queue_ids, queue_id or team_ids every queue of the site is a candidate. team_ids limits the ticket to operators of these teams. A repeated request with the same criteria returns the active ticket with 200.',
+          'Without queue_ids, queue_id or team_ids every queue of the site is a candidate. team_ids limits the ticket to operators of these teams. A repeated request with the same criteria returns the active ticket with 200. ' +
+          "A program with an operator's token sends new_site_visitor, which may also name the site: the visitor is created together with the ticket, and the answer has visitor_authentication, the headers with which the program acts for the visitor.",
         body: ticketInput,
-        response: { 200: ticketOutput, 201: ticketOutput },
+        response: { 200: newTicketOutput, 201: newTicketOutput },
       },
+      preValidation: siteOfNewVisitor,
       preHandler: async ({ caller, ip: address, body: { site_id: siteId, webhooks } }) =>
         attacher.checkFromCaller({ caller, siteId, address, webhooks }),
     },
@@ -64,7 +80,14 @@ export function ticketRoutes(app: App, dependencies: TicketDependencies): void {
     '/queue_tickets/:ticket_id',
     {
       config: { access: { operator: 'operator', visitor: true, site: 'resource' } },
-      schema: { tags, summary: 'One ticket', params: ticketParams, response: { 200: ticketOutput } },
+      schema: {
+        tags,
+        summary: 'One ticket',
+        description:
+          'While it waits, it has its position and estimated wait; after the match, the id of its engagement.',
+        params: ticketParams,
+        response: { 200: ticketOutput },
+      },
     },
     async (request) => {
       const row = await permittedTicket(request, request.params.ticket_id);
@@ -110,6 +133,7 @@ function queueTicketsRoute(app: App): void {
       schema: {
         tags,
         summary: 'Active tickets in a queue, in order',
+        description: 'A ticket that waits in several queues is in the list of each of them.',
         params: queueParams,
         querystring: Type.Object(pageQuery),
         response: { 200: Type.Object({ queue_tickets: Type.Array(ticketOutput), next_page: nextPage }) },
@@ -130,16 +154,33 @@ function queueTicketsRoute(app: App): void {
 
 async function enqueue(
   request: FastifyRequest,
-  { turns, attacher, addressOf }: TicketDependencies,
+  dependencies: TicketDependencies,
   given: Type.Static<typeof ticketInput>,
 ): Promise<{ ticket: TicketOutput; created: boolean }> {
   await requireTeams(request, given);
+  const newVisitor = await newVisitorOf(request, given.site_id, given.new_site_visitor);
+  const enqueued = await enqueueVisitor(request, dependencies, given, newVisitor);
+  if (newVisitor === null) return enqueued;
+  const { ticket } = enqueued;
+  return {
+    ...enqueued,
+    ticket: { ...ticket, ...(await answerNewVisitor(request, dependencies.tokens, newVisitor, ticket.visitor_id)) },
+  };
+}
+
+async function enqueueVisitor(
+  request: FastifyRequest,
+  { turns, attacher, addressOf }: TicketDependencies,
+  given: Type.Static<typeof ticketInput>,
+  newVisitor: NewVisitor | null,
+): Promise<{ ticket: TicketOutput; created: boolean }> {
   const keyed = keyedIdOf<TicketId>(request);
   const { queue_id, queue_ids = queue_id === undefined ? null : [queue_id] } = given;
   const webhooks = await attacher.attach({
     accountId: accountOf(request),
     siteId: given.site_id,
     side: 'visitor',
+    attachedBy: request.caller.kind === 'operator' ? request.caller.operatorId : null,
     webhooks: given.webhooks,
   });
   const answer = await turns.run(accountOf(request), {
@@ -147,7 +188,8 @@ async function enqueue(
     id: keyed ?? newId<TicketId>(),
     repeatable: keyed !== null,
     siteId: given.site_id,
-    visitorId: visitorOf(request),
+    visitorId: newVisitor?.id ?? visitorOf(request),
+    newVisitor,
     medium: given.media,
     queueIds: queue_ids === null ? null : [...new Set(queue_ids)],
     narrowedTo: [...new Set(given.team_ids)],
@@ -175,8 +217,8 @@ async function requireTeams(
 }
 
 function visitorOf({ caller }: FastifyRequest): VisitorId {
-  if (caller.kind !== 'visitor') throw new Error('the route is for visitors only');
-  return caller.visitorId;
+  if (caller.kind === 'visitor') return caller.visitorId;
+  throw invalid([{ attribute: '/new_site_visitor', detail: 'is required with the token of an operator' }]);
 }
 
 /** The visitor's own ticket, or a ticket on a site where the operator has the required role. */

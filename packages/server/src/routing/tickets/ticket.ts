@@ -2,6 +2,11 @@ import { media, type Medium } from '@usher/contract/media';
 import type { TicketState } from '@usher/contract/states';
 import { ticketStates } from '@usher/contract/states';
 import Type from 'typebox';
+import {
+  newSiteVisitor,
+  newVisitorViolations,
+  visitorAuthentication,
+} from '../../identity/visitors/new-site-visitor.ts';
 import type { Violation } from '../../platform/errors.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { AccountId, EngagementId, QueueId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
@@ -17,8 +22,9 @@ export const ticketInput = checked(
     queue_id: Type.Optional(uuid<'queue'>()),
     team_ids: Type.Optional(list(uuid<'team'>(), { minItems: 1 })),
     ...noteFields,
+    new_site_visitor: Type.Optional(newSiteVisitor),
   }),
-  candidateViolations,
+  (input) => [...candidateViolations(input), ...newVisitorViolations(input)],
 );
 
 /** D3.1: at most one of `queue_ids`, `queue_id` and `team_ids`. */
@@ -42,6 +48,12 @@ export const ticketOutput = output('QueueTicket', {
   engagement_id: nullable(uuid<'engagement'>()),
   created_at: timestamp,
   updated_at: timestamp,
+});
+
+/** The answer to the request that creates a ticket. */
+export const newTicketOutput = output('NewQueueTicket', {
+  ...ticketOutput.properties,
+  visitor_authentication: Type.Optional(visitorAuthentication),
 });
 
 export type TicketOutput = Type.Static<typeof ticketOutput>;

@@ -27,6 +27,7 @@ export function deliveryRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Get a delivery with its event and its attempts',
+        description: 'Each attempt with its time, duration, status and the first 4 KiB of the answer.',
         params: deliveryParams,
         response: { 200: deliveryDetails },
       },

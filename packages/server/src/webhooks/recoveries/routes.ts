@@ -74,6 +74,7 @@ export function recoveryRoutes(app: App, { recoveries, clock }: RecoveryDependen
       schema: {
         tags,
         summary: 'List the recoveries of a webhook, newest first',
+        description: 'What was asked for by POST /webhooks/{webhook_id}/recover, and how far each has come.',
         params: Type.Object(webhookParams),
         querystring: Type.Object(cursorQuery),
         response: { 200: Type.Object({ recoveries: Type.Array(recoveryOutput), next_page: nextPage }) },
@@ -96,6 +97,7 @@ export function recoveryRoutes(app: App, { recoveries, clock }: RecoveryDependen
       schema: {
         tags,
         summary: 'Get a recovery and its progress',
+        description: 'How many deliveries it has put back so far, and whether it is finished.',
         params: Type.Object({ ...webhookParams, recovery_id: uuid<'recovery'>() }),
         response: { 200: recoveryOutput },
       },

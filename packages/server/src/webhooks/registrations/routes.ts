@@ -58,6 +58,7 @@ function registrationRoutes(app: App, { guard, sealer }: RegistrationDependencie
       schema: {
         tags,
         summary: 'List the webhooks of sites that the caller is super_manager of, and those that the caller registered',
+        description: 'Without their secrets. Webhooks that are attached to tickets and requests are not listed.',
         querystring: Type.Object(pageQuery),
         response: { 200: Type.Object({ webhooks: Type.Array(webhookOutput), next_page: nextPage }) },
       },
@@ -105,7 +106,13 @@ function singleRoutes(app: App, { guard, sealer }: RegistrationDependencies): vo
     '/webhooks/:webhook_id',
     {
       config: { access: registrarAccess },
-      schema: { tags, summary: 'Get a webhook', params: webhookParams, response: { 200: webhookOutput } },
+      schema: {
+        tags,
+        summary: 'Get a webhook',
+        description: 'Where it sends which events, which sites it covers now, and since when it fails, if it does.',
+        params: webhookParams,
+        response: { 200: webhookOutput },
+      },
     },
     async (request, reply) => tagged(reply, await permittedWebhook(request, request.params.webhook_id, 'see')),
   );
@@ -139,6 +146,7 @@ function singleRoutes(app: App, { guard, sealer }: RegistrationDependencies): vo
       schema: {
         tags,
         summary: 'Delete a webhook; waiting deliveries are discarded',
+        description: 'Nothing more is sent to it. To stop a webhook for some time, set enabled to false instead.',
         params: webhookParams,
         response: { 204: Type.Null() },
       },
@@ -180,6 +188,8 @@ function actionRoutes(app: App, { sealer }: RegistrationDependencies): void {
       schema: {
         tags,
         summary: 'Send a sample event to this webhook only',
+        description:
+          'Delivered like any event, with signature and retries, and shown in its log. The ids in it are made up.',
         params: webhookParams,
         body: body({ event_type: oneOf(eventTypes) }),
         response: {

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { filterViolations } from '../../events/check-filter.ts';
 import type { DestinationId } from '../../events/destination.ts';
 import { filterSchema } from '../../events/filter.ts';
-import { webhookFields as subscriptionFields, webhookViolations } from '../../events/subscription.ts';
+import { requiredByUrl, webhookFields as subscriptionFields, webhookViolations } from '../../events/subscription.ts';
 import { assigned, computed, fieldsOf, internal, optional, required } from '../../platform/fields.ts';
 import type { RowOf, SettingsOf } from '../../platform/fields.ts';
 import type { Violation } from '../../platform/errors.ts';
@@ -11,6 +11,7 @@ import {
   body,
   checked,
   description,
+  documented,
   list,
   nullable,
   oneOf,
@@ -19,7 +20,7 @@ import {
   timestamp,
   uuid,
 } from '../../platform/schema.ts';
-import { channelOf } from '../channels/channels.ts';
+import { channelOf, channels } from '../channels/channels.ts';
 import { webhookSecret } from '../channels/webhook-secret.ts';
 
 const orderings = ['engagement', 'none'] as const;
@@ -107,13 +108,17 @@ const ownSecret = Type.Unsafe<string | null>({
   description: 'As for rotate_secret. Null is the same as leaving it out; the answer has null with apns',
 });
 const givenCredentials = { credentials: Type.Optional(nullable(credentials)) };
-export const webhookInput = checked(
-  body({ ...webhookFields.create, ...givenCredentials, secret: Type.Optional(ownSecret) }),
-  registrationViolations,
+const neededByUrl = requiredByUrl(channels);
+export const webhookInput = documented(
+  checked(
+    body({ ...webhookFields.create, ...givenCredentials, secret: Type.Optional(ownSecret) }),
+    registrationViolations,
+  ),
+  neededByUrl,
 );
-export const webhookUpdate = checked(
-  put({ ...webhookFields.update, ...givenCredentials }, webhookFields.readOnly),
-  registrationViolations,
+export const webhookUpdate = documented(
+  checked(put({ ...webhookFields.update, ...givenCredentials }, webhookFields.readOnly), registrationViolations),
+  neededByUrl,
 );
 
 function registrationViolations(value: unknown): readonly Violation[] {

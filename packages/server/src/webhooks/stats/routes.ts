@@ -20,6 +20,7 @@ export function statsRoutes(app: App): void {
         tags: ['Webhook deliveries'],
         summary:
           'Get the delivery stats of a webhook: attempts by interval, over at most 7 days, and the current backlog',
+        description: 'For finding out whether a receiver keeps up, and when it began to fail.',
         params: Type.Object({ webhook_id: uuid<'webhook'>() }),
         querystring: Type.Object({
           from: instant,

@@ -27,6 +27,8 @@ export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuar
       schema: {
         tags,
         summary: 'Add an identity provider, with which visitors of the site can authenticate',
+        description:
+          "Usher reads the provider's OpenID Connect configuration from its issuer. A client_secret is stored encrypted and never shown.",
         params: siteParams,
         body: providerInput,
         response: { 201: providerOutput },
@@ -48,6 +50,7 @@ export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuar
       schema: {
         tags,
         summary: 'Identity providers of a site',
+        description: 'Without their client secrets, which are never shown.',
         params: siteParams,
         response: { 200: Type.Object({ visitor_authentication_providers: Type.Array(providerOutput) }) },
       },
@@ -61,7 +64,13 @@ export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuar
     '/sites/:site_id/visitor_authentication_providers/:provider_id',
     {
       config: { access },
-      schema: { tags, summary: 'One identity provider', params: providerParams, response: { 200: providerOutput } },
+      schema: {
+        tags,
+        summary: 'One identity provider',
+        description: 'Without its client secret, which is never shown.',
+        params: providerParams,
+        response: { 200: providerOutput },
+      },
     },
     async (request) => {
       const { site_id: siteId, provider_id: id } = request.params;
@@ -78,6 +87,7 @@ export function providerRoutes(app: App, { guard, sealer }: { guard: AddressGuar
       schema: {
         tags,
         summary: 'Delete an identity provider; its pending requests fail',
+        description: 'Requests that were decided before keep their result.',
         params: providerParams,
         response: { 204: Type.Null() },
       },

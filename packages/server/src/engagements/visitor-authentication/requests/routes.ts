@@ -66,6 +66,8 @@ export function authenticationRequestRoutes(app: App, { sealer, authentications 
       schema: {
         tags,
         summary: "One of the visitor's own authentication requests",
+        description:
+          'Whether it is pending, has succeeded or has failed, and why. Programs can use the webhook events instead.',
         params: requestParams,
         response: { 200: requestOutput },
       },

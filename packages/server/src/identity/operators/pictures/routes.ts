@@ -41,6 +41,7 @@ export function pictureRoutes(app: App, lookups: Sql, changes: RowChanges): void
       schema: {
         tags,
         summary: 'Get the picture of an operator; a new picture has a new URL',
+        description: 'Public, because visitors see it. The same URL never shows another picture, so it may be cached.',
         params: Type.Object({ picture_id: uuid<'operator_picture'>() }),
         response: { 200: pictureBytes },
       },
@@ -67,6 +68,7 @@ export function pictureRoutes(app: App, lookups: Sql, changes: RowChanges): void
       schema: {
         tags,
         summary: 'Set the picture that visitors see; operators may set their own',
+        description: 'The answer has the URL of the new picture, which differs from the former one.',
         params: operatorParams,
         body: pictureInput,
         response: { 200: pictureOutput },
@@ -82,6 +84,7 @@ export function pictureRoutes(app: App, lookups: Sql, changes: RowChanges): void
       schema: {
         tags,
         summary: 'Remove the picture of an operator; visitors see initials instead',
+        description: 'The former URL of the picture answers 404 from then on.',
         params: operatorParams,
         response: { 200: pictureOutput },
       },

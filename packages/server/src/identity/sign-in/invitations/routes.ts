@@ -48,6 +48,8 @@ function invitingRoutes(app: App, publicUrl: string): void {
         tags,
         summary:
           'Invite an operator to choose a password; works once within seven days and replaces an earlier invitation',
+        description:
+          'The answer has the link, which is shown only once. Usher sends no e-mail: pass the link on yourself.',
         params: operatorParams,
         body: body({}),
         response: { 201: output('NewInvitation', { ...fields, url }) },
@@ -75,6 +77,7 @@ function invitingRoutes(app: App, publicUrl: string): void {
       schema: {
         tags,
         summary: 'List the pending invitation of an operator, if there is one',
+        description: 'The list has at most one invitation, without its link, which was shown when it was created.',
         params: operatorParams,
         response: { 200: Type.Object({ invitations: Type.Array(output('Invitation', fields)) }) },
       },
@@ -92,6 +95,7 @@ function invitingRoutes(app: App, publicUrl: string): void {
       schema: {
         tags,
         summary: 'Withdraw an invitation',
+        description: 'Its link stops working at once. A password that was already chosen with it stays.',
         params: Type.Object({ operator_id: uuid<'operator'>(), invitation_id: uuid<'invitation'>() }),
         response: { 204: Type.Null() },
       },
@@ -126,6 +130,7 @@ function acceptingRoutes(app: App, context: SignInContext): void {
       schema: {
         tags,
         summary: 'Show whom an invitation is for',
+        description: 'For the page on which the invited person chooses a password. The invitation is not used up.',
         body: body({ invitation }),
         response: { 200: preview },
       },

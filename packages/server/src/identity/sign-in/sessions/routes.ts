@@ -113,6 +113,8 @@ function currentRoutes(app: App): void {
       schema: {
         tags,
         summary: 'Show whose token this is and which sites it reaches',
+        description:
+          'For a program that was given a token: the operator, their role on each site that the token reaches, and when the token expires.',
         response: {
           200: Type.Object({
             operator_id: uuid<'operator'>(),
@@ -186,6 +188,8 @@ function ownSessionRoutes(app: App): void {
       schema: {
         tags,
         summary: "List the caller's sessions, the most recently used first",
+        description:
+          'A session is a browser in which the operator has signed in. Tokens obtained with API keys belong to no session.',
         response: { 200: Type.Object({ sessions: Type.Array(sessionOutput) }) },
       },
     },
@@ -226,6 +230,7 @@ function ownSessionRoutes(app: App): void {
       schema: {
         tags,
         summary: "End one of the caller's sessions; its tokens stop working at once",
+        description: 'For a browser that the operator no longer uses or does not know. Their other sessions continue.',
         params: Type.Object({ session_id: uuid<'session'>() }),
         response: { 204: Type.Null() },
       },
