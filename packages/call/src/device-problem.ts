@@ -1,5 +1,3 @@
-import { callTexts, type CallTexts } from './texts.ts';
-
 /** Why a microphone or camera could not be used. */
 export interface DeviceProblem {
   readonly device: 'microphone' | 'camera';
@@ -25,8 +23,4 @@ export function problemReason(error: unknown): DeviceProblem['reason'] {
     default:
       return 'failed';
   }
-}
-
-export function describeDeviceProblem({ device, reason }: DeviceProblem, texts: CallTexts = callTexts): string {
-  return texts.deviceProblems[device][reason];
 }

@@ -30,3 +30,7 @@ export const callTexts = {
 };
 
 export type CallTexts = typeof callTexts;
+
+export function describeDeviceProblem({ device, reason }: DeviceProblem, texts: CallTexts = callTexts): string {
+  return texts.deviceProblems[device][reason];
+}

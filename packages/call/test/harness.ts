@@ -1,8 +1,8 @@
 import { Call, type CallOptions } from '../src/call.ts';
 import { chooseSpeaker, listDevices } from '../src/devices.ts';
-import { describeDeviceProblem } from '../src/device-problem.ts';
 import type { Media, Side } from '../src/media.ts';
 import type { Signal } from '../src/signal.ts';
+import { describeDeviceProblem } from '../src/texts.ts';
 
 /** A page with nothing but a call. It does what the desk and the widget do; test/call/call.test.ts controls it. */
 

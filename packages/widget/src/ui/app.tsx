@@ -1,24 +1,14 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { textColourOn } from '../colour.ts';
-import type { Calls } from '../calls.ts';
-import type { Conversation } from '../conversation.ts';
-import type { Settings } from '../settings.ts';
-import { isShown, type State } from '../state.ts';
-import type { Store } from '../store.ts';
+import { isShown } from '../state.ts';
 import { Announcer } from './announcer.tsx';
 import { Launcher } from './launcher.tsx';
 import { Panel } from './panel.tsx';
+import type { AppProps } from './props.ts';
 import { RemoteAudio } from './remote-audio.tsx';
 import { useMediaQuery } from './use-media-query.ts';
 import { useStore } from './use-store.ts';
 import { texts } from '../texts.ts';
-
-export interface AppProps {
-  readonly settings: Settings;
-  readonly store: Store<State>;
-  readonly conversation: Conversation;
-  readonly calls: Calls;
-}
 
 export function App(props: AppProps) {
   const { settings, store, conversation, calls } = props;

@@ -1,12 +1,12 @@
 import type { CallView } from '@usher/call/call-view';
-import { describeDeviceProblem } from '@usher/call/device-problem';
+import { describeDeviceProblem } from '@usher/call/texts';
 import { joinLabel, type Media } from '@usher/call/media';
 import { useState } from 'preact/hooks';
 import type { Calls } from '../calls.ts';
 import { Devices } from './devices.tsx';
 import { Duration } from './duration.tsx';
 import { Icon } from './icons.tsx';
-import type { PanelProps } from './panel.tsx';
+import type { PanelProps } from './props.ts';
 import { Video } from './video.tsx';
 import { useFocusFallback } from './use-focus-fallback.ts';
 import { useStore } from './use-store.ts';

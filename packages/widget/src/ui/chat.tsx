@@ -8,7 +8,7 @@ import { Avatar } from './avatar.tsx';
 import { CallArea } from './call-area.tsx';
 import { Composer } from './composer.tsx';
 import { Log } from './log.tsx';
-import type { PanelProps } from './panel.tsx';
+import type { PanelProps } from './props.ts';
 
 type Props = PanelProps & { readonly stage: Extract<Stage, { readonly name: 'engaged' | 'ended' }> };
 

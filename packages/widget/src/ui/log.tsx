@@ -3,7 +3,7 @@ import type { Message } from '../messages.ts';
 import { linesOf, type Line } from '../lines.ts';
 import { MessageLine } from './message-line.tsx';
 import { engagementOf } from '../state.ts';
-import type { PanelProps } from './panel.tsx';
+import type { PanelProps } from './props.ts';
 import { UnsentLine } from './unsent-line.tsx';
 import { texts } from '../texts.ts';
 

@@ -4,7 +4,7 @@ import type { Chat } from '../chat.ts';
 import { chosenOption, fileIdOf, type Message, type SentFile } from '../messages.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icons.tsx';
-import type { PanelProps } from './panel.tsx';
+import type { PanelProps } from './props.ts';
 import { Text } from './text.tsx';
 import { texts } from '../texts.ts';
 

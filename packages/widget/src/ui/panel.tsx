@@ -1,21 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { canCall } from '../can-call.ts';
 import type { State } from '../state.ts';
-import type { AppProps } from './app.tsx';
 import { RequestCall } from './request-call.tsx';
 import { Chat } from './chat.tsx';
 import { useDropTarget } from './use-drop-target.ts';
 import { Icon } from './icons.tsx';
+import type { PanelProps } from './props.ts';
 import { Start } from './start.tsx';
 import { trapFocus } from './trap-focus.ts';
 import { useMediaQuery } from './use-media-query.ts';
 import { useVisibleHeight } from './use-visible-height.ts';
 import { Waiting } from './waiting.tsx';
 import { texts } from '../texts.ts';
-
-export interface PanelProps extends AppProps {
-  readonly state: State;
-}
 
 /** The window of the widget: in a corner of the page, on small screens over the whole page. */
 export function Panel(props: PanelProps) {

@@ -1,6 +1,6 @@
 import type { Engaged } from '../state.ts';
 import { Icon } from './icons.tsx';
-import type { PanelProps } from './panel.tsx';
+import type { PanelProps } from './props.ts';
 import { texts } from '../texts.ts';
 
 /** Buttons with which the visitor requests a call or video. The call starts when the operator accepts. */

@@ -4,7 +4,7 @@ import type { Medium } from '../media.ts';
 import { describeOffline } from '../descriptions.ts';
 import { texts } from '../texts.ts';
 import { Icon } from './icons.tsx';
-import type { PanelProps } from './panel.tsx';
+import type { PanelProps } from './props.ts';
 
 const icons = { text: 'chat', audio: 'audio', video: 'video' } as const;
 

@@ -1,6 +1,6 @@
 import type { QueueTicket } from '@usher/sdk/api-types';
 import { isStaffed, describeOffline, describePosition, describeWait } from '../descriptions.ts';
-import type { PanelProps } from './panel.tsx';
+import type { PanelProps } from './props.ts';
 import { texts } from '../texts.ts';
 
 export function Waiting({ conversation, state, ticket }: PanelProps & { readonly ticket: QueueTicket | null }) {

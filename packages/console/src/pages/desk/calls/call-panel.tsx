@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import type { CallView } from '@usher/call/call-view';
 import { joinLabel, type Media } from '@usher/call/media';
 import { notifications } from '@mantine/notifications';
-import { describeDeviceProblem } from '@usher/call/device-problem';
+import { describeDeviceProblem } from '@usher/call/texts';
 import { useEffect, useRef, useSyncExternalStore, type ReactElement } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
 import { describeError } from '../../../components/describe-error.ts';

@@ -1,11 +1,8 @@
 import type { Operations, Webhook } from '@usher/sdk/api-types';
 import { texts } from '../texts.ts';
-import type { Header } from './headers.ts';
+import type { Found, Header } from './headers.ts';
 
 export type WebhookBody = Operations['PUT /webhooks/{webhook_id}']['body'];
-
-/** Errors by JSON pointer, of the server or of the channel's inputs; `null` if there are none. */
-export type Found = readonly [pointer: string, fault: string | null];
 
 /**
  * One way to send events; `channels.ts` lists all. `Draft` is the editable part of a webhook of this channel. It is kept while

@@ -1,6 +1,8 @@
 import { headerFaults, headerLimits, headerPointer, headerSizeFault } from '@usher/contract/webhook-headers';
 import { texts } from '../texts.ts';
-import type { Found } from './channel.ts';
+
+/** Errors by JSON pointer, of the server or of the channel's inputs; `null` if there are none. */
+export type Found = readonly [pointer: string, fault: string | null];
 
 export interface Header {
   readonly name: string;

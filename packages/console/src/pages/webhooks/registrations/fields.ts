@@ -1,5 +1,6 @@
 import type { Webhook } from '@usher/sdk/api-types';
-import type { Found, WebhookBody } from '../channels/channel.ts';
+import type { WebhookBody } from '../channels/channel.ts';
+import type { Found } from '../channels/headers.ts';
 import { channelNamed, channelOf, emptyDrafts, type ChannelDrafts } from '../channels/channels.ts';
 import { texts } from '../texts.ts';
 
