@@ -50,7 +50,12 @@ export const pools = {
    * For batches of messages and other writes to engagements. A batch waits for no lock, so a slow one is ended early: what is then
    * written singly must be answered within the deadline of its request. A connection may be silent for as long as others.
    */
-  batches: { name: 'batches', max: 2, connection: { ...byKeys, statement_timeout: 5_000 }, statementDeadlineMs: 17_000 },
+  batches: {
+    name: 'batches',
+    max: 2,
+    connection: { ...byKeys, statement_timeout: 5_000 },
+    statementDeadlineMs: 17_000,
+  },
   /** One connection for the loop of the dispatcher, the others for leases and webhooks. */
   dispatcher: { name: 'dispatcher', max: 3, connection: byKeys },
   /** An index on the account finds its new events, so planning each query again gains nothing. */
