@@ -71,9 +71,14 @@ test('a feed whose request was answered at its deadline gives up its follower', 
   const left = Promise.withResolvers<unknown>();
   app.addHook('onRequest', async (request, reply) => {
     Object.assign(request, { caller });
-    setImmediate(async () => {
-      await reply.code(503).send('late');
-      prepared.resolve('follower');
+    setImmediate(() => {
+      reply
+        .code(503)
+        .send('late')
+        .then(
+          () => prepared.resolve('follower'),
+          (error: unknown) => prepared.reject(error),
+        );
     });
   });
   feedRoutes(app, {
