@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /**
- * Finds the words that docs/writing.md tells us to avoid. Its table is the only list: a word in lower case is found inside names and
- * texts (`wanted`, `mostWanted`, "what is wanted") but not in names of columns, a phrase as it is, and a capitalised word as the name of a type.
+ * Finds the words that docs/writing.md tells us to avoid, in code and in documents. Its table is the only list: a word in lower case is
+ * found inside names and texts (`wanted`, `mostWanted`, "what is wanted") but not in names of columns, a phrase as it is, and a capitalised
+ * word as the name of a type.
  */
 const guide = 'docs/writing.md';
 /** Migrations up to this one are released and never edited. */
@@ -25,9 +26,9 @@ const banned = new RegExp(words.map(patternOf).join('|'), 'g');
 /** A NOTIFY topic keeps its name, because processes of an older version listen to it. */
 const topic = /'told'|told:/g;
 
-const files = globSync('{packages,test,bench,scripts}/**/*.{ts,tsx,sql,css}', {
+const files = globSync(['{packages,test,bench,scripts}/**/*.{ts,tsx,sql,css}', '{bench,docs}/**/*.md', '*.md'], {
   exclude: (path) => /(?:^|\/)(?:node_modules|dist)(?:\/|$)/.test(path),
-});
+}).filter((file) => file !== guide);
 let found = 0;
 for (const file of files) {
   const [, migration] = /\/migrations\/(\d{4})/.exec(file) ?? [];

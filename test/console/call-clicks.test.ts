@@ -113,7 +113,7 @@ test('accepting a call starts the camera of the operator once: not after a reloa
   assert.deepEqual(at.complaints, []);
 });
 
-test('a call that a visitor requested starts when an operator accepts it, and the next one waits for a click', async () => {
+test('D11.3 a call that a visitor requested starts when an operator accepts it, and the next one waits for a click', async () => {
   await using shop = await openShop(server);
   const { page, complaints } = await visit(browser, shop);
   await askToTalk(page, 'Video call');

@@ -81,7 +81,7 @@ test('deleting a file removes its bytes, downloads answer 410, messages show it 
   assertDeclared(feed.items);
 });
 
-test('a file is deleted by the side that sent it during the engagement, by a manager at any time, and by nobody else', async () => {
+test('D10.8 a file is deleted by the side that sent it during the engagement, by a manager at any time, and by nobody else', async () => {
   const talk = await startFileEngagement(server);
   const { account, operator, visitor } = talk;
   const byVisitor = await uploadFile(server, talk, fileForm('visitor'));

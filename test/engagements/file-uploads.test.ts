@@ -157,7 +157,7 @@ const kinds: readonly [content: Uint8Array<ArrayBuffer>, name: string, declared:
   [Uint8Array.from([0xc3, 0x28]), 'a.txt', 'text/plain', 'application/octet-stream'],
 ];
 
-test('the content type follows from bytes and name, never from the declared type', async () => {
+test('D10.5 the content type follows from bytes and name, never from the declared type', async () => {
   const own = await startFileEngagement(server);
   await changeSite(server, own.account, { allowed_file_content_types: ['image/*', 'text/*', 'Application/*'] });
   for (const [content, name, declared, is] of kinds) {

@@ -90,7 +90,7 @@ test('pictures are stored without their metadata; size and ETag are those of wha
   assert.deepEqual(new Uint8Array(await kept.arrayBuffer()), noise, 'a damaged picture is stored as it is');
 });
 
-test('the list shows the files and their senders, oldest first', async () => {
+test('D10.10 the list shows the files and their senders, oldest first', async () => {
   const talk = await startFileEngagement(server);
   const first = await uploadFile(server, talk, fileForm('Hello', 'Žluťoučký kůň.txt'));
   const second = expectStatus(
@@ -211,7 +211,7 @@ test('with an Idempotency-Key the same file is stored once, and another file und
   assert.equal(filesOnDisk(server.dataDir).length, before + 1);
 });
 
-test('an engagement has at most 100 files, also with concurrent uploads', async () => {
+test('D10.6 an engagement has at most 100 files, also with concurrent uploads', async () => {
   const talk = await startFileEngagement(server);
   await server.database.sql`
     INSERT INTO files (id, account_id, engagement_id, uploaded_by, uploader_id, name, content_type, bytes, sha256, state,
@@ -228,7 +228,7 @@ test('an engagement has at most 100 files, also with concurrent uploads', async 
   assert.equal((await listFiles(server, talk)).length, 100);
 });
 
-test('with manual scans, pending files cannot be downloaded, a result sends one event, and infected bytes are removed', async () => {
+test('D10.7 with manual scans, pending files cannot be downloaded, a result sends one event, and infected bytes are removed', async () => {
   const talk = await startFileEngagement(manual);
   const clean = await uploadFile(manual, talk, fileForm('good'));
   const infected = await uploadFile(manual, talk, fileForm('bad'));

@@ -38,7 +38,7 @@ async function hangUp({ id }: Engaged, { token }: TokenHolder, callId: string, a
   return call(at, `PATCH /engagements/${id}/calls/${callId}`, { token, body: { action: 'end' } });
 }
 
-test('when either side hangs up, the engagement continues as text and the operator is offered the next visitor', async () => {
+test('D11.1 when either side hangs up, the engagement continues as text and the operator is offered the next visitor', async () => {
   const chat = await engage(server);
   const { own, operator, visitor, id, queue } = chat;
   const raise = { token: own.admin, body: { max_engagement_count: 2 } };
@@ -82,7 +82,7 @@ test('when either side hangs up, the engagement continues as text and the operat
   assertDeclared(feed.items);
 });
 
-test('a late hang-up, or one by somebody else, does not end the next call', async () => {
+test('D11.1 a late hang-up, or one by somebody else, does not end the next call', async () => {
   const chat = await engage(server);
   const { own, operator, visitor, id } = chat;
   const first = await becomeCall(chat);
@@ -110,7 +110,7 @@ test('a late hang-up, or one by somebody else, does not end the next call', asyn
   assert.equal(expectStatus(await hangUp(chat, visitor, next), 200).body.ended_by, null);
 });
 
-test('a transfer ends a call and starts another; an engagement that began as a call can become text too', async () => {
+test('D11.2 a transfer ends a call and starts another; an engagement that began as a call can become text too', async () => {
   const chat = await engage(server, {}, { media: 'audio' });
   const { own, operator } = chat;
   const colleague = await makeAvailableOperator(server, own);

@@ -165,7 +165,7 @@ test('D4.4 a media upgrade is requested, replaced and accepted, and then occupie
   assert.deepEqual(new Set(flags), new Set([false]));
 });
 
-test('a pending media upgrade is canceled when its engagement ends or is transferred', async () => {
+test('D10.9 a pending media upgrade is canceled when its engagement ends or is transferred', async () => {
   const chat = await engage(server);
   const { own, visitor, operator, id } = chat;
   const base = `/engagements/${id}/media_upgrade_requests`;

@@ -106,7 +106,7 @@ test('a message is acknowledged once, and the next message tells whether earlier
   );
 });
 
-test('a response can select only an option that was offered to that side', async () => {
+test('D10.3 a response can select only an option that was offered to that side', async () => {
   const card = {
     content: 'Which?',
     attachment: {
@@ -179,7 +179,7 @@ test('invalid messages are refused', async () => {
   assert.equal((await say(chat, visitor, 'x', 'no-uuid')).status, 404);
 });
 
-test('only current participants can send messages, and nobody after the end', async () => {
+test('D10.1, D10.2 only current participants can send messages, and nobody after the end', async () => {
   const chat = await engage(server);
   const { own, visitor, operator, id } = chat;
   const earlier = randomUUID();
@@ -266,7 +266,7 @@ test('a transcript of any length lists all messages, oldest first', async () => 
   );
 });
 
-test('managers send system messages, which only the operator sees', async () => {
+test('D10.4 managers send system messages, which only the operator sees', async () => {
   const chat = await engage(server);
   const { own, operator, visitor, id } = chat;
   const post = async (who: TokenHolder, body: Json): Promise<Answer> =>

@@ -105,7 +105,7 @@ test('an invalid request gets all violations at once and leaves nothing behind',
   assert.equal(rows.length, 10);
 });
 
-test('the visitor is the one who received the last SMS, never one who claims the phone number', async () => {
+test('D12.4 the visitor is the one who received the last SMS, never one who claims the phone number', async () => {
   const own = await makeAccount(server);
   const admin = { token: own.admin };
   const to_number = newNumber();
@@ -175,7 +175,7 @@ test('an operator requests and cancels, and a canceled request is not sent', asy
   assert.deepEqual([event.engagement_request.fail_reason, others], ['operator_cancel', []]);
 });
 
-test('a request by SMS is still pending in a process that starts days later, and times out after 72 hours', async () => {
+test('D12.1 a request by SMS is still pending in a process that starts days later, and times out after 72 hours', async () => {
   const first = await startTestServer({ twilio: carrier.settings });
   const own = await makeAccount(first);
   const from_number = newNumber();

@@ -282,7 +282,7 @@ test('a reply after the end of the request or the engagement is dropped', async 
   );
 });
 
-test('STOP declines the request; a picture or an empty SMS accepts it', async () => {
+test('D12.2, D12.3 STOP declines the request; a picture or an empty SMS accepts it', async () => {
   const stopped = await begin();
   await carrier.reply(server, stopped.sms, ' Stop ');
   await until(async () => (await requestNow(stopped)).state === 'failed');
@@ -300,7 +300,7 @@ test('STOP declines the request; a picture or an empty SMS accepts it', async ()
   }
 });
 
-test('a reply engages an operator even if they are busy or away', async () => {
+test('D12.1 a reply engages an operator even if they are busy or away', async () => {
   const own = await makeAccount(server);
   const operator = await makeOperator(server, own, [{ site_id: own.siteId, role: 'operator' }]);
   const from_number = newNumber();

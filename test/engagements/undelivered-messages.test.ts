@@ -22,7 +22,7 @@ test('undelivered_messages is exact while both sides send and acknowledge concur
   assert.deepEqual({ ...row }, { v: 0, o: 0 });
 });
 
-test('system messages do not affect undelivered_messages', async () => {
+test('D10.4 system messages do not affect undelivered_messages', async () => {
   const chat = await engage(server);
   const { own, visitor, operator, id } = chat;
   const news = async (): Promise<string> => {

@@ -141,7 +141,7 @@ function drip(openid: TestOpenid): void {
   });
 }
 
-test('a slow provider delays nobody else, and a visitor has at most five pending requests, exactly', async () => {
+test('D9.11 a slow provider delays nobody else, and a visitor has at most five pending requests, exactly', async () => {
   const [slow, quick] = [await start(), await start()];
   const gate = hold(slow, discovery);
   const account = await makeAccount(server);

@@ -219,7 +219,7 @@ test('tokens within the leeway, with several audiences and with any asymmetric a
   }
 });
 
-test('a token works once: not for another visitor, not concurrently, not on another site', async () => {
+test('D9.11 a token works once: not for another visitor, not concurrently, not on another site', async () => {
   const token = await openid.idToken();
   assert.equal(await tryToken(token), 'succeeded');
   assert.equal(await tryToken(token), 'token_replayed');

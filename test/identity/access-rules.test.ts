@@ -56,7 +56,7 @@ test('a resource route that answers without a permission check fails with an int
   }
 });
 
-test('a token that is limited to some sites reaches no other site', async () => {
+test('D9.7 a token that is limited to some sites reaches no other site', async () => {
   const otherSite = await makeSite(server, account);
   const stranger = await makeAccount(server);
   const credentials = { api_key_id: account.key.id, api_key_secret: account.key.secret };

@@ -194,7 +194,7 @@ test('an access token can download files', async () => {
   }
 });
 
-test('an operator can have 20 unexpired access tokens, even when they are created concurrently', async () => {
+test('D9.9 an operator can have 20 unexpired access tokens, even when they are created concurrently', async () => {
   const own = await makeAccount(server);
   const ask = async (expires_at: string | null): Promise<number> => {
     const body = { name: 'Bridge', expires_at };

@@ -18,7 +18,7 @@ async function statusOf(token: string): Promise<number> {
   return (await call(server, `GET ${sessionsPath}/current`, { token })).status;
 }
 
-test('an operator can have 50 sessions; a further one replaces the least recently used', async () => {
+test('D9.9 an operator can have 50 sessions; a further one replaces the least recently used', async () => {
   const { id } = await makeOperator(server, account, []);
   const first = await openSession(server, { link: await linkOf(server, id) });
   const links = await Promise.all(Array.from({ length: 55 }, async () => linkOf(server, id)));

@@ -351,7 +351,7 @@ test('signing in again ends the previous session of the browser', async () => {
   assert.equal(await statusOf(next.token), 200);
 });
 
-test('deleting an API key ends the sessions opened with it', async () => {
+test('D9.7 deleting an API key ends the sessions opened with it', async () => {
   const person = await makePerson();
   const { body: key } = await call(server, `POST /operators/${person.id}/api_keys`, { token: account.admin });
   const byKey = await openSession(server, { api_key_id: key.id, api_key_secret: key.secret });

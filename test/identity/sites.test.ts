@@ -36,7 +36,7 @@ test('a new site has the default settings and its creator as super_manager', asy
   assert.deepEqual(read.body, created.body);
 });
 
-test('every setting can be set, read and reset with null', async () => {
+test('D9.10 every setting can be set, read and reset with null', async () => {
   const settings = {
     name: 'All set',
     addresses: ['1 Main Street'],

@@ -104,7 +104,7 @@ for (const [how, whereTo] of [
     }
   });
 
-test('removing an operator from a site ends their engagements there at once, and no others', async () => {
+test('D5.13 removing an operator from a site ends their engagements there at once, and no others', async () => {
   const chat = await engage(server);
   const other = await makeSite(server, chat.own);
   await assign(chat, chat.operator, [chat.own.siteId, other]);
@@ -172,7 +172,7 @@ test('the feed of a removed operator gets feed.reset and nothing more of the sit
   );
 });
 
-test('a webhook attached by an operator gets no events while the operator is off the site or disabled', async () => {
+test('D5.13 a webhook attached by an operator gets no events while the operator is off the site or disabled', async () => {
   const chat = await engage(server);
   const colleague = await makeAvailableOperator(server, chat.own);
   const webhook = {

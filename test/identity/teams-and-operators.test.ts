@@ -41,7 +41,7 @@ test('D7.2 a team cannot move to another site, and the refused request changes n
   assert.deepEqual((await call(server, `GET /teams/${id}`, { token })).body, before);
 });
 
-test('deleting a team removes all its members', async () => {
+test('D9.10 deleting a team removes all its members', async () => {
   const team = await makeTeam(server, account, account.siteId);
   const operator = await makeOperator(server, account, [
     { site_id: account.siteId, role: 'operator', team_ids: [team] },
@@ -54,7 +54,7 @@ test('deleting a team removes all its members', async () => {
   assert.deepEqual((await call(server, `GET ${visitorPath}`, { token })).body.team_ids, []);
 });
 
-test('an operator is created with assignments, whose role defaults to the operator’s role', async () => {
+test('D9.10 an operator is created with assignments, whose role defaults to the operator’s role', async () => {
   const second = await makeSite(server, account);
   const team = await makeTeam(server, account, account.siteId);
   const body = {
@@ -159,7 +159,7 @@ test('all violations of assignments are reported together', async () => {
   ]);
 });
 
-test('only a super_manager of both sites may change an operator of two sites', async () => {
+test('D9.4 only a super_manager of both sites may change an operator of two sites', async () => {
   const second = await makeSite(server, account);
   const target = await makeOperator(server, account, [
     { site_id: account.siteId, role: 'operator' },
@@ -187,7 +187,7 @@ test('only a super_manager of both sites may change an operator of two sites', a
   assert.equal(own.status, 422);
 });
 
-test('the last enabled super_manager of a site cannot be removed, even by concurrent requests', async () => {
+test('D9.5 the last enabled super_manager of a site cannot be removed, even by concurrent requests', async () => {
   const own = await makeAccount(server);
   const path = `/operators/${own.adminId}`;
   const demote = { assignments: [{ site_id: own.siteId, role: 'manager' }] };

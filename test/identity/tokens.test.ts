@@ -254,7 +254,7 @@ test('secrets are shown once, stored hashed, and never logged', async () => {
   }
 });
 
-test('an operator can have 20 API keys, even when they are created concurrently', async () => {
+test('D9.9 an operator can have 20 API keys, even when they are created concurrently', async () => {
   const own = await makeAccount(server);
   const answers = await Promise.all(
     Array.from({ length: 30 }, async () =>

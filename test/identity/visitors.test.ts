@@ -92,7 +92,7 @@ test('two concurrent merges are both applied', async () => {
   assert.equal(Object.keys(body.custom_attributes).length, 20);
 });
 
-test('visitors can change their name, but not see notes or reach other visitors', async () => {
+test('D9.6 visitors can change their name, but not see notes or reach other visitors', async () => {
   const visitor = await makeVisitor(server, account);
   const other = await makeVisitor(server, account);
   const path = `/sites/${account.siteId}/visitors/${visitor.id}`;

@@ -184,7 +184,7 @@ test('values that cannot be stored are refused with a pointer, and nothing chang
   assert.deepEqual((await call(server, 'GET /sites', { token: account.admin })).body, before);
 });
 
-test('D7.8 unusual but valid forms of requests are accepted', async (t) => {
+test('D7.8, D7.11 unusual but valid forms of requests are accepted', async (t) => {
   const token = account.admin;
   const team = await makeTeam(server, account, account.siteId);
   await t.test('a JSON content type and no body counts as {}', async () => {

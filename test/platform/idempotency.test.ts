@@ -67,7 +67,7 @@ test('of concurrent requests with one key in two processes, one creates and all 
   }
 });
 
-test('a refused request changes nothing, and its key can be used again', async () => {
+test('D7.13 a refused request changes nothing, and its key can be used again', async () => {
   const key = randomUUID();
   const headers = { 'idempotency-key': key };
   const body = { name: 'A', email: 'taken@test' };
@@ -112,7 +112,7 @@ test('an answer with a secret is repeated, and cannot be read from the database'
   }
 });
 
-test('visitors who share a publishable token do not get each other’s answers', async () => {
+test('D7.13 visitors who share a publishable token do not get each other’s answers', async () => {
   const { header } = await makeApplicationToken(server, account, 'publishable');
   const headers = { 'idempotency-key': '1' };
   const [mine, theirs] = [

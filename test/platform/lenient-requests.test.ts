@@ -97,7 +97,7 @@ test("the site of visitors and application tokens is the token's", async () => {
   assert.ok(isApplied(expectStatus(await visit(), 200)));
 });
 
-test('Prefer overrides the setting in both directions', async () => {
+test('D7.10 Prefer overrides the setting in both directions', async () => {
   const queue = { ...queueFields, site_id: easy, odd: 1 };
   expectStatus(await ask('POST /queues', queue, { headers: { prefer: 'handling=strict' } }), 422);
   const other = { ...queueFields, site_id: account.siteId, odd: 1 };
@@ -122,7 +122,7 @@ test('the first handling preference counts (RFC 7240)', () => {
   for (const [header, expected] of cases) assert.equal(preferredHandling(header), expected, String(header));
 });
 
-test('a caller without permission gets 403 and no violations', async () => {
+test('D7.12 a caller without permission gets 403 and no violations', async () => {
   const manager = await makeOperator(server, account, [{ site_id: account.siteId, role: 'operator' }]);
   expectStatus(await ask(`POST /webhooks`, { odd: 1 }, { token: manager.token }), 403);
   expectStatus(await call(server, 'POST /queues?odd=1'), 401);

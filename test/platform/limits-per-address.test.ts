@@ -67,7 +67,7 @@ test('one IP address may create 60 visitors a minute with a publishable token; o
   assert.deepEqual(statusesOf(await makeVisitors(server, page, { count: 75, address: '198.51.100.8' })), { 200: 75 });
 });
 
-test('one IP address has exactly ten positions in a queue, across processes and concurrent requests', async () => {
+test('D9.8 one IP address has exactly ten positions in a queue, across processes and concurrent requests', async () => {
   await using cluster = await startCluster(2, { USHER_TRUST_PROXY: '127.0.0.1' });
   const nodes = cluster.nodes.map((node) => cluster.reach(node));
   const [first] = nodes;

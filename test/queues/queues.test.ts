@@ -63,7 +63,7 @@ test('D2.6, D7.1 a new queue is closed, rejects visitors without staff, and has 
   assert.deepEqual(await list(own), [await read(id, own)]);
 });
 
-test('every field is written and read, kept if left out, and unset by null', async () => {
+test('D2.7 every field is written and read, kept if left out, and unset by null', async () => {
   const team = await makeTeam(server, account, account.siteId);
   const card = JSON.stringify({
     content: 'Hello',

@@ -81,7 +81,7 @@ test('an operator with several chats has one engaged interval, from the first st
   assert.deepEqual(await intervalSummaries(server, operator.id), [media, 'engaged', `${media}…`]);
 });
 
-test('a transfer ends the engaged interval of one operator and begins that of the other at the same instant', async () => {
+test('D13.1 a transfer ends the engaged interval of one operator and begins that of the other at the same instant', async () => {
   const own = await makeAccount(server);
   const one = await makeAvailableOperator(server, own);
   const engagement = await engage(server, own, one);
@@ -116,7 +116,7 @@ test('a transfer ends the engaged interval of one operator and begins that of th
   );
 });
 
-test('an operator who missed an offer is away with the reason missed_call', async () => {
+test('D4.11 an operator who missed an offer is away with the reason missed_call', async () => {
   const own = await makeAccount(server);
   const site = { token: own.admin, body: { reactive_call_timeout: 1 } };
   expectStatus(await call(server, `PATCH /sites/${own.siteId}`, site), 200);

@@ -235,7 +235,7 @@ test('a process that loads the board answers like the one that made the changes'
   assert.deepEqual(await read(fresh), first);
 });
 
-test('D3.4 a visitor engaged through a fallback on another site has no other ticket on their own site', async () => {
+test('D3.4, D5.8, D5.14 a visitor engaged through a fallback on another site has no other ticket on their own site', async () => {
   await openAccount();
   const far = await makeSite(server, account);
   const fallback = await makeQueue(server, account, { site_id: far, when_unstaffed: 'accept' });

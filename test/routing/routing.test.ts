@@ -167,7 +167,7 @@ test('D3.4 a visitor has one active ticket per site: the same criteria return it
   assert.equal(engaged.body.error, 'already_engaged');
 });
 
-test('repeating an Idempotency-Key creates one ticket and one request', async () => {
+test('D5.11 repeating an Idempotency-Key creates one ticket and one request', async () => {
   const own = await makeAccount(server);
   await makeQueue(server, own, { when_unstaffed: 'accept' });
   const visitor = await makeVisitor(server, own);
@@ -243,7 +243,7 @@ test('D4.5 an offer times out: the ticket is offered to another operator, and th
   assert.equal((await eventsOf(server, own))[0].engagement_request.fail_reason, 'timed_out');
 });
 
-test('direct requests in both directions are accepted, declined, canceled and timed out', async () => {
+test('D5.12 direct requests in both directions are accepted, declined, canceled and timed out', async () => {
   const own = await makeAccount(server);
   const operator = await makeAvailableOperator(server, own);
   const visitor = await makeVisitor(server, own);
@@ -328,7 +328,7 @@ test('when a visitor leaves, their ticket ends at once and their engagement afte
   );
 });
 
-test('the stats of a queue count the outcomes of its visitors', async () => {
+test('D13.3 the stats of a queue count the outcomes of its visitors', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const canceled = await enqueue(server, own, queue);

@@ -125,7 +125,7 @@ for (let round = 0; round < histories; round += 1) {
   });
 }
 
-test('steps of any size and in any zone add up to the whole range', async () => {
+test('D13.2 steps of any size and in any zone add up to the whole range', async () => {
   const dice = new Dice(7);
   const own = await makeAccount(server);
   const history = await writeHistory(server, own, dice);

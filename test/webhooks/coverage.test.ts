@@ -44,7 +44,7 @@ async function coveredBy(who: { readonly token: string }, id: string): Promise<s
   return expectStatus(await ask(who, `GET /webhooks/${id}`), 200).body.covered_site_ids;
 }
 
-test('the sites a registration covers follow the roles of its registrar', async () => {
+test('D8.14 the sites a registration covers follow the roles of its registrar', async () => {
   const { own, first, second, registrar } = await setUp();
   const { id, covered_site_ids: covered } = await register(registrar);
   const both = [first, second].toSorted();
@@ -191,7 +191,7 @@ test('a token limited to some sites registers only for those sites', async () =>
   assert.deepEqual([whole.site_ids, whole.covered_site_ids], [null, [first, second].toSorted()]);
 });
 
-test('a webhook with a URL from another operator covers only sites on which both are super_manager', async () => {
+test('D8.14 a webhook with a URL from another operator covers only sites on which both are super_manager', async () => {
   const { own, first, second, registrar } = await setUp();
   const other = await makeOperator(
     server,

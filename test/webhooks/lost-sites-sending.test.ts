@@ -96,7 +96,7 @@ test('deliveries that waited when the registrar lost the role are still sent to 
   await until(async () => (await deliveriesOf(admin, id)).every(({ state }) => state === 'delivered'), 20_000);
 });
 
-test('neither a recovery nor a replay sends events of a site that the webhook no longer covers', async () => {
+test('D8.16 neither a recovery nor a replay sends events of a site that the webhook no longer covers', async () => {
   receiver.answer = () => 200;
   const setup = await makeRegistrarSetup(server);
   const { own, admin, first, second, registrar } = setup;

@@ -105,7 +105,7 @@ test('concurrent rotations are applied one after the other', async () => {
   expectStatus(await ask(`DELETE /webhooks/${id}`), 204);
 });
 
-test('a test delivers a sample event to that webhook only, subscribed or not', async () => {
+test('D8.17 a test delivers a sample event to that webhook only, subscribed or not', async () => {
   const account = await makeAccount(server);
   const { id } = await makeWebhook(server, account);
   await makeWebhook(server, account, { events: eventTypes });

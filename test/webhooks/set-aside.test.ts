@@ -29,7 +29,7 @@ async function read(id: string, who: { admin: string } = own): Promise<Json> {
 
 const soon = (): Date => new Date(Date.now() + 3_600_000);
 
-test('disabling a webhook holds its waiting deliveries and touches no others', async () => {
+test('D8.15 disabling a webhook holds its waiting deliveries and touches no others', async () => {
   const account = await makeAccount(server);
   const [{ id }, other] = [await makeWebhook(server, account), await makeWebhook(server, account)];
   const kinds = [

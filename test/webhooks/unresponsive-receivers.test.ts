@@ -63,7 +63,7 @@ test('requests to an unresponsive destination time out after 5 s in every proces
   await until(async () => !(await isUnresponsive(setup)));
 });
 
-test('after the first timeout of 15 s the next request times out after 5 s', { timeout: hangMs }, async () => {
+test('D8.18 after the first timeout of 15 s the next request times out after 5 s', { timeout: hangMs }, async () => {
   const setup = await setUp();
   const { chat, receiver } = setup;
   receiver.answer = () => () => undefined;

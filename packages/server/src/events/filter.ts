@@ -6,7 +6,7 @@ import { loggedTypes } from './subscribers.ts';
  * The filter of a webhook: a condition on the fields of an event. It is compiled once, when the webhook is stored, to a `jsonpath` of
  * PostgreSQL and the values that the path compares with. The statement that inserts deliveries evaluates it, so that an event which
  * does not pass makes no delivery. That statement may write messages of other accounts, too, so the limits bound what the filters
- * of an account cost together (decision 71).
+ * of an account cost together (decision 16).
  */
 
 type Scalar = string | number | boolean | null;

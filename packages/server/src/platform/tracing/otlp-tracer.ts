@@ -26,7 +26,7 @@ interface TracerOptions {
   readonly registry: Registry;
 }
 
-/** Loaded only if an endpoint is set. Exports spans as OTLP over HTTP, in JSON (decision 65). */
+/** Loaded only if an endpoint is set. Exports spans as OTLP over HTTP, in JSON (decision 29). */
 export function openTracer(settings: TracingSettings, { lookup, log, registry }: TracerOptions): OpenTracer {
   const clock = new WallClock();
   const exporter = new SpanExporter({ target: settings, lookup, log, frame: frameOf(settings) });

@@ -155,7 +155,7 @@ test('D2.5 a variable capacity is rounded down', () => {
   assert.equal(desk.refusal(() => desk.enqueue('wes')).code, 'queue_full');
 });
 
-test('D3.1 a ticket without queues waits in every queue of the site; team_ids limits it to operators of these teams', () => {
+test('D3.1, D3.11 a ticket without queues waits in every queue of the site; team_ids limits it to operators of these teams', () => {
   const desk = new Desk();
   desk.site('elsewhere');
   desk.queue('one');
@@ -202,7 +202,7 @@ test('D3.2 a queue with teams admits visitors of these teams; a queue without te
   assert.deepEqual(desk.enqueue('wes', { teams: ['support'] }).queueIds, ['all']);
 });
 
-test('D3.3 the most hopeful reason is the code, and the details give the reason of each candidate', () => {
+test('D3.3, D3.9 the most hopeful reason is the code, and the details give the reason of each candidate', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('mute', { media: mediaSet(['phone']) });

@@ -33,7 +33,7 @@ function reasons(desk: Desk): unknown[] {
   return desk.takePayloads().map((event) => (event as { engagement_request?: { fail_reason: string } }).engagement_request?.fail_reason); // prettier-ignore
 }
 
-test('D4.4 a lasting request does not occupy its operator, but the engagement that it becomes does', () => {
+test('D4.7, D12.1 a lasting request does not occupy its operator, but the engagement that it becomes does', () => {
   const desk = new Desk();
   desk.operator('ann', { maxEngagements: 2 });
   desk.queue('queue', { whenUnstaffed: 'accept' });

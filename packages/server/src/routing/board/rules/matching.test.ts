@@ -154,7 +154,7 @@ test('D4.3 disabling an operator ends the holds of both tickets at once', () => 
   assert.deepEqual([desk.offered('vic'), desk.offered('wes')], ['ann', 'ann']);
 });
 
-test('D4.3 the hold ends when the last operator declines', () => {
+test('D4.9 the hold ends when the last operator declines', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.operator('ben');
@@ -197,7 +197,7 @@ test('D4.4 an operator of two sites is not overbooked', () => {
   assert.deepEqual([desk.offered('vic'), desk.offered('wes')], ['ann', null]);
 });
 
-test('D4.5 an offer times out after the site’s time; a declined ticket is not offered to the same operator for 60 s, unless nobody else can take it', () => {
+test('D4.5, D4.8 an offer times out after the site’s time; a declined ticket is not offered to the same operator for 60 s, unless nobody else can take it', () => {
   const desk = new Desk({ reactiveMs: 20_000, missedMakesUnavailable: false });
   desk.operator('ann');
   desk.operator('ben');

@@ -87,7 +87,7 @@ test('D5.2 each way to fail has its fail_reason', () => {
   );
 });
 
-test('D5.2 an operator’s request fails when the visitor declines, the operator cancels, or either side leaves', () => {
+test('D4.10, D5.2 an operator’s request fails when the visitor declines, the operator cancels, or either side leaves', () => {
   const invited = (act: (desk: Desk, id: RequestId) => void): unknown => {
     const desk = staffed('ann');
     desk.present('ann', true, 5);
@@ -198,7 +198,7 @@ test('D5.3 a ticket or request made when a lease ends is not ended by that lease
   assert.deepEqual([desk.ticket('vic').state, reason(desk)], ['waiting', ['visitor_left']]);
 });
 
-test('D5 other tickets and requests of an engaged visitor on the site end', () => {
+test('D5.8 other tickets and requests of an engaged visitor on the site end', () => {
   const desk = staffed('ann', 'ben');
   desk.site('elsewhere');
   desk.queue('other', { siteId: 'elsewhere' as SiteId, whenUnstaffed: 'accept' });
@@ -212,7 +212,7 @@ test('D5 other tickets and requests of an engaged visitor on the site end', () =
   assert.equal(desk.ticket('vic').engagementId, desk.engagement('vic').id);
 });
 
-test('D5 a request to an operator who is not available is refused, and so is the eleventh pending request', () => {
+test('D5.9 a request to an operator who is not available is refused, and so is the eleventh pending request', () => {
   const desk = staffed('ann');
   desk.operator('ben', { available: false });
   const code = (operator: string, medium: 'text' | 'audio' = 'text') =>
@@ -259,7 +259,7 @@ test('D5.4 in a transfer to an operator the first operator stays until the secon
   assert.equal(desk.offered('wes'), 'ann', 'ann is free again');
 });
 
-test('D5.4 a failed transfer changes nothing and sends no event', () => {
+test('D5.4, D5.10 a failed transfer changes nothing and sends no event', () => {
   const desk = staffed('ann', 'ben');
   desk.engage('vic', 'ann');
   desk.takePayloads();
@@ -301,7 +301,7 @@ test('D5.4 only the target may accept a transfer, only the current operator may 
   assert.equal(desk.engagement('vic').transfer, null);
 });
 
-test('D5.4 a transfer to a queue waits there, is never offered to the current operator, and keeps the engagement', () => {
+test('D5.4, D5.10 a transfer to a queue waits there, is never offered to the current operator, and keeps the engagement', () => {
   const desk = staffed('ann');
   desk.operator('ben', { maxEngagements: 2 });
   desk.engage('una', 'ann');

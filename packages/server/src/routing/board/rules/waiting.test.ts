@@ -99,7 +99,7 @@ test('D3.5 when the last operator leaves with an offer, the offer fails and its 
   assert.equal(desk.takePayloads().length, 1);
 });
 
-test('D3.6 a ticket expires after its time-out; an offered ticket expires when its offer fails', () => {
+test('D3.6, D3.10 a ticket expires after its time-out; an offered ticket expires when its offer fails', () => {
   const desk = new Desk({ ticketTimeoutMs: 40_000, missedMakesUnavailable: false });
   desk.operator('ann');
   desk.queue('queue');
@@ -130,7 +130,7 @@ test('D3.6 a visitor or an operator cancels a ticket that is waiting or offered'
   assert.deepEqual(reasons, ['operator_cancel'], 'D5.1: there is an event only for the ticket that was offered');
 });
 
-test('D3.7 the position is that in the best queue of the ticket, and null unless the ticket is waiting', () => {
+test('D3.7, D3.8 the position is that in the best queue of the ticket, and null unless the ticket is waiting', () => {
   const desk = new Desk();
   desk.operator('ann');
   desk.queue('long');
