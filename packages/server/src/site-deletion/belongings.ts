@@ -1,6 +1,6 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
 import type { Piece, Sql } from '../platform/database.ts';
-import type { AccountId, EngagementId, FileId, SiteId } from '../platform/ids.ts';
+import type { AccountId, EngagementId, FileId, OperatorId, SiteId } from '../platform/ids.ts';
 
 export interface DeletedSite {
   readonly id: SiteId;
@@ -72,6 +72,20 @@ export async function deleteHistory(sql: Sql, site: DeletedSite, shouldContinue:
     }
   }
   return true;
+}
+
+/**
+ * Removes the site from the operator's presence intervals. Removing the assignment has closed these intervals, and closed intervals
+ * never change, so the account need not be locked. Served by the primary key.
+ */
+export async function forgetInIntervals(sql: Sql, siteId: SiteId, operatorId: OperatorId): Promise<void> {
+  await sql`
+    UPDATE presence_intervals i
+       SET (site_ids, team_ids) = (
+             SELECT coalesce(array_agg(place.site_id ORDER BY number), '{}'), coalesce(array_agg(team_id ORDER BY number), '{}')
+               FROM unnest(i.site_ids, i.team_ids) WITH ORDINALITY AS place (site_id, team_id, number)
+              WHERE place.site_id <> ${siteId})
+     WHERE i.operator_id = ${operatorId} AND ${siteId} = ANY(i.site_ids)`;
 }
 
 /** Tables with rows of an engagement. The engagement's own row is deleted last, so that interrupted work is found again. */
