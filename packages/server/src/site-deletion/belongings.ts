@@ -36,6 +36,9 @@ export async function forgetCoverage(sql: Sql, { id, accountId }: DeletedSite): 
      WHERE account_id = ${accountId} AND ${id} = ANY(has_covered)`;
 }
 
+/** Rows that one statement deletes. */
+const batchSize = 5_000;
+
 type RowCondition = (sql: Sql, site: DeletedSite) => Piece;
 
 const ofSite: RowCondition = (sql, { id }) => sql`site_id = ${id}`;
@@ -44,17 +47,23 @@ const ofSite: RowCondition = (sql, { id }) => sql`site_id = ${id}`;
 const historyTables: readonly (readonly [table: string, rows: RowCondition])[] = [
   // Served by engagement_requests_by_site.
   ['engagement_requests', ofSite],
-  ['queue_tickets', (sql, { id, accountId }) => sql`account_id = ${accountId} AND site_id = ${id}`],
-  // Served by queue_visits_by_queue. The queues are removed from deleted_queues only after their visits.
-  ['queue_visits', (sql, { id }) => sql`queue_id IN (SELECT q.id FROM deleted_queues q WHERE q.site_id = ${id})`],
+  // Served by queue_tickets_ended_by_site. A site with other tickets is not deleted.
+  ['queue_tickets', (sql, { id }) => sql`site_id = ${id} AND ended_at IS NOT NULL`],
+  // The order makes every plan use queue_visits_by_queue. The queues are removed from deleted_queues only after their visits.
+  [
+    'queue_visits',
+    (sql, { id }) => sql`
+      ctid = ANY(ARRAY(SELECT v.ctid
+                         FROM deleted_queues q
+                        CROSS JOIN LATERAL (SELECT ctid FROM queue_visits
+                                             WHERE queue_id = q.id ORDER BY entered_at LIMIT ${batchSize}) AS v
+                        WHERE q.site_id = ${id}))`,
+  ],
   ['deleted_queues', ofSite],
   ['sms_messages', ofSite],
   ['sms_threads', ofSite],
   ['visitor_authentication_requests', ofSite],
 ];
-
-/** Rows that one statement deletes. */
-const batchSize = 5_000;
 
 /** Called before each batch: `false` ends the work for now. */
 export type ShouldContinue = () => boolean | Promise<boolean>;
