@@ -5,6 +5,7 @@ import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { removeRemains } from '../../packages/server/src/site-deletion/remove-remains.ts';
 import { fileForm, filesOnDisk, uploadFile, startFileEngagement, type FileEngagement } from '../support/files.ts';
+import { openFeed } from '../support/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { call, startTestServer, until } from '../support/server.ts';
@@ -140,6 +141,28 @@ test('a site with waiting visitors or conversations is kept; afterwards it is de
     await receiver.close();
     await other[Symbol.asyncDispose]();
   }
+});
+
+test('the open feeds of a deleted site end or are reset at once, in every process', async () => {
+  await using other = await startTestServer({}, server.database.address);
+  const own = await makeAccount(server);
+  const site = { ...own, siteId: await makeSite(server, own, 'Gone soon') };
+  const follow = async (token: string, index = 0) => openFeed(index % 2 === 0 ? server : other, { token });
+  // More than there are groups of heartbeats, each of which would find one of these feeds within 15 s.
+  const visitors = await Promise.all(Array.from({ length: 32 }, async () => makeVisitor(server, site)));
+  const cut = await Promise.all(visitors.map(async ({ token }, index) => follow(token, index)));
+  const staff = await makeOperator(server, own, [{ site_id: site.siteId, role: 'manager' }]);
+  const reset = await Promise.all([follow(staff.token), follow(staff.token, 1), follow(own.admin)]);
+  const bystander = await follow((await makeVisitor(server, own)).token, 1);
+  let open = cut.length;
+  for (const { ended } of cut) void ended.then(() => (open -= 1));
+
+  expectStatus(await remove(own, site.siteId, 'Gone soon'), 204);
+  await until(() => open === 0, 3_000);
+  for (const feed of reset) assert.equal((await feed.untilType('feed.reset')).data.reason, 'access_changed');
+  await makeQueue(server, own);
+  await bystander.untilType('queue.state');
+  for (const feed of [...reset, bystander]) await feed.close();
 });
 
 test('when visitors join a queue during the deletion, they are refused or the site is kept', async () => {

@@ -61,6 +61,10 @@ export class Feeds {
       this.#recheck(({ caller }) => caller.kind === 'operator' && caller.operatorId === id),
     );
     changes.on('visitors', (id) => this.#recheck(({ caller }) => caller.kind === 'visitor' && caller.visitorId === id));
+    // The visitors of a deleted site are no callers any more. Its operators lose their roles there, which is a change of `operators`.
+    changes.on('deleted_sites', (id) =>
+      this.#recheck(({ caller }) => caller.kind === 'visitor' && caller.siteId === id),
+    );
     changes.on('revoked_tokens', () => this.#recheck(() => true));
     changes.on('accounts', (id) =>
       this.#recheck(({ caller }) => caller.kind !== 'anonymous' && caller.accountId === id),

@@ -2,6 +2,7 @@ import { lockAccount } from '../identity/lock-account.ts';
 import type { FastifyRequest } from 'fastify';
 import { accountOf, operatorOf, permit } from '../identity/access.ts';
 import { recordChange } from '../identity/audit/audit.ts';
+import { lockSite } from '../identity/sites/store.ts';
 import { teamsOnSite } from '../identity/teams/store.ts';
 import { inTransaction, violatedConstraint, type Sql } from '../platform/database.ts';
 import { invalid, notFound, Refusal, type Violation } from '../platform/errors.ts';
@@ -35,6 +36,7 @@ export async function createQueue(
   const accountId = accountOf(request);
   return write(request.sql, async (sql) => {
     await lockAccount(sql, accountId);
+    await lockSite(sql, siteId);
     const queue = completeQueue(given, null);
     await checkReferences(request, sql, siteId, { queue, currentFallbackId: null });
     const row = await insertQueue(sql, { id: newId(), accountId, siteId }, queue);

@@ -7,6 +7,7 @@ import {
   deleteHistory,
   deleteConfiguration,
   forgetCoverage,
+  forgetInIntervals,
   type DeletedSite,
 } from '../site-deletion/belongings.ts';
 import { markDeleted } from '../webhooks/registrations/store.ts';
@@ -187,22 +188,13 @@ async function removeEngagements({ sql, fileStore }: Removal, which: Piece): Pro
   );
 }
 
-/**
- * The user's operators keep their presence intervals, without the sample site. Removing their assignment has closed the intervals, and
- * closed intervals never change, so the account need not be locked. One operator at a time, by the primary key.
- */
+/** The user's operators keep their presence intervals, without the sample site. */
 async function removeSiteFromIntervals({ sql, sample, shouldContinue }: Removal): Promise<boolean> {
   const { account_id: account, site_id: site } = sample;
   const operators = await sql<{ id: OperatorId }[]>`SELECT id FROM operators WHERE account_id = ${account}`;
   for (const { id } of operators) {
     if (!(await shouldContinue())) return false;
-    await sql`
-      UPDATE presence_intervals i
-         SET (site_ids, team_ids) = (
-               SELECT coalesce(array_agg(place.site_id ORDER BY number), '{}'), coalesce(array_agg(team_id ORDER BY number), '{}')
-                 FROM unnest(i.site_ids, i.team_ids) WITH ORDINALITY AS place (site_id, team_id, number)
-                WHERE place.site_id <> ${site})
-       WHERE i.operator_id = ${id} AND ${site} = ANY(i.site_ids)`;
+    await forgetInIntervals(sql, site, id);
   }
   return true;
 }

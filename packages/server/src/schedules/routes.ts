@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { accountOf, permit } from '../identity/access.ts';
 import { recordChange } from '../identity/audit/audit.ts';
 import { lockAccount } from '../identity/lock-account.ts';
+import { lockSite } from '../identity/sites/store.ts';
 import { inTransaction, type Sql } from '../platform/database.ts';
 import { invalid, notFound, Refusal } from '../platform/errors.ts';
 import { etag, ifMatch, preconditionFailed } from '../platform/etag.ts';
@@ -71,7 +72,11 @@ export function policyRoutes(app: App): void {
     async (request, reply) => {
       const { site_id: siteId } = request.body;
       const policy = completePolicy(request.body, null);
-      const row = await insertPolicy(request.sql, { id: newId(), accountId: accountOf(request), siteId, policy });
+      const values = { id: newId<SchedulingPolicyId>(), accountId: accountOf(request), siteId, policy };
+      const row = await inTransaction(request.sql, async (sql) => {
+        await lockSite(sql, siteId);
+        return insertPolicy(sql, values);
+      });
       reply.code(201).header('location', `/queues/scheduling_policies/${row.id}`);
       return tagged(reply, row);
     },

@@ -1,6 +1,6 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
 import type { Piece, Sql } from '../platform/database.ts';
-import type { AccountId, EngagementId, FileId, SiteId } from '../platform/ids.ts';
+import type { AccountId, EngagementId, FileId, OperatorId, SiteId } from '../platform/ids.ts';
 
 export interface DeletedSite {
   readonly id: SiteId;
@@ -36,6 +36,9 @@ export async function forgetCoverage(sql: Sql, { id, accountId }: DeletedSite): 
      WHERE account_id = ${accountId} AND ${id} = ANY(has_covered)`;
 }
 
+/** Rows that one statement deletes. */
+const batchSize = 5_000;
+
 type RowCondition = (sql: Sql, site: DeletedSite) => Piece;
 
 const ofSite: RowCondition = (sql, { id }) => sql`site_id = ${id}`;
@@ -44,17 +47,23 @@ const ofSite: RowCondition = (sql, { id }) => sql`site_id = ${id}`;
 const historyTables: readonly (readonly [table: string, rows: RowCondition])[] = [
   // Served by engagement_requests_by_site.
   ['engagement_requests', ofSite],
-  ['queue_tickets', (sql, { id, accountId }) => sql`account_id = ${accountId} AND site_id = ${id}`],
-  // Served by queue_visits_by_queue. The queues are removed from deleted_queues only after their visits.
-  ['queue_visits', (sql, { id }) => sql`queue_id IN (SELECT q.id FROM deleted_queues q WHERE q.site_id = ${id})`],
+  // Served by queue_tickets_ended_by_site. A site with other tickets is not deleted.
+  ['queue_tickets', (sql, { id }) => sql`site_id = ${id} AND ended_at IS NOT NULL`],
+  // The order makes every plan use queue_visits_by_queue. The queues are removed from deleted_queues only after their visits.
+  [
+    'queue_visits',
+    (sql, { id }) => sql`
+      ctid = ANY(ARRAY(SELECT v.ctid
+                         FROM deleted_queues q
+                        CROSS JOIN LATERAL (SELECT ctid FROM queue_visits
+                                             WHERE queue_id = q.id ORDER BY entered_at LIMIT ${batchSize}) AS v
+                        WHERE q.site_id = ${id}))`,
+  ],
   ['deleted_queues', ofSite],
   ['sms_messages', ofSite],
   ['sms_threads', ofSite],
   ['visitor_authentication_requests', ofSite],
 ];
-
-/** Rows that one statement deletes. */
-const batchSize = 5_000;
 
 /** Called before each batch: `false` ends the work for now. */
 export type ShouldContinue = () => boolean | Promise<boolean>;
@@ -72,6 +81,20 @@ export async function deleteHistory(sql: Sql, site: DeletedSite, shouldContinue:
     }
   }
   return true;
+}
+
+/**
+ * Removes the site from the operator's presence intervals. Removing the assignment has closed these intervals, and closed intervals
+ * never change, so the account need not be locked. Served by the primary key.
+ */
+export async function forgetInIntervals(sql: Sql, siteId: SiteId, operatorId: OperatorId): Promise<void> {
+  await sql`
+    UPDATE presence_intervals i
+       SET (site_ids, team_ids) = (
+             SELECT coalesce(array_agg(place.site_id ORDER BY number), '{}'), coalesce(array_agg(team_id ORDER BY number), '{}')
+               FROM unnest(i.site_ids, i.team_ids) WITH ORDINALITY AS place (site_id, team_id, number)
+              WHERE place.site_id <> ${siteId})
+     WHERE i.operator_id = ${operatorId} AND ${siteId} = ANY(i.site_ids)`;
 }
 
 /** Tables with rows of an engagement. The engagement's own row is deleted last, so that interrupted work is found again. */

@@ -1,5 +1,5 @@
 import { lockAccount } from '../identity/lock-account.ts';
-import { findSite } from '../identity/sites/store.ts';
+import { findSite, lockSite } from '../identity/sites/store.ts';
 import type { SiteRow } from '../identity/sites/site.ts';
 import { inTransaction, type Sql } from '../platform/database.ts';
 import { invalid, notFound, Refusal } from '../platform/errors.ts';
@@ -14,11 +14,12 @@ interface Deletion extends DeletedSite {
   readonly confirm: string | null;
 }
 
-/** Deletes the site and returns its row. Runs under the account's lock, so nothing can start on the site meanwhile. */
+/** Deletes the site and returns its row. Runs under the locks of the account and of the site, so nothing is added to the site meanwhile. */
 export async function deleteSite(pool: Sql, deletion: Deletion): Promise<SiteRow> {
   const history = await countHistory(pool, deletion);
   return inTransaction(pool, async (sql) => {
     await lockAccount(sql, deletion.accountId);
+    await lockSite(sql, deletion.id);
     const site = await findSite(sql, deletion.id);
     if (site === null) throw notFound('site', deletion.id);
     await refuseProtected(sql, deletion);

@@ -1,11 +1,19 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
 import type { Sql } from '../platform/database.ts';
-import type { EngagementId, VisitorId } from '../platform/ids.ts';
-import { deleteEngagements, deleteHistory, type DeletedSite, type ShouldContinue } from './belongings.ts';
+import type { EngagementId, OperatorId, VisitorId } from '../platform/ids.ts';
+import {
+  deleteEngagements,
+  deleteHistory,
+  forgetInIntervals,
+  type DeletedSite,
+  type ShouldContinue,
+} from './belongings.ts';
 
 /** Rows that one statement deletes. */
 const engagementBatch = 500;
 const visitorBatch = 2_000;
+/** Operators between two checks of the time. One has thousands of presence intervals. */
+const operatorBatch = 20;
 
 /**
  * Removes the history of deleted sites in batches, until `isOver` says that the time is up. Nobody can read these rows any more, and
@@ -19,6 +27,7 @@ export async function removeRemains(sql: Sql, fileStore: FileStore, isOver: () =
     while (!isOver() && (await removeEngagements(sql, site, fileStore)));
     await deleteHistory(sql, site, shouldContinue);
     while (!isOver() && (await removeVisitors(sql, site)));
+    while (!isOver() && (await removeFromIntervals(sql, site)));
     if (isOver()) return;
     // A request that ran during the deletion may have created a visitor. No request takes an hour.
     await sql`DELETE FROM deleted_sites WHERE id = ${site.id} AND deleted_at < now() - interval '1 hour'`;
@@ -52,4 +61,20 @@ async function removeVisitors(sql: Sql, { id: siteId }: DeletedSite): Promise<bo
      WHERE v.id = last.visitor_id AND v.site_id = ${siteId}`;
   await sql`DELETE FROM visitors WHERE id = ANY(${ids}::uuid[]) AND site_id = ${siteId}`;
   return ids.length >= visitorBatch;
+}
+
+/** Continues after the operator up to whom an earlier call came. `true`: there may be more. */
+async function removeFromIntervals(sql: Sql, { id: siteId, accountId }: DeletedSite): Promise<boolean> {
+  const found = await sql<{ id: OperatorId }[]>`
+    SELECT o.id
+      FROM operators o
+      JOIN deleted_sites d ON d.id = ${siteId}
+     WHERE o.account_id = ${accountId} AND (d.forgotten_up_to IS NULL OR o.id > d.forgotten_up_to)
+     ORDER BY o.id
+     LIMIT ${operatorBatch}`;
+  for (const { id } of found) await forgetInIntervals(sql, siteId, id);
+  const last = found.at(-1);
+  if (last === undefined) return false;
+  await sql`UPDATE deleted_sites SET forgotten_up_to = greatest(forgotten_up_to, ${last.id}) WHERE id = ${siteId}`;
+  return true;
 }

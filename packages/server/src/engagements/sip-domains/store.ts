@@ -1,3 +1,4 @@
+import { lockSite } from '../../identity/sites/store.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId, SiteId } from '../../platform/ids.ts';
 import type { SipDomainId, SipDomainRow } from './sip-domain.ts';
@@ -29,7 +30,7 @@ export async function insertSipDomain(
   max: number,
 ): Promise<SipDomainRow | null> {
   return inTransaction(pool, async (sql) => {
-    await sql`SELECT 1 FROM sites WHERE id = ${site_id} FOR NO KEY UPDATE`;
+    await lockSite(sql, site_id);
     const [row] = await sql<SipDomainRow[]>`
       INSERT INTO sip_domains (id, account_id, site_id, domain)
       SELECT ${id}, ${account_id}, ${site_id}, ${domain}

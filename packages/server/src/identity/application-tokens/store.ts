@@ -1,5 +1,6 @@
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId, ApplicationTokenId, SiteId } from '../../platform/ids.ts';
+import { lockSite } from '../sites/store.ts';
 
 export interface ApplicationTokenRow {
   readonly id: ApplicationTokenId;
@@ -26,7 +27,7 @@ export async function insertApplicationToken(
   max: number,
 ): Promise<ApplicationTokenRow | null> {
   return inTransaction(pool, async (sql) => {
-    await sql`SELECT 1 FROM sites WHERE id = ${token.siteId} FOR NO KEY UPDATE`;
+    await lockSite(sql, token.siteId);
     const [row] = await sql<ApplicationTokenRow[]>`
       INSERT INTO application_tokens (id, account_id, site_id, kind, secret_hash, token)
       SELECT ${token.id}, ${token.accountId}, ${token.siteId}, ${token.kind}, ${token.secretHash}, ${token.token}

@@ -191,6 +191,9 @@ async function write(pool: Sql, run: (sql: Sql) => Promise<OperatorRow>): Promis
     if (constraint?.startsWith('operator_teams_') === true) {
       throw invalid([{ attribute: '/assignments', detail: 'contains a team that has just been deleted' }]);
     }
+    if (constraint === 'operator_assignments_account_id_site_id_fkey') {
+      throw invalid([{ attribute: '/assignments', detail: 'contains a site that has just been deleted' }]);
+    }
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
+import { notFound } from '../../platform/errors.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import { siteFields, type SiteRow, type SiteSettings } from './site.ts';
 
@@ -7,6 +8,16 @@ const { columns } = siteFields;
 export async function findSite(sql: Sql, id: string): Promise<SiteRow | null> {
   const [row] = await sql<SiteRow[]>`SELECT ${sql(columns)} FROM sites WHERE id = ${id}`;
   return row ?? null;
+}
+
+/**
+ * Locks the site's row until the transaction ends, so that the site is not deleted meanwhile and no limit of rows per site is exceeded.
+ * Whoever adds a row to a site takes this lock or, as turns do, the account's: the deletion takes both, the account's first, before it
+ * looks at the rows of the site. A site that has been deleted is refused with 404.
+ */
+export async function lockSite(sql: Sql, id: SiteId): Promise<void> {
+  const [row] = await sql`SELECT 1 FROM sites WHERE id = ${id} FOR NO KEY UPDATE`;
+  if (row === undefined) throw notFound('site', id);
 }
 
 interface SiteFilter {

@@ -11,6 +11,7 @@ import { accountOf, operatorOf, permit } from '../access.ts';
 import { recordChange } from '../audit/audit.ts';
 import { lockAccount } from '../lock-account.ts';
 import { requestedSites } from '../requested-sites.ts';
+import { lockSite } from '../sites/store.ts';
 import { deleteTeam, findTeam, insertTeam, listTeams, updateTeam } from './store.ts';
 import { teamInput, teamOutput, teamUpdate, type TeamRow } from './team.ts';
 
@@ -60,12 +61,10 @@ export function teamRoutes(app: App): void {
     },
     async (request, reply) => {
       const { site_id, name, description = null } = request.body;
-      const team = await insertTeam(request.sql, {
-        id: newId(),
-        account_id: accountOf(request),
-        site_id,
-        name,
-        description,
+      const values = { id: newId<TeamId>(), account_id: accountOf(request), site_id, name, description };
+      const team = await inTransaction(request.sql, async (sql) => {
+        await lockSite(sql, site_id);
+        return insertTeam(sql, values);
       });
       reply.code(201).headers({ location: `/teams/${team.id}`, etag: etag(team.version) });
       return team;

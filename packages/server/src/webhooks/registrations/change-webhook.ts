@@ -16,7 +16,7 @@ import { newSecret, purposeOfCredentials, purposeOfSecret } from '../channels/we
 import { reportWebhooks } from '../report-webhooks.ts';
 import { moveWaiting, setAside } from '../set-aside.ts';
 import { auditedWebhook, concerning } from './audit.ts';
-import { lockedWebhook, namedSites, permittedWebhook, reachOf, refuseBeyondReach } from './reach.ts';
+import { lockedWebhook, namedSites, permittedWebhook, reachOf, refuseBeyondReach, refuseDeletedSites } from './reach.ts';
 import {
   beginReports,
   countRegistered,
@@ -57,6 +57,7 @@ export async function createWebhook(
   };
   const row = await inTransaction(request.sql, async (sql) => {
     await lockAccount(sql, accountId);
+    await refuseDeletedSites(sql, webhook.site_ids);
     refuseOverLimit(await countRegistered(sql, reachOf(request)));
     await refuseLargeFilters(sql, { accountId, id, filter: webhook.filter });
     const destinationId = await destinationFor(sql, accountId, webhook.url);
@@ -129,6 +130,7 @@ export async function changeWebhook(
       keepsSites ? given : { ...given, site_ids: namedSites(request, given.site_ids ?? null) },
       current,
     );
+    if (!keepsSites) await refuseDeletedSites(sql, webhook.site_ids);
     // Filters from before there were these limits stay in force.
     if (JSON.stringify(webhook.filter) !== JSON.stringify(current.filter))
       await refuseLargeFilters(sql, { accountId, id, filter: webhook.filter });

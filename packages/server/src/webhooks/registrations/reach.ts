@@ -7,7 +7,15 @@ import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { SiteId } from '../../platform/ids.ts';
 import { channelOf } from '../channels/channels.ts';
 import { refuseNeverSuperManager } from '../coverage.ts';
-import { findWebhook, listWebhooks, lockWebhook, reachesEverySite, type Reach, type SeenWebhook } from './store.ts';
+import {
+  areSites,
+  findWebhook,
+  listWebhooks,
+  lockWebhook,
+  reachesEverySite,
+  type Reach,
+  type SeenWebhook,
+} from './store.ts';
 import type { WebhookRow } from './webhook.ts';
 
 /**
@@ -100,6 +108,12 @@ export function namedSites(request: FastifyRequest, siteIds: readonly SiteId[] |
     `This needs the role super_manager on every site that the webhook covers; the caller is ${roles.get(beyond)} on ` +
       `${beyond}. Leave this site out of site_ids.`,
   );
+}
+
+/** Called under the account's lock: a site may have been deleted since the caller's roles were read. */
+export async function refuseDeletedSites(sql: Sql, siteIds: readonly SiteId[] | null): Promise<void> {
+  if (siteIds === null || (await areSites(sql, siteIds))) return;
+  throw invalid([{ attribute: '/site_ids', detail: 'contains a site that has just been deleted' }]);
 }
 
 /** Called after a webhook was written: a caller who is not the registrar must not make it cover sites beyond their reach. */

@@ -58,6 +58,14 @@ export async function reachesEverySite(sql: Sql, { accountId, siteIds }: Reach):
   return row?.reaches === true;
 }
 
+/** Whether all these sites exist. */
+export async function areSites(sql: Sql, siteIds: readonly SiteId[]): Promise<boolean> {
+  const [row] = await sql<{ exist: boolean }[]>`
+    SELECT NOT EXISTS (SELECT FROM unnest(${[...siteIds]}::uuid[]) AS named (id)
+                        WHERE NOT EXISTS (SELECT FROM sites s WHERE s.id = named.id)) AS exist`;
+  return row?.exist === true;
+}
+
 export async function findWebhook(sql: Sql, reach: Reach, id: WebhookId): Promise<SeenWebhook | null> {
   const [row] = await sql<SeenWebhook[]>`
     SELECT ${columns(sql)}, ${controlled(sql, reach)} AS controlled

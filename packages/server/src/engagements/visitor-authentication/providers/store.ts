@@ -1,3 +1,4 @@
+import { lockSite } from '../../../identity/sites/store.ts';
 import { inTransaction, type Sql } from '../../../platform/database.ts';
 import type { SiteId } from '../../../platform/ids.ts';
 import type { ProviderId, ProviderRow } from './provider.ts';
@@ -25,7 +26,7 @@ export async function insertProvider(
 ): Promise<ProviderRow | null> {
   const { id, account_id, site_id, name, type, issuer, client_id, client_secret, redirect_uris } = provider;
   return inTransaction(pool, async (sql) => {
-    await sql`SELECT 1 FROM sites WHERE id = ${site_id} FOR NO KEY UPDATE`;
+    await lockSite(sql, site_id);
     const [row] = await sql`
       INSERT INTO visitor_authentication_providers
              (id, account_id, site_id, name, type, issuer, client_id, client_secret, redirect_uris)
