@@ -1,4 +1,5 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
+import { deleteMatching, type ShouldContinue } from '../platform/batches.ts';
 import type { Piece, Sql } from '../platform/database.ts';
 import type { AccountId, EngagementId, FileId, SiteId } from '../platform/ids.ts';
 
@@ -36,6 +37,7 @@ export async function forgetCoverage(sql: Sql, { id, accountId }: DeletedSite): 
      WHERE account_id = ${accountId} AND ${id} = ANY(has_covered)`;
 }
 
+type RowsToDelete = (sql: Sql) => Piece;
 type RowCondition = (sql: Sql, site: DeletedSite) => Piece;
 
 const ofSite: RowCondition = (sql, { id }) => sql`site_id = ${id}`;
@@ -44,7 +46,12 @@ const ofSite: RowCondition = (sql, { id }) => sql`site_id = ${id}`;
 const historyTables: readonly (readonly [table: string, rows: RowCondition])[] = [
   // Served by engagement_requests_by_site.
   ['engagement_requests', ofSite],
-  ['queue_tickets', (sql, { id, accountId }) => sql`account_id = ${accountId} AND site_id = ${id}`],
+  // Served by queue_tickets_ended and queue_tickets_active.
+  ['queue_tickets', (sql, { id }) => sql`site_id = ${id} AND ended_at IS NOT NULL`],
+  [
+    'queue_tickets',
+    (sql, { id, accountId }) => sql`account_id = ${accountId} AND site_id = ${id} AND ended_at IS NULL`,
+  ],
   // Served by queue_visits_by_queue. The queues are removed from deleted_queues only after their visits.
   ['queue_visits', (sql, { id }) => sql`queue_id IN (SELECT q.id FROM deleted_queues q WHERE q.site_id = ${id})`],
   ['deleted_queues', ofSite],
@@ -53,23 +60,11 @@ const historyTables: readonly (readonly [table: string, rows: RowCondition])[] =
   ['visitor_authentication_requests', ofSite],
 ];
 
-/** Rows that one statement deletes. */
-const batchSize = 5_000;
-
-/** Called before each batch: `false` ends the work for now. */
-export type ShouldContinue = () => boolean | Promise<boolean>;
-
 /** Deletes history in batches. `false`: the work was interrupted; the next call continues it. */
 export async function deleteHistory(sql: Sql, site: DeletedSite, shouldContinue: ShouldContinue): Promise<boolean> {
   for (const [table, rows] of historyTables) {
-    let deleted = batchSize;
-    while (deleted >= batchSize) {
-      if (!(await shouldContinue())) return false;
-      const { count } = await sql`
-        DELETE FROM ${sql(table)}
-         WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${sql(table)} WHERE ${rows(sql, site)} LIMIT ${batchSize}))`;
-      deleted = count;
-    }
+    const where: RowsToDelete = (own) => rows(own, site);
+    if (!(await deleteMatching(sql, { table, where }, shouldContinue))) return false;
   }
   return true;
 }
@@ -77,9 +72,18 @@ export async function deleteHistory(sql: Sql, site: DeletedSite, shouldContinue:
 /** Tables with rows of an engagement. The engagement's own row is deleted last, so that interrupted work is found again. */
 const engagementTables = ['files', 'chat_messages', 'media_upgrade_requests', 'sub_engagements'] as const;
 
-export async function deleteEngagements(sql: Sql, fileStore: FileStore, ids: readonly EngagementId[]): Promise<void> {
+/** Deletes a batch of engagements with all that belongs to them. `false`: the work was interrupted; the next call continues it. */
+export async function deleteEngagements(
+  sql: Sql,
+  fileStore: FileStore,
+  { ids, shouldContinue }: { readonly ids: readonly EngagementId[]; readonly shouldContinue: ShouldContinue },
+): Promise<boolean> {
   const files = await sql<{ id: FileId }[]>`SELECT id FROM files WHERE engagement_id = ANY(${ids}::uuid[])`;
   for (const { id } of files) await fileStore.discard(id);
-  for (const table of engagementTables) await sql`DELETE FROM ${sql(table)} WHERE engagement_id = ANY(${ids}::uuid[])`;
+  const where: RowsToDelete = (own) => own`engagement_id = ANY(${ids}::uuid[])`;
+  // A conversation may have any number of messages.
+  for (const table of engagementTables)
+    if (!(await deleteMatching(sql, { table, where }, shouldContinue))) return false;
   await sql`DELETE FROM engagements WHERE id = ANY(${ids}::uuid[])`;
+  return true;
 }
