@@ -1,4 +1,4 @@
-import { inBatches, type ShouldContinue } from '../../platform/batches.ts';
+import { inBatches, preferIndexes, type ShouldContinue } from '../../platform/batches.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId, VisitorId } from '../../platform/ids.ts';
 import { lockAccount } from '../lock-account.ts';
@@ -53,6 +53,7 @@ async function deleteUnused(
   const ids = candidates.map(({ id }) => id);
   await inTransaction(pool, async (sql) => {
     await lockAccount(sql, accountId);
+    await preferIndexes(sql);
     // `version = 1` means that the visitor was never changed. It and `token_issued_at` are columns of the deleted row, so DELETE
     // waits for a concurrent update or token and checks them again. `IS TRUE` makes PostgreSQL find the rows by their ids, and not by
     // the time of the token, which all visitors of the later batches match as well.
