@@ -120,7 +120,7 @@ test('status, doctor and the commands on the database print JSON for programs', 
   const { findings } = (await json('doctor')) as { findings: { check: string; result: string }[] };
   assert.deepEqual(
     findings.map(({ check, result }) => `${check} ${result}`),
-    ['settings', 'data folder', `port ${port}`, 'database', 'database rights', 'schema', 'clock'].map(
+    ['settings', 'data folder', `port ${port}`, 'database', 'database rights', 'schema', 'transactions', 'clock'].map(
       (each) => `${each} ok`,
     ),
   );

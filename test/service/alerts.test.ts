@@ -126,7 +126,7 @@ async function downSeries(): Promise<string> {
 }
 
 test('every metric of the dashboards and alerts exists, and every alert fires in its fault and not without it', async (t) => {
-  const { healthy, faulty, crowded, slow, blocked, silent, silentAtSec } = await provokeFaults();
+  const { healthy, faulty, crowded, slow, forgotten, blocked, silent, silentAtSec } = await provokeFaults();
 
   await t.test('every metric exists in a scrape', () => {
     const existing = new Set([...healthy.keys(), ...faulty.keys()].map((series) => series.split('{', 1)[0]));
@@ -150,6 +150,8 @@ test('every metric of the dashboards and alerts exists, and every alert fires in
   fires('UsherDeliveriesExhausted', seriesOf(faulty, ['usher_deliveries_total'], outcomes));
   fires('UsherScannerDown', seriesOf(faulty, ['usher_files_pending_age_seconds']));
   fires('UsherPoolCrowded', seriesOf(crowded, ['usher_database_pool_oldest_wait_seconds']));
+  const transaction = 'usher_database_oldest_transaction_seconds';
+  fires('UsherTransactionForgotten', seriesOf(forgotten, [transaction], [transaction]));
   const turns = 'usher_turn_duration_seconds_bucket';
   const buckets = [...slow.keys()].filter((each) => each.startsWith(turns));
   fires('UsherRoutingSlow', seriesOf(slow, [turns], buckets));

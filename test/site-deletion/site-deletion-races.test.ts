@@ -356,7 +356,7 @@ for (const order of ['deletion first', 'addition first'] as const) {
           [],
         );
         await sql`UPDATE deleted_sites SET deleted_at = now() - interval '2 hours' WHERE id = ${site.siteId}`;
-        await removeRemains(sql, new FileDisk(server.dataDir, createLog('silent')), () => false);
+        await removeRemains(sql, new FileDisk(server.dataDir, createLog('silent')), () => true);
         assert.deepEqual(await tablesNaming(sql, site.siteId), []);
         await sql`DELETE FROM webhooks WHERE account_id = (SELECT account_id FROM sites WHERE id = ${account.siteId})`;
       }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, inTransaction } from '../../packages/server/src/platform/database.ts';
 import { requestConnections } from '../../packages/server/src/platform/pools.ts';
 import { readConfig } from '../../packages/server/src/config.ts';
-import { cloneDatabase } from './database.ts';
+import { cloneDatabase, emptyDatabase } from './database.ts';
 import { fileForm, startFileEngagement, uploadFile } from './files.ts';
 import { scrape, type Scrape } from './metrics.ts';
 import { freePort } from './free-port.ts';
@@ -29,6 +29,8 @@ export interface Faults {
   readonly crowded: Scrape;
   /** A turn had to wait for a lock. */
   readonly slow: Scrape;
+  /** A write transaction has been open in another database for a second. */
+  readonly forgotten: Scrape;
   /** The process could not run. */
   readonly blocked: Scrape;
   /** The database does not respond. */
@@ -65,6 +67,7 @@ export async function provokeFaults(): Promise<Faults> {
   const faulty = await neglect(server, account, { queue, ticket });
   const crowded = await crowd(server);
   const slow = await delayTurn(server, account, queue);
+  const forgotten = await forgetTransaction(server);
   const blocked = await block(server);
   proxy.silence(true);
   try {
@@ -73,9 +76,22 @@ export async function provokeFaults(): Promise<Faults> {
     expectStatus(await call(server, 'POST /queue_tickets', { token: visitor.token, body }), 503);
     await until(async () => (await scrape(server)).get('usher_change_channel_live') === 0);
     const silent = await scrape(server);
-    return { healthy, faulty, crowded, slow, blocked, silent, silentAtSec: Date.now() / 1000 };
+    return { healthy, faulty, crowded, slow, forgotten, blocked, silent, silentAtSec: Date.now() / 1000 };
   } finally {
     proxy.silence(false);
+  }
+}
+
+async function forgetTransaction(server: TestServer): Promise<Scrape> {
+  const other = connect(await emptyDatabase(), { max: 1 });
+  try {
+    return await inTransaction(other, async (sql) => {
+      await sql`SELECT pg_current_xact_id()`;
+      // Other tests on the same PostgreSQL write, too, for a moment.
+      return scrapeUntil(server, (reading) => (reading.get('usher_database_oldest_transaction_seconds') ?? 0) > 1);
+    });
+  } finally {
+    await other.end();
   }
 }
 

@@ -35,6 +35,10 @@ export function startHousekeeping({ sweeps, clock, log, work }: HousekeepingOpti
   const clockCheck = { name: 'check_clock', runs: work?.add('check_clock', intervalMs / 1_000) };
   let stopped = false;
   let refusal: string | null = null;
+  const timeLimit = (): (() => boolean) => {
+    const end = performance.now() + longestTaskMs;
+    return () => !stopped && performance.now() < end;
+  };
   // The other tasks still run after one has failed.
   const attempt = async (run: () => Promise<void>, { name, runs }: SweepTask): Promise<void> => {
     try {
@@ -55,12 +59,16 @@ export function startHousekeeping({ sweeps, clock, log, work }: HousekeepingOpti
     if (why !== null && why !== refusal)
       log.warn({ why }, 'the clock may be wrong; deleting nothing until it is confirmed');
     refusal = why;
-    if (time.mayDelete) for (const each of expired) await attempt(async () => each.task(time), each);
+    if (time.mayDelete)
+      for (const each of expired) {
+        const shouldContinue = timeLimit();
+        await attempt(async () => each.task(time, shouldContinue), each);
+      }
   };
   const sweep = async (): Promise<void> => {
     for (const each of always) {
-      const end = performance.now() + longestTaskMs;
-      await attempt(async () => each.task(() => stopped || performance.now() > end), each);
+      const shouldContinue = timeLimit();
+      await attempt(async () => each.task(shouldContinue), each);
     }
     await attempt(removeExpired, clockCheck);
   };

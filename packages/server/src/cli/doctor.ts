@@ -3,6 +3,7 @@ import { access, constants, mkdir, statfs } from 'node:fs/promises';
 import { createServer, connect } from 'node:net';
 import type { Config } from '../config.ts';
 import { knownMigrations, pendingMigrations } from '../platform/migrations.ts';
+import { oldestTransaction, type OldTransaction } from '../platform/oldest-transaction.ts';
 import { serverUrl } from '../platform/server-url.ts';
 import { command, print } from './command.ts';
 import { withStorage } from './with-database.ts';
@@ -20,12 +21,13 @@ const timeoutMs = 5_000;
 /** Clocks that differ by more than this confuse people who compare logs, and tokens of identity providers. */
 const clockToleranceMs = 2_000;
 const lowDiskBytes = 1e9;
+const longTransactionSec = 60;
 
 export const doctor = command({
   help: `usher doctor [--json]
 
   Checks the settings and everything they name: data folder, disk, port, database with its version, rights and schema,
-  clock, public URL, SMS carrier, key for Apple push notifications, STUN and TURN servers. Changes nothing, and exits with
+  long transactions, clock, public URL, SMS carrier, key for Apple push notifications, STUN and TURN servers. Changes nothing, and exits with
   1 if something is wrong. Without a running server it starts the embedded database for the time of the check.
 
   --json   print the findings as JSON
@@ -103,6 +105,7 @@ async function database(config: Config): Promise<readonly Finding[]> {
         pending === 0
           ? { check: 'schema', result: 'ok', detail: `version ${known}` }
           : { check: 'schema', result: 'warning', detail: `${pending} migrations to apply. See usher migrate --plan.` },
+        describeTransaction(await oldestTransaction(sql)),
         Math.abs(aheadMs) <= clockToleranceMs
           ? { check: 'clock', result: 'ok', detail: 'agrees with the database' }
           : {
@@ -115,6 +118,22 @@ async function database(config: Config): Promise<readonly Finding[]> {
   } catch (error) {
     return [{ check: 'database', result: 'fault', detail: error instanceof Error ? error.message : String(error) }];
   }
+}
+
+export function describeTransaction(oldest: OldTransaction | null): Finding {
+  const check = 'transactions';
+  if (oldest === null || (oldest.seconds ?? 0) < longTransactionSec)
+    return { check, result: 'ok', detail: 'no write transaction has been open for long' };
+  const { pid, database: name, user, state } = oldest;
+  const age = `${Math.round((oldest.seconds ?? 0) / 60)} minutes`;
+  return {
+    check,
+    result: 'warning',
+    detail:
+      pid === null
+        ? `the prepared transaction '${oldest.name}' of ${user} in the database "${name}" has been open for ${age}, and slows everything down. In that database: ROLLBACK PREPARED '${oldest.name}'.`
+        : `session ${pid} of ${user} (application "${oldest.name}", database "${name}", ${state}) has had a write transaction open for ${age}, and slows everything down. To end it: SELECT pg_terminate_backend(${pid}). idle_in_transaction_session_timeout ends such sessions by itself.`,
+  };
 }
 
 async function services({ publicUrl, twilio, apns, ice }: Config): Promise<readonly Finding[]> {

@@ -94,8 +94,8 @@ export function openEngagements(
     },
     sweeps: {
       expired: {
-        drop_files: async ({ now }) => sweepFiles(sql, fileStore, now),
-        drop_authentications: async ({ now }) => dropOldAuthentications(sql, now),
+        drop_files: async ({ now }, shouldContinue) => sweepFiles(sql, fileStore, now, shouldContinue),
+        drop_authentications: async ({ now }, shouldContinue) => dropOldAuthentications(sql, now, shouldContinue),
       },
     },
     async close() {

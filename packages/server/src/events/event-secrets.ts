@@ -1,4 +1,5 @@
 import type { Seal, Sealer } from '../identity/sealer.ts';
+import { deleteOld, type ShouldContinue } from '../platform/batches.ts';
 import type { Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import { traitsOf } from './catalogue.ts';
@@ -60,6 +61,7 @@ function mergeSecrets(payload: object, secrets: SecretFields): object {
   return { ...payload, ...Object.fromEntries(fields) };
 }
 
-export async function dropExpiredSecrets(sql: Sql, now: Date): Promise<void> {
-  await sql`DELETE FROM event_secrets WHERE expires_at <= ${now}`;
+export async function dropExpiredSecrets(pool: Sql, now: Date, shouldContinue: ShouldContinue): Promise<void> {
+  const before = (sql: Sql) => sql`${now}`;
+  await deleteOld(pool, { table: 'event_secrets', column: 'expires_at', before }, shouldContinue);
 }

@@ -1,5 +1,5 @@
 import type { RowChanges } from '../platform/row-changes.ts';
-import { isDatabaseUnavailable, piece, type Piece, type Sql } from '../platform/database.ts';
+import { isDatabaseUnavailable, type Piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 
@@ -54,15 +54,32 @@ export function seenAt(sql: Sql, point: LogPoint): Piece {
   return seen(sql, parametersOf(sql, point));
 }
 
-/** A reader at the point has not seen the event. Served by events_by_transaction. */
-export function unseenAt(sql: Sql, point: LogPoint): Piece {
-  return unseen(sql, parametersOf(sql, point));
+/**
+ * The events with these conditions, which include the account, that a reader at the point has not seen; a subquery for FROM. Served by
+ * events_by_transaction.
+ *
+ * Everything from the oldest running transaction on would be correct as well. But one that was forgotten, in any database of the server,
+ * would make each read longer than the last. So only the latest transactions are read as one range, and of the older ones only those that
+ * were running: each is found by its id.
+ */
+export function unseenEvents(sql: Sql, point: LogPoint, conditions: Piece): Piece {
+  const given = parametersOf(sql, point);
+  return sql`
+    (SELECT * FROM events WHERE ${conditions} AND ${isUnseenInRange(sql, given)}
+      UNION ALL
+     SELECT * FROM events WHERE ${conditions} AND xid = ANY(ARRAY(${longRunning(sql, given)})))`;
 }
 
-/** The same for a point in the columns `epoch` and `snapshot` of the row `p`. */
-export const unseenAtRow = piece((sql) =>
-  unseen(sql, { epoch: sql`p.epoch`, nextEpoch: sql`p.epoch + 1`, snapshot: sql`p.snapshot` }),
-);
+/** Whether there is an unseen event with these conditions, for a point in the columns `epoch` and `snapshot` of the row `p`. */
+export function hasUnseenAtRow(sql: Sql, conditions: Piece): Piece {
+  const ofRow = { epoch: sql`p.epoch`, nextEpoch: sql`p.epoch + 1`, snapshot: sql`p.snapshot` };
+  // Sorted, so that the planner searches the index and does not scan the events.
+  return sql`
+    ((SELECT seq FROM events WHERE ${conditions} AND ${isUnseenInRange(sql, ofRow)} ORDER BY xid LIMIT 1) IS NOT NULL
+     OR EXISTS (SELECT
+                  FROM (${longRunning(sql, ofRow)}) AS running (id)
+                 WHERE (SELECT seq FROM events WHERE ${conditions} AND xid = running.id ORDER BY xid LIMIT 1) IS NOT NULL))`;
+}
 
 function seen(sql: Sql, { epoch, nextEpoch, snapshot }: PointInSql): Piece {
   return sql`(xid < log_position(${epoch}, '0'::xid8)
@@ -70,9 +87,23 @@ function seen(sql: Sql, { epoch, nextEpoch, snapshot }: PointInSql): Piece {
                  AND pg_visible_in_snapshot(log_transaction(xid), ${snapshot}))`;
 }
 
-function unseen(sql: Sql, point: PointInSql): Piece {
-  return sql`xid >= log_position(${point.epoch}, pg_snapshot_xmin(${point.snapshot}))
-             AND NOT ${seen(sql, point)}`;
+/** The ids below the end of a snapshot that are read as one range: more than transactions run at a time, so this is usually all. */
+const rangeSize = 1_000;
+
+/** The first id of the range. */
+const rangeOf = (sql: Sql, snapshot: Piece) => sql`
+  greatest(pg_snapshot_xmin(${snapshot})::text::bigint, pg_snapshot_xmax(${snapshot})::text::bigint - ${rangeSize}::bigint)`;
+
+function isUnseenInRange(sql: Sql, point: PointInSql): Piece {
+  return sql`xid >= log_position(${point.epoch}, ${rangeOf(sql, point.snapshot)}::text::xid8) AND NOT ${seen(sql, point)}`;
+}
+
+/** The positions of transactions that were running when the snapshot was taken, and began before the range. */
+function longRunning(sql: Sql, { epoch, snapshot }: PointInSql): Piece {
+  return sql`
+    SELECT log_position(${epoch}, running)
+      FROM pg_snapshot_xip(${snapshot}) AS running
+     WHERE running::text::bigint < ${rangeOf(sql, snapshot)}`;
 }
 
 /**

@@ -33,7 +33,7 @@ export async function openEvents(platform: Platform, { sealer, directory }: Iden
       always: { make_event_days: async () => makeDays(sql, eventLog) },
       expired: {
         drop_event_days: async ({ now }) => dropDays(sql, eventLog, { now, days: config.eventRetentionDays }),
-        drop_event_secrets: async ({ now }) => dropExpiredSecrets(sql, now),
+        drop_event_secrets: async ({ now }, shouldContinue) => dropExpiredSecrets(sql, now, shouldContinue),
       },
     },
     close: async () => hints.stop(),

@@ -1,5 +1,12 @@
 import { webhookEventTypes } from '../events/catalogue.ts';
-import { beginEpoch, isOfThisHistory, seenAt, unseenAt, unseenAtRow, type LogPoint } from '../events/log-point.ts';
+import {
+  beginEpoch,
+  isOfThisHistory,
+  hasUnseenAtRow,
+  seenAt,
+  unseenEvents,
+  type LogPoint,
+} from '../events/log-point.ts';
 import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { About } from '../events/append.ts';
@@ -29,6 +36,9 @@ const lookBack = '2 days';
 /** Looks back from the earlier of now and the position, because the clock of the database may have been set back or forward in between. */
 const isRecent = (sql: Sql, { at }: Pick<Position, 'at'>) => sql`
   occurred_at > least(now(), to_timestamp(${at}::float8 / 1000)) - ${lookBack}::interval`;
+
+const recentOf = (sql: Sql, accountId: AccountId, from: Position) => sql`
+  account_id = ${accountId} AND ${isRecent(sql, from)}`;
 
 const about = (sql: Sql) => sql`
   json_build_object('siteId', site_id, 'ticketId', ticket_id, 'requestId', request_id, 'engagementId', engagement_id,
@@ -97,8 +107,7 @@ export async function readBatch(sql: Sql, accountId: AccountId, from: Position):
       SELECT ${position(sql)},
              (SELECT coalesce(json_agg(json_build_object('seq', seq, 'xid', xid::text, 'id', id, 'type', type,
                                                          'about', ${about(sql)}, 'payload', payload) ORDER BY seq), '[]')
-                FROM events
-               WHERE account_id = ${accountId} AND ${unseenAt(sql, from.seen)} AND ${isRecent(sql, from)}) AS events,
+                FROM ${unseenEvents(sql, from.seen, recentOf(sql, accountId, from))} AS unseen) AS events,
              (SELECT coalesce(json_agg(${moveIn(sql)} ORDER BY m.version), '[]')
                 FROM board_moves m WHERE m.account_id = ${accountId} AND m.version > ${from.version}) AS moves
         FROM accounts a
@@ -120,7 +129,7 @@ export interface AccountPosition {
 
 /**
  * The accounts of which nothing was committed since their positions, with their positions as of now. One statement asks for all of
- * them: each costs a search in events_by_transaction, which is sorted so that the planner does not scan the events instead.
+ * them: each costs a search in events_by_transaction.
  */
 export async function readQuietAccounts(
   sql: Sql,
@@ -136,11 +145,7 @@ export async function readQuietAccounts(
                                ${accounts.map(({ position: { seen } }) => seen.snapshot)}::pg_snapshot[])
                         AS p (id, version, epoch, snapshot)
                    JOIN accounts a ON a.id = p.id AND a.board_version = p.version
-                  WHERE (SELECT seq
-                           FROM events
-                          WHERE account_id = p.id AND ${unseenAtRow(sql)} AND ${isRecent(sql, { at })}
-                          ORDER BY xid
-                          LIMIT 1) IS NULL) AS ids
+                  WHERE NOT ${hasUnseenAtRow(sql, sql`account_id = p.id AND ${isRecent(sql, { at })}`)}) AS ids
       FROM log_epoch_in_force f`;
   const [row] = rows;
   const quiet = new Set(row?.ids);
@@ -172,10 +177,9 @@ export async function missedEvents(
   const { midway } = from;
   const [row] = await sql<{ xids: string[]; seqs: number[] }[]>`
     SELECT coalesce(array_agg(xid::text ORDER BY seq), '{}') AS xids, coalesce(array_agg(seq::float8 ORDER BY seq), '{}') AS seqs
-      FROM events
-     WHERE account_id = ${accountId} AND ${unseenAt(sql, from.seen)} AND ${seenAt(sql, upTo.seen)}
+      FROM ${unseenEvents(sql, from.seen, recentOf(sql, accountId, from))} AS unseen
+     WHERE ${seenAt(sql, upTo.seen)}
        ${midway === undefined ? sql`` : sql`AND NOT (seq <= ${midway.seq} AND ${seenAt(sql, midway.upTo)})`}
-       AND ${isRecent(sql, from)}
        AND (visitor_id = ANY(${[...scope.visitors]}::uuid[]) OR operator_id = ANY(${[...scope.operators]}::uuid[])
             OR site_id = ANY(${[...scope.sites]}::uuid[])
             OR type = ANY(${['engagement.transfer', ...webhookEventTypes]}) AND ${scope.operators.length > 0})`;

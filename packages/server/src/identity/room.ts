@@ -74,10 +74,11 @@ export async function openIdentity(platform: Platform): Promise<Room & Identity>
       always: { make_audit_days: async () => makeDays(sql, auditLog) },
       expired: {
         drop_audit_days: async ({ now }) => dropDays(sql, auditLog, { now, days: config.eventRetentionDays }),
-        drop_revocations: async ({ steadyNow }) => dropExpiredRevocations(sql, steadyNow),
-        drop_sign_ins: async ({ now }) => dropExpiredSignIns(sql, now),
+        drop_revocations: async ({ steadyNow }, shouldContinue) =>
+          dropExpiredRevocations(sql, steadyNow, shouldContinue),
+        drop_sign_ins: async ({ now }, shouldContinue) => dropExpiredSignIns(sql, now, shouldContinue),
         drop_signing_keys: async ({ now }) => dropRetiredKeys(sql, now),
-        drop_visitors: async ({ now }) => dropUnusedVisitors(sql, now),
+        drop_visitors: async ({ now }, shouldContinue) => dropUnusedVisitors(sql, now, shouldContinue),
       },
     },
     close: async () => lastUse.stop(),

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { CachedReading } from './cached-reading.ts';
 import type { Database, NamedPool } from './database.ts';
+import { oldestTransaction } from './oldest-transaction.ts';
 import type { PoolLoad } from './postgres.ts';
 import type { RowChanges } from './row-changes.ts';
 
@@ -24,6 +26,20 @@ export function watchDatabase(registry: Registry, { database, changes, connectio
   countConnections(registry, database);
   watchPools(registry, database.named);
   watchChanges(registry, changes);
+  watchTransactions(registry, database);
+}
+
+function watchTransactions(registry: Registry, { pulse }: Database): void {
+  const reading = new CachedReading(async () => oldestTransaction(pulse.sql));
+  new Gauge({
+    name: 'usher_database_oldest_transaction_seconds',
+    help: 'Age of the oldest write transaction in any database of the PostgreSQL server; the same from every process',
+    registers: [registry],
+    async collect() {
+      const oldest = pulse.isSilent ? null : await reading.get();
+      this.set(oldest?.seconds ?? 0);
+    },
+  });
 }
 
 /** Asks over the connection of the pulse: a pool without a free connection does not make the database look dead. */

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { deleteOld, type ShouldContinue } from './batches.ts';
 import { inTransaction, type Sql } from './database.ts';
 import { Refusal } from './errors.ts';
 import type { App } from './http.ts';
@@ -152,8 +153,9 @@ async function storeAnswer(sql: Sql, { accountId, caller }: IdempotencyScope, ke
      WHERE account_id = ${accountId} AND caller = ${caller} AND key_hash = ${keyHash}`;
 }
 
-export async function dropOldIdempotencyKeys(sql: Sql, now: Date): Promise<void> {
-  await sql`DELETE FROM idempotency_keys WHERE created_at < ${now}::timestamptz - interval '24 hours'`;
+export async function dropOldIdempotencyKeys(pool: Sql, now: Date, shouldContinue: ShouldContinue): Promise<void> {
+  const before = (sql: Sql) => sql`${now}::timestamptz - interval '24 hours'`;
+  await deleteOld(pool, { table: 'idempotency_keys', column: 'created_at', before }, shouldContinue);
 }
 
 function cipherKey(key: string): Buffer {

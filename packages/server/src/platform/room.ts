@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Config } from '../config.ts';
 import { AddressGuard } from './address-guard.ts';
+import type { ShouldContinue } from './batches.ts';
 import type { RowChanges } from './row-changes.ts';
 import type { ClockWatch, SweepTime } from './clock-watch.ts';
 import { connectionLimits, openFileLimit, type ConnectionLimits } from './connection-limits.ts';
@@ -38,10 +39,10 @@ export interface Room {
 
 /** The periodic tasks of a room by their names in the metrics. Housekeeping runs them at the start and every ten minutes. */
 export interface Sweeps {
-  /** Tasks that do not depend on the clock. Long tasks stop when `isOver` returns true. */
-  readonly always?: Readonly<Record<string, (isOver: () => boolean) => Promise<void>>>;
+  /** Tasks that do not depend on the clock. Long tasks work in batches (batches.ts), as long as `shouldContinue` says so. */
+  readonly always?: Readonly<Record<string, (shouldContinue: ShouldContinue) => Promise<void>>>;
   /** Tasks that delete by time. Their `time` has passed the check of the clock. */
-  readonly expired?: Readonly<Record<string, (time: CheckedTime) => Promise<void>>>;
+  readonly expired?: Readonly<Record<string, (time: CheckedTime, shouldContinue: ShouldContinue) => Promise<void>>>;
 }
 
 type CheckedTime = Extract<SweepTime, { mayDelete: true }>;
@@ -101,7 +102,12 @@ export async function openPlatform(
       docsRoutes(app, eventSchemas);
       await pageRoutes(app);
     },
-    sweeps: { expired: { drop_idempotency_keys: async ({ now }) => dropOldIdempotencyKeys(database.sql, now) } },
+    sweeps: {
+      expired: {
+        drop_idempotency_keys: async ({ now }, shouldContinue) =>
+          dropOldIdempotencyKeys(database.sql, now, shouldContinue),
+      },
+    },
     async close() {
       // The other rooms are closed, so there are no more spans.
       await tracer?.close();

@@ -52,10 +52,10 @@ export function openRouting(platform: Platform, { identity, events, queues }: Ro
     },
     sweeps: {
       // Deleting a move too early only makes a process reload a board, so an uncertain clock does not matter.
-      always: { drop_board_moves: async () => dropOldMoves(database.sql) },
+      always: { drop_board_moves: async (shouldContinue) => dropOldMoves(database.sql, shouldContinue) },
       expired: {
-        drop_presence_intervals: async ({ now }) =>
-          dropOldIntervals(database.sql, { now, days: config.presenceRetentionDays }),
+        drop_presence_intervals: async ({ now }, shouldContinue) =>
+          dropOldIntervals(database.sql, { now, days: config.presenceRetentionDays }, shouldContinue),
       },
     },
     async close() {

@@ -1,4 +1,5 @@
 import type { OnDemandType } from '../events/catalogue.ts';
+import { deleteOld, type ShouldContinue } from '../platform/batches.ts';
 import { piece, type Sql } from '../platform/database.ts';
 import type { AccountId, EngagementId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
 import type { VisitorFacts } from './board/rules/enqueue.ts';
@@ -154,6 +155,7 @@ export async function accountsOutOfTime(sql: Sql, limit: number): Promise<Accoun
 }
 
 /** Deletes old moves. A process that was offline for longer reloads its boards. */
-export async function dropOldMoves(sql: Sql): Promise<void> {
-  await sql`DELETE FROM board_moves WHERE moved_at < now() - interval '1 hour'`;
+export async function dropOldMoves(pool: Sql, shouldContinue: ShouldContinue): Promise<void> {
+  const before = (sql: Sql) => sql`now() - interval '1 hour'`;
+  await deleteOld(pool, { table: 'board_moves', column: 'moved_at', before }, shouldContinue);
 }

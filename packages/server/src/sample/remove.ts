@@ -153,13 +153,14 @@ async function deleteVisitors(removal: Removal): Promise<boolean> {
        WHERE v.site_id = ${site} AND NOT (${cameFromElsewhere(sql, sample)})
        LIMIT ${visitorBatch}`;
     const ids = visitors.map(({ id }) => id);
-    await removeEngagements(removal, sql`visitor_id = ANY(${ids}::uuid[])`);
+    if (!(await removeEngagements(removal, sql`visitor_id = ANY(${ids}::uuid[])`))) return false;
     await sql`DELETE FROM engagement_requests WHERE visitor_id = ANY(${ids}::uuid[])`;
     await sql`DELETE FROM visitors WHERE id = ANY(${ids}::uuid[])`;
     if (visitors.length < visitorBatch) break;
   }
   await moveEngagementsBack(sql, sample);
-  await removeEngagements(removal, sql`(site_id = ${site} OR asked_on_site_id = ${site}) AND account_id = ${account}`);
+  const ofSite = sql`(site_id = ${site} OR asked_on_site_id = ${site}) AND account_id = ${account}`;
+  if (!(await removeEngagements(removal, ofSite))) return false;
   await sql`DELETE FROM sub_engagements WHERE account_id = ${account} AND site_id = ${site}`;
   return deleteHistory(sql, siteOf(sample), shouldContinue);
 }
@@ -179,13 +180,9 @@ async function moveEngagementsBack(sql: Sql, { account_id: account, site_id: sit
        AND (e.asked_on_site_id <> ${site} OR ${before} IS NOT NULL)`;
 }
 
-async function removeEngagements({ sql, fileStore }: Removal, which: Piece): Promise<void> {
+async function removeEngagements({ sql, fileStore, shouldContinue }: Removal, which: Piece): Promise<boolean> {
   const found = await sql<{ id: EngagementId }[]>`SELECT id FROM engagements WHERE ${which}`;
-  await deleteEngagements(
-    sql,
-    fileStore,
-    found.map(({ id }) => id),
-  );
+  return deleteEngagements(sql, fileStore, { ids: found.map(({ id }) => id), shouldContinue });
 }
 
 /** The user's operators keep their presence intervals, without the sample site. */

@@ -1,4 +1,5 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
+import { deleteMatching, type ShouldContinue } from '../platform/batches.ts';
 import type { Piece, Sql } from '../platform/database.ts';
 import type { AccountId, EngagementId, FileId, OperatorId, SiteId } from '../platform/ids.ts';
 
@@ -36,9 +37,7 @@ export async function forgetCoverage(sql: Sql, { id, accountId }: DeletedSite): 
      WHERE account_id = ${accountId} AND ${id} = ANY(has_covered)`;
 }
 
-/** Rows that one statement deletes. */
-const batchSize = 5_000;
-
+type RowsToDelete = (sql: Sql) => Piece;
 type RowCondition = (sql: Sql, site: DeletedSite) => Piece;
 
 const ofSite: RowCondition = (sql, { id }) => sql`site_id = ${id}`;
@@ -49,36 +48,19 @@ const historyTables: readonly (readonly [table: string, rows: RowCondition])[] =
   ['engagement_requests', ofSite],
   // Served by queue_tickets_ended_by_site. A site with other tickets is not deleted.
   ['queue_tickets', (sql, { id }) => sql`site_id = ${id} AND ended_at IS NOT NULL`],
-  // The order makes every plan use queue_visits_by_queue. The queues are removed from deleted_queues only after their visits.
-  [
-    'queue_visits',
-    (sql, { id }) => sql`
-      ctid = ANY(ARRAY(SELECT v.ctid
-                         FROM deleted_queues q
-                        CROSS JOIN LATERAL (SELECT ctid FROM queue_visits
-                                             WHERE queue_id = q.id ORDER BY entered_at LIMIT ${batchSize}) AS v
-                        WHERE q.site_id = ${id}))`,
-  ],
+  // Served by queue_visits_by_queue. The queues are removed from deleted_queues only after their visits.
+  ['queue_visits', (sql, { id }) => sql`queue_id IN (SELECT q.id FROM deleted_queues q WHERE q.site_id = ${id})`],
   ['deleted_queues', ofSite],
   ['sms_messages', ofSite],
   ['sms_threads', ofSite],
   ['visitor_authentication_requests', ofSite],
 ];
 
-/** Called before each batch: `false` ends the work for now. */
-export type ShouldContinue = () => boolean | Promise<boolean>;
-
 /** Deletes history in batches. `false`: the work was interrupted; the next call continues it. */
 export async function deleteHistory(sql: Sql, site: DeletedSite, shouldContinue: ShouldContinue): Promise<boolean> {
   for (const [table, rows] of historyTables) {
-    let deleted = batchSize;
-    while (deleted >= batchSize) {
-      if (!(await shouldContinue())) return false;
-      const { count } = await sql`
-        DELETE FROM ${sql(table)}
-         WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${sql(table)} WHERE ${rows(sql, site)} LIMIT ${batchSize}))`;
-      deleted = count;
-    }
+    const where: RowsToDelete = (own) => rows(own, site);
+    if (!(await deleteMatching(sql, { table, where }, shouldContinue))) return false;
   }
   return true;
 }
@@ -100,9 +82,18 @@ export async function forgetInIntervals(sql: Sql, siteId: SiteId, operatorId: Op
 /** Tables with rows of an engagement. The engagement's own row is deleted last, so that interrupted work is found again. */
 const engagementTables = ['files', 'chat_messages', 'media_upgrade_requests', 'sub_engagements'] as const;
 
-export async function deleteEngagements(sql: Sql, fileStore: FileStore, ids: readonly EngagementId[]): Promise<void> {
+/** Deletes a batch of engagements with all that belongs to them. `false`: the work was interrupted; the next call continues it. */
+export async function deleteEngagements(
+  sql: Sql,
+  fileStore: FileStore,
+  { ids, shouldContinue }: { readonly ids: readonly EngagementId[]; readonly shouldContinue: ShouldContinue },
+): Promise<boolean> {
   const files = await sql<{ id: FileId }[]>`SELECT id FROM files WHERE engagement_id = ANY(${ids}::uuid[])`;
   for (const { id } of files) await fileStore.discard(id);
-  for (const table of engagementTables) await sql`DELETE FROM ${sql(table)} WHERE engagement_id = ANY(${ids}::uuid[])`;
+  const where: RowsToDelete = (own) => own`engagement_id = ANY(${ids}::uuid[])`;
+  // A conversation may have any number of messages.
+  for (const table of engagementTables)
+    if (!(await deleteMatching(sql, { table, where }, shouldContinue))) return false;
   await sql`DELETE FROM engagements WHERE id = ANY(${ids}::uuid[])`;
+  return true;
 }

@@ -1,66 +1,64 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
-import type { Sql } from '../platform/database.ts';
+import { batchSize, inBatches, preferIndexes, type ShouldContinue } from '../platform/batches.ts';
+import { inTransaction, type Sql } from '../platform/database.ts';
 import type { EngagementId, OperatorId, VisitorId } from '../platform/ids.ts';
-import {
-  deleteEngagements,
-  deleteHistory,
-  forgetInIntervals,
-  type DeletedSite,
-  type ShouldContinue,
-} from './belongings.ts';
+import { deleteEngagements, deleteHistory, forgetInIntervals, type DeletedSite } from './belongings.ts';
 
-/** Rows that one statement deletes. */
 const engagementBatch = 500;
-const visitorBatch = 2_000;
-/** Operators between two checks of the time. One has thousands of presence intervals. */
+/** Operators in one batch. One has thousands of presence intervals. */
 const operatorBatch = 20;
 
 /**
- * Removes the history of deleted sites in batches, until `isOver` says that the time is up. Nobody can read these rows any more, and
+ * Removes the history of deleted sites in batches, as long as `shouldContinue` says so. Nobody can read these rows any more, and
  * each statement is independent: the work may be interrupted anywhere, and several processes may do it concurrently.
  */
-export async function removeRemains(sql: Sql, fileStore: FileStore, isOver: () => boolean): Promise<void> {
-  const shouldContinue: ShouldContinue = () => !isOver();
+export async function removeRemains(sql: Sql, fileStore: FileStore, shouldContinue: ShouldContinue): Promise<void> {
   const sites = await sql<DeletedSite[]>`
     SELECT id, account_id AS "accountId" FROM deleted_sites ORDER BY deleted_at, id`;
   for (const site of sites) {
-    while (!isOver() && (await removeEngagements(sql, site, fileStore)));
-    await deleteHistory(sql, site, shouldContinue);
-    while (!isOver() && (await removeVisitors(sql, site)));
-    while (!isOver() && (await removeFromIntervals(sql, site)));
-    if (isOver()) return;
+    const isDone =
+      (await inBatches(async () => removeEngagements(sql, site, { fileStore, shouldContinue }), shouldContinue)) &&
+      (await deleteHistory(sql, site, shouldContinue)) &&
+      (await inBatches(async () => removeVisitors(sql, site), shouldContinue)) &&
+      (await inBatches(async () => removeFromIntervals(sql, site), shouldContinue));
+    if (!isDone) return;
     // A request that ran during the deletion may have created a visitor. No request takes an hour.
     await sql`DELETE FROM deleted_sites WHERE id = ${site.id} AND deleted_at < now() - interval '1 hour'`;
   }
 }
 
 /** Removes engagements whose last site was this one. `true`: there may be more. */
-async function removeEngagements(sql: Sql, { id: siteId }: DeletedSite, fileStore: FileStore): Promise<boolean> {
+async function removeEngagements(
+  sql: Sql,
+  { id: siteId }: DeletedSite,
+  { fileStore, shouldContinue }: { readonly fileStore: FileStore; readonly shouldContinue: ShouldContinue },
+): Promise<boolean> {
   const found = await sql<{ id: EngagementId }[]>`
     SELECT id FROM engagements WHERE site_id = ${siteId} ORDER BY started_at, id LIMIT ${engagementBatch}`;
-  await deleteEngagements(
-    sql,
-    fileStore,
-    found.map(({ id }) => id),
-  );
-  return found.length >= engagementBatch;
+  const ids = found.map(({ id }) => id);
+  const isDone = await deleteEngagements(sql, fileStore, { ids, shouldContinue });
+  return !isDone || ids.length === engagementBatch;
 }
 
 /** Moves visitors who were engaged on other sites back to the last of these, and deletes the others. `true`: there may be more. */
-async function removeVisitors(sql: Sql, { id: siteId }: DeletedSite): Promise<boolean> {
-  const found = await sql<{ id: VisitorId }[]>`SELECT id FROM visitors WHERE site_id = ${siteId} LIMIT ${visitorBatch}`;
-  const ids = found.map(({ id }) => id);
-  await sql`
-    UPDATE visitors v
-       SET site_id = last.site_id, team_ids = '{}', version = version + 1, updated_at = now()
-      FROM (SELECT DISTINCT ON (e.visitor_id) e.visitor_id, e.site_id
-              FROM engagements e
-              JOIN sites s ON s.id = e.site_id
-             WHERE e.visitor_id = ANY(${ids}::uuid[])
-             ORDER BY e.visitor_id, e.started_at DESC) AS last
-     WHERE v.id = last.visitor_id AND v.site_id = ${siteId}`;
-  await sql`DELETE FROM visitors WHERE id = ANY(${ids}::uuid[]) AND site_id = ${siteId}`;
-  return ids.length >= visitorBatch;
+async function removeVisitors(pool: Sql, { id: siteId }: DeletedSite): Promise<boolean> {
+  return inTransaction(pool, async (sql) => {
+    await preferIndexes(sql);
+    const found = await sql<{ id: VisitorId }[]>`
+      SELECT id FROM visitors WHERE site_id = ${siteId} LIMIT ${batchSize} FOR UPDATE`;
+    const ids = found.map(({ id }) => id);
+    await sql`
+      UPDATE visitors v
+         SET site_id = last.site_id, team_ids = '{}', version = version + 1, updated_at = now()
+        FROM (SELECT DISTINCT ON (e.visitor_id) e.visitor_id, e.site_id
+                FROM engagements e
+                JOIN sites s ON s.id = e.site_id
+               WHERE e.visitor_id = ANY(${ids}::uuid[])
+               ORDER BY e.visitor_id, e.started_at DESC) AS last
+       WHERE v.id = last.visitor_id`;
+    await sql`DELETE FROM visitors WHERE id = ANY(${ids}::uuid[]) AND site_id = ${siteId}`;
+    return ids.length === batchSize;
+  });
 }
 
 /** Continues after the operator up to whom an earlier call came. `true`: there may be more. */

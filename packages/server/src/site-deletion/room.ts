@@ -7,6 +7,10 @@ export function openSiteDeletion({ database }: Platform, { fileStore }: Engageme
   return {
     routes: siteDeletionRoutes,
     // Deleted sites are recorded by a request, so a wrong clock cannot delete anything here.
-    sweeps: { always: { remove_deleted_sites: async (isOver) => removeRemains(database.sql, fileStore, isOver) } },
+    sweeps: {
+      always: {
+        remove_deleted_sites: async (shouldContinue) => removeRemains(database.sql, fileStore, shouldContinue),
+      },
+    },
   };
 }

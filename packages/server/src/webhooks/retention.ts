@@ -1,27 +1,27 @@
+import { batchSize, inBatches, preferIndexes, type ShouldContinue } from '../platform/batches.ts';
 import { deliveryLog, dropDays, type Retention } from '../platform/daily-logs.ts';
-import type { Sql } from '../platform/database.ts';
-
-/** Rows that one statement scans, and drops at most. */
-const batchSize = 1_000;
-/** Batches of one sweep; the next sweep continues. */
-const maxBatches = 100;
+import { inTransaction, type Sql } from '../platform/database.ts';
 
 /**
  * Removes what is older than the retention: whole days of the delivery log; waiting deliveries whose events are gone; then
  * recoveries, webhooks and destinations that nothing references any more. Every process may run this at any time.
  */
-export async function dropOldWebhooks(sql: Sql, retention: Retention): Promise<void> {
+export async function dropOldWebhooks(sql: Sql, retention: Retention, shouldContinue: ShouldContinue): Promise<void> {
   await dropDays(sql, deliveryLog, retention);
-  await inBatches(async () => discardExpired(sql, retention));
-  await inBatches(async () => dropRecoveries(sql, retention));
-  await inBatches(async () => dropDeleted(sql, retention));
-  await scanAndDrop(async (after) => dropAttached(sql, retention, after));
-  await scanAndDrop(async (after) => dropDestinations(sql, retention, after));
+  for (const drop of [discardExpired, dropRecoveries])
+    await inBatches(
+      async () => (await byIndex(sql, async (own) => drop(own, retention))) === batchSize,
+      shouldContinue,
+    );
+  for (const drop of [dropDeleted, dropAttached, dropDestinations])
+    await scanAndDrop(async (after) => byIndex(sql, async (own) => drop(own, retention, after)), shouldContinue);
 }
 
-/** `drop` returns how many rows it has dropped: fewer than a batch means that there are no more. */
-async function inBatches(drop: () => Promise<number>): Promise<void> {
-  for (let batch = 0; batch < maxBatches; batch += 1) if ((await drop()) < batchSize) return;
+async function byIndex<T>(pool: Sql, run: (sql: Sql) => Promise<T>): Promise<T> {
+  return inTransaction(pool, async (sql) => {
+    await preferIndexes(sql);
+    return run(sql);
+  });
 }
 
 interface ScanCursor {
@@ -32,9 +32,16 @@ interface ScanCursor {
 const start: ScanCursor = { at: new Date(0), id: '00000000-0000-0000-0000-000000000000' };
 
 /** `drop` returns the last row it has scanned, dropped or not, so that rows that stay do not block the scan; `null`: no more rows. */
-async function scanAndDrop(drop: (after: ScanCursor) => Promise<ScanCursor | null>): Promise<void> {
-  let after: ScanCursor | null = start;
-  for (let batch = 0; batch < maxBatches && after !== null; batch += 1) after = await drop(after);
+async function scanAndDrop(
+  drop: (after: ScanCursor) => Promise<ScanCursor | null>,
+  shouldContinue: ShouldContinue,
+): Promise<void> {
+  let after = start;
+  await inBatches(async () => {
+    const last = await drop(after);
+    after = last ?? after;
+    return last !== null;
+  }, shouldContinue);
 }
 
 /** Midnight (UTC), because the logs are dropped by whole days. */
@@ -96,15 +103,20 @@ const hasDeliveries = (sql: Sql) => sql`
    OR EXISTS (SELECT FROM delivery_log l WHERE l.webhook_id = w.id AND l.final))`;
 
 /** Drops webhooks that were deleted before the retention. By then their log has usually been deleted. */
-async function dropDeleted(sql: Sql, retention: Retention): Promise<number> {
+async function dropDeleted(sql: Sql, retention: Retention, after: ScanCursor): Promise<ScanCursor | null> {
   // Served by webhooks_deleted.
-  const rows = await sql`
-    DELETE FROM webhooks
-     WHERE id = ANY(ARRAY(SELECT w.id FROM webhooks w
-                           WHERE w.deleted_at < ${keptSince(sql, retention)} AND w.side IS NULL AND NOT ${hasDeliveries(sql)}
-                           LIMIT ${batchSize}))
-    RETURNING id`;
-  return rows.length;
+  const [last] = await sql<ScanCursor[]>`
+    WITH scanned AS MATERIALIZED (
+           SELECT id, destination_id, deleted_at
+             FROM webhooks
+            WHERE deleted_at < ${keptSince(sql, retention)} AND side IS NULL
+              AND (deleted_at, id) > (${after.at}::timestamptz, ${after.id}::uuid)
+            ORDER BY deleted_at, id
+            LIMIT ${batchSize}),
+         dropped AS (
+           DELETE FROM webhooks WHERE id = ANY(ARRAY(SELECT w.id FROM scanned w WHERE NOT ${hasDeliveries(sql)})))
+    SELECT deleted_at AS at, id FROM scanned ORDER BY deleted_at DESC, id DESC LIMIT 1`;
+  return last ?? null;
 }
 
 /**

@@ -58,8 +58,8 @@ export function openWebhooks(platform: Platform, { identity, events }: WebhooksD
     sweeps: {
       always: { make_delivery_days: async () => makeDays(database.sql, deliveryLog) },
       expired: {
-        drop_webhooks_and_logs: async ({ now }) =>
-          dropOldWebhooks(database.sql, { now, days: config.eventRetentionDays }),
+        drop_webhooks_and_logs: async ({ now }, shouldContinue) =>
+          dropOldWebhooks(database.sql, { now, days: config.eventRetentionDays }, shouldContinue),
       },
     },
     async close() {

@@ -195,10 +195,15 @@ export async function markRemoved(sql: Sql, id: FileId): Promise<void> {
     UPDATE files SET stored = false WHERE id = ${id} AND stored AND (state = 'infected' OR deleted_at IS NOT NULL)`;
 }
 
-/** Infected and deleted files whose bytes may still be stored. Served by files_to_remove. */
-export async function listToRemove(sql: Sql, max: number): Promise<FileId[]> {
+/** Infected and deleted files whose bytes may still be stored, after this one. Served by files_to_remove. */
+export async function listToRemove(sql: Sql, after: FileId | null, max: number): Promise<FileId[]> {
   const rows = await sql<{ id: FileId }[]>`
-    SELECT id FROM files WHERE stored AND (state = 'infected' OR deleted_at IS NOT NULL) ORDER BY id LIMIT ${max}`;
+    SELECT id
+      FROM files
+     WHERE stored AND (state = 'infected' OR deleted_at IS NOT NULL)
+       AND id > ${after ?? '00000000-0000-0000-0000-000000000000'}::uuid
+     ORDER BY id
+     LIMIT ${max}`;
   return rows.map(({ id }) => id);
 }
 

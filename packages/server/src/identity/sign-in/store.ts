@@ -1,3 +1,4 @@
+import { deleteOld, type ShouldContinue } from '../../platform/batches.ts';
 import type { Sql } from '../../platform/database.ts';
 import { deleteAccessToken, type AccessTokenRow } from '../access-tokens/store.ts';
 import type { OperatorCaller } from '../caller.ts';
@@ -18,15 +19,21 @@ export async function revokeToken(
  * Deletes the revocations of expired tokens. They are kept for one more day, so that a clock that is set back by less than a day
  * makes no revoked token valid again. `now` is by the clock that dates the tokens.
  */
-export async function dropExpiredRevocations(sql: Sql, now: Date): Promise<void> {
-  await sql`DELETE FROM revoked_tokens WHERE expires_at < ${now}::timestamptz - interval '1 day'`;
+export async function dropExpiredRevocations(pool: Sql, now: Date, shouldContinue: ShouldContinue): Promise<void> {
+  const before = (sql: Sql) => sql`${now}::timestamptz - interval '1 day'`;
+  await deleteOld(pool, { table: 'revoked_tokens', column: 'expires_at', before }, shouldContinue);
 }
 
+const signInTables = [
+  'operator_sessions',
+  'operator_invitations',
+  'sign_in_links',
+  'known_devices',
+  'operator_access_tokens',
+] as const;
+
 /** Deletes expired sessions, invitations, links, devices and access tokens. */
-export async function dropExpiredSignIns(sql: Sql, now: Date): Promise<void> {
-  await sql`DELETE FROM operator_sessions WHERE expires_at < ${now}`;
-  await sql`DELETE FROM operator_invitations WHERE expires_at < ${now}`;
-  await sql`DELETE FROM sign_in_links WHERE expires_at < ${now}`;
-  await sql`DELETE FROM known_devices WHERE expires_at < ${now}`;
-  await sql`DELETE FROM operator_access_tokens WHERE expires_at < ${now}`;
+export async function dropExpiredSignIns(pool: Sql, now: Date, shouldContinue: ShouldContinue): Promise<void> {
+  const before = (sql: Sql) => sql`${now}`;
+  for (const table of signInTables) await deleteOld(pool, { table, column: 'expires_at', before }, shouldContinue);
 }

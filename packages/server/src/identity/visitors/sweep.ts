@@ -1,3 +1,4 @@
+import { inBatches, preferIndexes, type ShouldContinue } from '../../platform/batches.ts';
 import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { AccountId, VisitorId } from '../../platform/ids.ts';
 import { lockAccount } from '../lock-account.ts';
@@ -10,31 +11,33 @@ import { visitorTokenSeconds } from '../tokens.ts';
 const unusedAfterMs = 2 * visitorTokenSeconds * 1000;
 /** Visitors per transaction, which holds the account's lock and so delays routing. */
 const batchSize = 200;
-/** Batches per sweep; the next sweep continues. */
-const maxBatches = 500;
 
 interface Candidate {
   readonly id: VisitorId;
   readonly accountId: AccountId;
+  readonly issuedAt: Date;
 }
 
 /**
  * Checks every visitor once after their last token has expired: a visitor who never did anything is deleted, any other is kept
  * forever. Served by visitors_unproven. Several processes may run it at the same time.
  */
-export async function dropUnusedVisitors(sql: Sql, now: Date): Promise<void> {
+export async function dropUnusedVisitors(sql: Sql, now: Date, shouldContinue: ShouldContinue): Promise<void> {
   const issuedBefore = new Date(now.getTime() - unusedAfterMs);
-  for (let batch = 0; batch < maxBatches; batch += 1) {
+  // Each batch begins where the one before has ended: deleted visitors stay in the index for a while.
+  let from = new Date(0);
+  await inBatches(async () => {
     const found = await sql<Candidate[]>`
-      SELECT id, account_id AS "accountId"
+      SELECT id, account_id AS "accountId", token_issued_at AS "issuedAt"
         FROM visitors
-       WHERE token_issued_at < ${issuedBefore}
+       WHERE token_issued_at < ${issuedBefore} AND token_issued_at >= ${from}
        ORDER BY token_issued_at
        LIMIT ${batchSize}`;
     const byAccount = Map.groupBy(found, ({ accountId }) => accountId);
     for (const [accountId, candidates] of byAccount) await deleteUnused(sql, accountId, candidates, issuedBefore);
-    if (found.length < batchSize) return;
-  }
+    from = found.at(-1)?.issuedAt ?? from;
+    return found.length === batchSize;
+  }, shouldContinue);
 }
 
 /**
@@ -50,11 +53,13 @@ async function deleteUnused(
   const ids = candidates.map(({ id }) => id);
   await inTransaction(pool, async (sql) => {
     await lockAccount(sql, accountId);
+    await preferIndexes(sql);
     // `version = 1` means that the visitor was never changed. It and `token_issued_at` are columns of the deleted row, so DELETE
-    // waits for a concurrent update or token and checks them again.
+    // waits for a concurrent update or token and checks them again. `IS TRUE` makes PostgreSQL find the rows by their ids, and not by
+    // the time of the token, which all visitors of the later batches match as well.
     await sql`
       DELETE FROM visitors v
-       WHERE v.id = ANY(${ids}::uuid[]) AND v.token_issued_at < ${issuedBefore}
+       WHERE v.id = ANY(${ids}::uuid[]) AND (v.token_issued_at < ${issuedBefore}) IS TRUE
          AND v.version = 1 AND v.presence_expires_at IS NULL
          AND NOT EXISTS (SELECT FROM engagement_requests r WHERE r.visitor_id = v.id)
          AND NOT EXISTS (SELECT FROM engagements e WHERE e.visitor_id = v.id)
@@ -63,6 +68,6 @@ async function deleteUnused(
          AND NOT EXISTS (SELECT FROM queue_tickets t
                           WHERE t.visitor_id = v.id AND t.ended_at IS NOT NULL AND t.engagement_id IS NULL)`;
     await sql`
-      UPDATE visitors SET token_issued_at = NULL WHERE id = ANY(${ids}::uuid[]) AND token_issued_at < ${issuedBefore}`;
+      UPDATE visitors SET token_issued_at = NULL WHERE id = ANY(${ids}::uuid[]) AND (token_issued_at < ${issuedBefore}) IS TRUE`;
   });
 }

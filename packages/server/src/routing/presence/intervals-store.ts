@@ -1,4 +1,5 @@
 import type { Medium } from '@usher/contract/media';
+import { deleteMatching, type ShouldContinue } from '../../platform/batches.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import { intervalsInRange, presenceType } from '../statistics/facts.ts';
@@ -43,23 +44,15 @@ export async function listIntervals(sql: Sql, filter: IntervalFilter): Promise<I
      LIMIT ${limit}`;
 }
 
-const batchSize = 10_000;
-
 /** Deletes intervals that ended more than `days` days ago. Served by presence_intervals_by_age. */
 export async function dropOldIntervals(
-  sql: Sql,
+  pool: Sql,
   { now, days }: { readonly now: Date; readonly days: number },
+  shouldContinue: ShouldContinue,
 ): Promise<void> {
-  let dropped = batchSize;
-  while (dropped >= batchSize) {
-    const { count } = await sql`
-      DELETE FROM presence_intervals
-       WHERE ctid = ANY(ARRAY(
-               SELECT ctid
-                 FROM presence_intervals
-                WHERE started_at < ${now}::timestamptz - make_interval(days => ${days}::integer)
-                  AND ended_at < ${now}::timestamptz - make_interval(days => ${days}::integer)
-                LIMIT ${batchSize}))`;
-    dropped = count;
-  }
+  const where = (sql: Sql) => {
+    const kept = sql`${now}::timestamptz - make_interval(days => ${days}::integer)`;
+    return sql`started_at < ${kept} AND ended_at < ${kept}`;
+  };
+  await deleteMatching(pool, { table: 'presence_intervals', where }, shouldContinue);
 }

@@ -1,3 +1,4 @@
+import { deleteOld, type ShouldContinue } from '../../../platform/batches.ts';
 import { inTransaction, type Sql } from '../../../platform/database.ts';
 import { hasCome } from '../../../platform/due-time.ts';
 import type { AccountId, EngagementId, VisitorId } from '../../../platform/ids.ts';
@@ -114,9 +115,17 @@ export async function lockEngagementsOf(sql: Sql, accountId: AccountId, visitorI
   return rows.map(({ id }) => id);
 }
 
-export async function dropOldAuthentications(sql: Sql, now: Date): Promise<void> {
-  await sql`
-    DELETE FROM visitor_authentication_requests
-     WHERE state <> 'pending' AND created_at < ${now}::timestamptz - make_interval(days => ${keptDays})`;
-  await sql`DELETE FROM used_id_tokens WHERE used_at < ${now}::timestamptz - make_interval(hours => ${usedTokenHours})`;
+export async function dropOldAuthentications(pool: Sql, now: Date, shouldContinue: ShouldContinue): Promise<void> {
+  const requests = {
+    table: 'visitor_authentication_requests',
+    column: 'created_at',
+    before: (sql: Sql) => sql`${now}::timestamptz - make_interval(days => ${keptDays})`,
+    and: (sql: Sql) => sql`AND state <> 'pending'`,
+  };
+  const tokens = {
+    table: 'used_id_tokens',
+    column: 'used_at',
+    before: (sql: Sql) => sql`${now}::timestamptz - make_interval(hours => ${usedTokenHours})`,
+  };
+  for (const rows of [requests, tokens]) await deleteOld(pool, rows, shouldContinue);
 }
