@@ -5,10 +5,10 @@ import {
   appendIndications,
   appendVisitorEventBatch,
 } from '../../packages/server/src/engagements/event-batches-store.ts';
-import type { ChatMessage } from '../../packages/server/src/engagements/messages/batch-store.ts';
 import { Messages } from '../../packages/server/src/engagements/messages/messages.ts';
+import { findMessage, type ChatMessage } from '../../packages/server/src/engagements/messages/store.ts';
 import { Hints } from '../../packages/server/src/events/hints.ts';
-import { inTransaction, violatedConstraint, type Sql } from '../../packages/server/src/platform/database.ts';
+import { inTransaction, type Sql } from '../../packages/server/src/platform/database.ts';
 import { newId, type AccountId, type EngagementId, type Id } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { pools } from '../../packages/server/src/platform/pools.ts';
@@ -45,17 +45,20 @@ async function messageIn(chat: Engaged, content: string, id = newId<MessageId>()
   const [row] = await sql<{ accountId: AccountId }[]>`
     SELECT account_id AS "accountId" FROM engagements WHERE id = ${chat.id}`;
   assert.ok(row);
-  const from = { kind: 'visitor', id: chat.visitor.id as Id<'visitor'> } as const;
+  const by = { kind: 'visitor', id: chat.visitor.id as Id<'visitor'> } as const;
   const plain = { type: 'chat', attachment: null, metadata: null, chosen: null, files: null } as const;
-  return { ...row, engagementId: chat.id as EngagementId, id, from, content, ...plain };
+  return { ...row, engagementId: chat.id as EngagementId, id, by, content, ...plain };
 }
 
-/** What came of each message: stored, refused, or its id was taken. */
+/** What came of each message: stored, refused, or the unique index had its id. */
 async function send(batch: readonly ChatMessage[], by = messages): Promise<string[]> {
   const outcomes = batch.map(async (message) =>
     by.send(sql, message).then(
-      (stored) => (stored === null ? 'refused' : 'stored'),
-      (error: unknown) => violatedConstraint(error) ?? 'failed',
+      async (stored) => {
+        if (stored !== null) return 'stored';
+        return (await findMessage(sql, message)) === null ? 'refused' : 'chat_messages_pkey';
+      },
+      () => 'failed',
     ),
   );
   return Promise.all(outcomes);
@@ -126,7 +129,7 @@ test('what is refused in a batch is refused alone', async () => {
   const outcomes = await send([
     await messageIn(good, 'good'),
     await messageIn(ended, 'too late'),
-    { ...(await messageIn(foreign, 'not mine')), from: stranger },
+    { ...(await messageIn(foreign, 'not mine')), by: stranger },
     await messageIn(taken, 'second', id),
     { ...(await messageIn(other, 'of another account')), accountId: newId() },
   ]);
@@ -171,9 +174,9 @@ test('typing indicators and visitor events of a batch are appended together, wit
   await end(ended);
   const writes = await Promise.all(
     chats.map(async (chat, n) => {
-      const { accountId, engagementId, from } = await messageIn(chat, '');
+      const { accountId, engagementId, by } = await messageIn(chat, '');
       const operator = { kind: 'operator', id: chat.operator.id as Id<'operator'> } as const;
-      return { accountId, engagementId, by: n === 1 ? operator : from, at: new Date() };
+      return { accountId, engagementId, by: n === 1 ? operator : by, at: new Date() };
     }),
   );
   const appended = writes.slice(0, 3).map(({ engagementId }) => engagementId);

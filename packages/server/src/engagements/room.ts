@@ -27,13 +27,13 @@ import { twilioCarrier } from './sms/carriers/twilio.ts';
 import { smsRoutes } from './sms/routes.ts';
 import { startSms, type SmsService } from './sms/service.ts';
 import { transferRoutes } from './transfers/routes.ts';
-import { typingRoutes, type TypingBatches } from './typing/routes.ts';
+import { typingRoutes, type TypingWrites } from './typing/routes.ts';
 import { Authentications } from './visitor-authentication/authentications.ts';
 import { providerRoutes } from './visitor-authentication/providers/routes.ts';
 import { authenticationRequestRoutes } from './visitor-authentication/requests/routes.ts';
 import { dropOldAuthentications } from './visitor-authentication/requests/store.ts';
-import { visitorEventRoutes, type VisitorEventBatches } from './visitor-events.ts';
-import { WriteBatches } from './write-batches.ts';
+import { visitorEventRoutes, type VisitorEventWrites } from './visitor-events.ts';
+import { EngagementWrites } from './writes.ts';
 
 export interface Engagements {
   readonly fileStore: FileStore;
@@ -111,18 +111,20 @@ export function openEngagements(
 function openBatches({ database, log }: Platform, hints: Hints) {
   const sql = database.connect(pools.batches);
   const messages = new Messages({ sql, hints, log });
-  const typing: TypingBatches = new WriteBatches({
+  const typing: TypingWrites = new EngagementWrites({
+    sql,
     log,
     subject: 'typing indicators',
     onCommitted: (accountId, writes) => hints.notify(accountId, writes),
-    writeBatch: async (indications) => appendIndications(sql, indications),
+    statement: appendIndications,
   });
-  const visitorEvents: VisitorEventBatches = new WriteBatches({
+  const visitorEvents: VisitorEventWrites = new EngagementWrites({
+    sql,
     log,
     subject: 'visitor events',
     // The hint is sent with the response, as for a request with an Idempotency-Key, which commits after its handler.
     onCommitted: () => undefined,
-    writeBatch: async (events) => appendVisitorEventBatch(sql, events),
+    statement: appendVisitorEventBatch,
   });
   return {
     messages,

@@ -1,17 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { subEngagement } from '../events/vocabulary.ts';
-import { appendEvent } from '../events/append.ts';
 import { accountOf, permitted } from '../identity/access.ts';
-import { inTransaction, isPool, type Sql } from '../platform/database.ts';
 import type { App } from '../platform/http.ts';
 import { newId, type EngagementId, type Id } from '../platform/ids.ts';
 import { body, output, timestamp, uuid } from '../platform/schema.ts';
 import type { RecordedIn, VisitorEvent } from './event-batches-store.ts';
 import { partyOf } from './party.ts';
 import { engagementEnded, permittedEngagement } from './permitted-engagement.ts';
-import { lockEngaged } from './taking-part.ts';
-import type { WriteBatches } from './write-batches.ts';
+import type { EngagementWrites } from './writes.ts';
 
 /** The message of the event, as webhooks send it, with the older fields `message` and `created_at`. */
 const visitorEventOutput = output('VisitorEvent', {
@@ -25,10 +22,10 @@ const visitorEventOutput = output('VisitorEvent', {
   created_at: timestamp,
 });
 
-export type VisitorEventBatches = WriteBatches<VisitorEvent, RecordedIn>;
+export type VisitorEventWrites = EngagementWrites<VisitorEvent, RecordedIn>;
 
 /** Records what a visitor did on the site, under a name that the integrator chooses. */
-export function visitorEventRoutes(app: App, batches: VisitorEventBatches): void {
+export function visitorEventRoutes(app: App, writes: VisitorEventWrites): void {
   app.post(
     '/engagements/:engagement_id/events',
     {
@@ -43,13 +40,13 @@ export function visitorEventRoutes(app: App, batches: VisitorEventBatches): void
         response: { 200: visitorEventOutput },
       },
     },
-    async (request) => record(request, batches, request.params.engagement_id, request.body.message),
+    async (request) => record(request, writes, request.params.engagement_id, request.body.message),
   );
 }
 
 async function record(
   request: FastifyRequest,
-  batches: VisitorEventBatches,
+  writes: VisitorEventWrites,
   engagementId: EngagementId,
   content: string,
 ): Promise<Type.Static<typeof visitorEventOutput>> {
@@ -57,9 +54,7 @@ async function record(
   const at = new Date();
   const id = newId<Id<'visitor_event'>>();
   const event = { accountId: accountOf(request), engagementId, id, by, content, at };
-  const singly = async (): Promise<RecordedIn | null> => appendVisitorEvent(request.sql, event);
-  // With an Idempotency-Key the event belongs into the transaction of the request.
-  const recorded = isPool(request.sql) ? await batches.write(event, singly) : await singly();
+  const recorded = await writes.write(request.sql, event);
   permitted(request);
   if (recorded === null) throw engagementEnded(await permittedEngagement(request, engagementId));
   return { ...messageOf(event, recorded), timestamp: at, message: content, created_at: at };
@@ -74,21 +69,4 @@ function messageOf({ engagementId, id, by, content }: VisitorEvent, recorded: Re
     sender: { type: 'visitor', id: by.id },
     content,
   } as const;
-}
-
-/** `null`: the engagement has ended, or the caller takes no part in it. */
-async function appendVisitorEvent(pool: Sql, event: VisitorEvent): Promise<RecordedIn | null> {
-  const { accountId, engagementId, by, at } = event;
-  return inTransaction(pool, async (sql) => {
-    const engaged = await lockEngaged(sql, accountId, engagementId, by);
-    if (engaged === null) return null;
-    await appendEvent(sql, {
-      accountId,
-      type: 'engagement.event',
-      about: { ...engaged, engagementId },
-      at,
-      fields: { message: { timestamp: at.toISOString(), ...messageOf(event, engaged) } },
-    });
-    return engaged;
-  });
 }

@@ -50,14 +50,15 @@ interface RowOptions {
    * sent the message if the event is about a message. Both may be null.
    */
   readonly hasAttached: boolean;
-  /** The rows also have a `traceparent` and a `tracestate`, which may be null. */
-  readonly isTraced?: boolean;
 }
 
-/** Three CTEs: those of `placeEvents`, and `fanned_out`, which inserts the deliveries of the events. */
-export function appendEvents(sql: Sql, events: Piece, { hasAttached, isTraced = false }: RowOptions): Piece {
+/**
+ * Three CTEs: those of `placeEvents`, and `fanned_out`, which inserts the deliveries of the events. The rows of `events` also have the
+ * trace of the request, `traceparent` and `tracestate`, which may be null.
+ */
+export function appendEvents(sql: Sql, events: Piece, { hasAttached }: RowOptions): Piece {
   return sql`
-         ${placeEvents(sql, events, isTraced)},
+         ${placeEvents(sql, events, traceColumns(sql))},
          fanned_out AS (
            ${insertDeliveries(sql, sql`${toRegistered(sql)} ${hasAttached ? toAttached(sql) : nothing(sql)}`)})`;
 }
@@ -69,8 +70,7 @@ export function appendEvents(sql: Sql, events: Piece, { hasAttached, isTraced = 
  *
  * An event is given its number like one that is inserted without a number: after its transaction has an id.
  */
-function placeEvents(sql: Sql, events: Piece, isTraced = false): Piece {
-  const trace = isTraced ? traceColumns(sql) : nothing(sql);
+function placeEvents(sql: Sql, events: Piece, trace = nothing(sql)): Piece {
   return sql`
          placed AS MATERIALIZED (
            SELECT e.*, CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('events_seq_seq') END AS seq, ${position(sql)} AS xid,
@@ -212,7 +212,7 @@ export function appendRows(
   const trace = sql`, traceparent text, tracestate text`;
   const more = hasAttached ? sql`${trace}, heard_by uuid[], sender text` : trace;
   const events = sql`${selectRows(sql, context, rows, more)} WHERE ${condition}`;
-  return appendEvents(sql, events, { hasAttached, isTraced: true });
+  return appendEvents(sql, events, { hasAttached });
 }
 
 /** Selects the rows of a JSON array, which have the columns of the log and `more` columns. */

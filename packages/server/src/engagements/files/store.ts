@@ -157,6 +157,17 @@ export async function filesOfSender(sql: Sql, { engagementId, ids, sender }: Sen
      WHERE id = ANY(${[...ids]}::uuid[]) AND engagement_id = ${engagementId} AND uploaded_by = ${sender}`;
 }
 
+/** Those of these files that the sender may send, in the order of `ids`. They cannot be deleted until the transaction ends. */
+export async function shareFiles(sql: Sql, { engagementId, ids, sender }: SenderFiles) {
+  return sql<Pick<FileRow, 'id' | 'name' | 'content_type'>[]>`
+    SELECT f.id, f.name, f.content_type
+      FROM files f
+     WHERE f.id = ANY(${[...ids]}::uuid[]) AND f.engagement_id = ${engagementId} AND f.uploaded_by = ${sender}
+       AND f.state = 'clean' AND f.deleted_at IS NULL
+     ORDER BY array_position(${[...ids]}::uuid[], f.id)
+       FOR SHARE OF f`;
+}
+
 export interface DueFile {
   readonly id: FileId;
   readonly engagement_id: EngagementId;

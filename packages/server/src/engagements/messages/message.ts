@@ -56,8 +56,8 @@ const order = fieldOrder({
   anyOf: [singleChoice, singleChoiceResponse, chosenFiles] as unknown as readonly FieldSchema[],
 });
 
-export function arrangeAttachment(given: unknown): unknown {
-  return given === null || order === null ? given : order(given);
+export function arrangeAttachment(given: Record<string, unknown> | null): Record<string, unknown> | null {
+  return given === null || order === null ? given : (order(given) as Record<string, unknown>);
 }
 
 const content = Type.String({ maxLength: maxMessageLength });

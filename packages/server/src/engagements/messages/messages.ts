@@ -2,18 +2,16 @@ import type { Hints } from '../../events/hints.ts';
 import type { Sql } from '../../platform/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
-import { currentTrace } from '../../platform/trace.ts';
-import { WriteBatches } from '../write-batches.ts';
+import { EngagementWrites } from '../writes.ts';
+import type { MessageRow } from './message.ts';
 import {
   acknowledgeMessages,
-  isBatched,
+  putDependentMessage,
   putMessages,
-  type BatchedAcknowledgement,
-  type BatchedMessage,
+  type Acknowledgement,
   type ChatMessage,
-} from './batch-store.ts';
-import type { MessageRow } from './message.ts';
-import { acknowledgeMessage, putMessage } from './store.ts';
+  type NewMessage,
+} from './store.ts';
 
 interface MessagesOptions {
   /** The pool of the batches. */
@@ -22,47 +20,38 @@ interface MessagesOptions {
   readonly log: Log;
 }
 
-/**
- * Writes the messages of this process and their acknowledgements in batches. Rare kinds are written singly: messages with files, and
- * responses to choices.
- */
+/** Writes the messages of this process and their acknowledgements, and hints to the readers of the log. */
 export class Messages {
-  readonly #messages: WriteBatches<BatchedMessage, MessageRow>;
-  readonly #acknowledgements: WriteBatches<BatchedAcknowledgement, MessageRow>;
+  readonly #messages: EngagementWrites<NewMessage, MessageRow>;
+  readonly #acknowledgements: EngagementWrites<Acknowledgement, MessageRow>;
   readonly #hints: Hints;
 
   constructor({ sql, hints, log }: MessagesOptions) {
     this.#hints = hints;
-    const onCommitted = (accountId: AccountId, writes: number): void => hints.notify(accountId, writes);
-    this.#messages = new WriteBatches({
-      writeBatch: async (messages) => putMessages(sql, messages),
-      onCommitted,
+    const options = {
+      sql,
       log,
-      subject: 'messages',
-    });
-    this.#acknowledgements = new WriteBatches({
-      writeBatch: async (acknowledgements) => acknowledgeMessages(sql, acknowledgements),
-      onCommitted,
-      log,
+      onCommitted: (accountId: AccountId, writes: number) => hints.notify(accountId, writes),
+    };
+    this.#messages = new EngagementWrites({ ...options, statement: putMessages, subject: 'messages' });
+    this.#acknowledgements = new EngagementWrites({
+      ...options,
+      statement: acknowledgeMessages,
       subject: 'acknowledgements',
     });
   }
 
-  /** Like `putMessage`, and hints to the readers of the log. */
+  /** `null`: the message is refused, or its id exists. */
   async send(sql: Sql, message: ChatMessage): Promise<MessageRow | null> {
-    if (isBatched(message)) {
-      const trace = currentTrace();
-      const batched = trace === null ? message : { ...message, trace };
-      return this.#messages.write(batched, async () => putMessage(sql, message));
-    }
-    const sent = await putMessage(sql, message);
+    if (message.chosen === null && message.files === null) return this.#messages.write(sql, message);
+    const sent = await putDependentMessage(sql, message);
     if (sent !== null) this.#hints.notify(message.accountId);
     return sent;
   }
 
-  /** Like `acknowledgeMessage`, and hints to the readers of the log. */
-  async acknowledge(sql: Sql, acknowledgement: BatchedAcknowledgement): Promise<MessageRow | null> {
-    return this.#acknowledgements.write(acknowledgement, async () => acknowledgeMessage(sql, acknowledgement));
+  /** `null`: the message was acknowledged before, or the caller is not its recipient. */
+  async acknowledge(sql: Sql, acknowledgement: Acknowledgement): Promise<MessageRow | null> {
+    return this.#acknowledgements.write(sql, acknowledgement);
   }
 
   async stop(): Promise<void> {

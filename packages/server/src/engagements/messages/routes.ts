@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
-import { violatedConstraint } from '../../platform/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import { rendered, type App } from '../../platform/http.ts';
 import type { EngagementId, FileId } from '../../platform/ids.ts';
@@ -12,7 +11,14 @@ import { filesOfSender } from '../files/store.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
 import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
-import { messageInput, messageOutput, transcriptMessageOutput, type MessageInput, type MessageRow } from './message.ts';
+import {
+  arrangeAttachment,
+  messageInput,
+  messageOutput,
+  transcriptMessageOutput,
+  type MessageInput,
+  type MessageRow,
+} from './message.ts';
 import type { Messages } from './messages.ts';
 import { findMessage, transcript, type TranscriptRow } from './store.ts';
 
@@ -120,19 +126,19 @@ async function send(
   const { engagement_id: engagementId, message_id: id } = params;
   if (!versionFour.test(id)) throw invalid([{ attribute: '/message_id', detail: 'must be a UUID v4' }]);
   const { content, attachment = null, metadata = null, target } = input;
-  const from = partyOf(request.caller);
-  if (target === from.kind)
+  const by = partyOf(request.caller);
+  if (target === by.kind)
     throw invalid([
-      { attribute: '/target', detail: `must be ${otherSide[from.kind]}: the message goes to the other side` },
+      { attribute: '/target', detail: `must be ${otherSide[by.kind]}: the message goes to the other side` },
     ]);
   const message = {
     accountId: accountOf(request),
     engagementId,
     id,
-    from,
+    by,
     type: 'chat',
     content,
-    attachment,
+    attachment: arrangeAttachment(attachment),
     metadata,
     chosen: attachment?.type === 'single_choice_response' ? attachment.selected_option : null,
     files:
@@ -140,10 +146,7 @@ async function send(
         ? { ids: idsOf(attachment), url: `${ownUrl()}/engagements/${engagementId}/files/` }
         : null,
   } as const;
-  const sent = await messages.send(request.sql, message).catch((error: unknown) => {
-    if (violatedConstraint(error) === 'chat_messages_pkey') return null;
-    throw error;
-  });
+  const sent = await messages.send(request.sql, message);
   if (sent === null) return previouslySent(request, params, input);
   permitParticipant(request);
   return sent;

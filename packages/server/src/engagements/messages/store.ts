@@ -1,275 +1,261 @@
-import { appendEvents } from '../../events/append.ts';
 import { payloadSql } from '../../events/payload-sql.ts';
-import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
 import { inTransaction, piece, type Sql } from '../../platform/database.ts';
+import type { EngagementId } from '../../platform/ids.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
+import { shareFiles } from '../files/store.ts';
 import { smsOfMessages } from '../sms/sms-of-message.ts';
-import { takesPartUntilCommit } from '../taking-part.ts';
-import { arrangeAttachment, type MessageRow } from './message.ts';
-
-type Side = Party['kind'];
+import { lockTogether, type AuthoredWrite } from '../taking-part.ts';
+import { appendEventOfEach, writeAlone } from '../writes.ts';
+import type { MessageRow } from './message.ts';
 
 /** A message as it is shown. */
-export const columns = piece(
+const columns = piece(
   (sql) => sql`
   account_id, id, engagement_id, sub_engagement_id, created_at AS timestamp, content, status,
   json_build_object('type', sender_type, 'id', sender_id) AS sender, target, type, attachment, metadata, created_at,
   coalesce(delivered_at, created_at) AS updated_at`,
 );
 
-/** The count of chat messages that the side has not acknowledged. System messages are not counted. */
-const undelivered = {
-  visitor: piece((sql) => sql`undelivered_to_visitor`),
-  operator: piece((sql) => sql`undelivered_to_operator`),
-};
-/** How a new message changes the count of its target, and whether earlier chat messages are still undelivered. */
-const counting = {
-  visitor: {
-    counted: piece((sql) => sql`undelivered_to_visitor = undelivered_to_visitor + 1`),
-    hadEarlier: piece((sql) => sql`undelivered_to_visitor > 1`),
-  },
-  operator: {
-    counted: piece((sql) => sql`undelivered_to_operator = undelivered_to_operator + 1`),
-    hadEarlier: piece((sql) => sql`undelivered_to_operator > 1`),
-  },
-  // The row is updated anyway, because its lock orders the engagement's events.
-  none: {
-    counted: piece((sql) => sql`undelivered_to_operator = undelivered_to_operator`),
-    hadEarlier: piece((sql) => sql`undelivered_to_operator > 0`),
-  },
-};
-const noCondition = piece((sql) => sql``);
-const isActive = piece((sql) => sql`e.ended_at IS NULL`);
-
-export interface NewMessage {
-  readonly accountId: AccountId;
-  readonly engagementId: EngagementId;
+export interface NewMessage extends AuthoredWrite {
   readonly id: string;
-  readonly from: Party | { readonly kind: 'system' | 'omniguide' };
+  readonly by: Party | { readonly kind: 'system' | 'omniguide' };
   readonly type: MessageRow['type'];
   readonly content: string;
-  readonly attachment: unknown;
-  readonly metadata: unknown;
+  readonly attachment: MessageRow['attachment'];
+  readonly metadata: MessageRow['metadata'];
+}
+
+/** A message of one of the two sides. */
+export interface ChatMessage extends NewMessage {
+  readonly by: Party;
   /** The option that a response selects; it must have been offered to the sender's side. `null`: no response. */
   readonly chosen: string | null;
   /** Files to send: they must be clean and uploaded by the sender's side. `url` is their URL without the id. `null`: no files. */
   readonly files: { readonly ids: readonly string[]; readonly url: string } | null;
 }
 
-/**
- * Locks the engagement, and then writes the message and its event in one statement. `null`: the engagement has ended, the sender does
- * not take part, the option was not offered, or a file cannot be sent. If the id exists already, the statement fails with a unique violation.
- */
-export async function putMessage(pool: Sql, message: NewMessage): Promise<MessageRow | null> {
-  return inTransaction(pool, async (sql, finish) => {
-    if (!(await lockForMessage(sql, message))) return null;
-    const writing = writeMessage(sql, message);
-    await finish([writing]);
-    return writing;
-  });
-}
-
-/**
- * Locks the engagement in which the message may be written, with all that this depends on, until the transaction ends. This may wait, so
- * it is not part of the statement that writes the event: that one must see webhooks that were registered meanwhile (D8.12).
- */
-async function lockForMessage(sql: Sql, message: NewMessage): Promise<boolean> {
-  const { accountId, engagementId, from, chosen, files } = message;
-  const rows = await sql`
-    SELECT 1
-      FROM engagements e
-     WHERE e.id = ${engagementId} AND e.account_id = ${accountId}
-       AND ${from.kind === 'visitor' || from.kind === 'operator' ? takesPartUntilCommit(sql, from) : isActive(sql)}
-       ${chosen === null ? noCondition(sql) : sql`AND ${wasOffered(sql, message, chosen)}`}
-       ${files === null ? noCondition(sql) : sql`AND ${areClean(sql, message, files.ids)}`}
-       FOR NO KEY UPDATE`;
-  return rows.length > 0;
-}
-
-async function writeMessage(sql: Sql, message: NewMessage): Promise<MessageRow | null> {
-  const { accountId, engagementId, id, from, type, content, files } = message;
-  const isChat = from.kind === 'visitor' || from.kind === 'operator';
-  const target: Side = from.kind === 'operator' ? 'visitor' : 'operator';
-  const { counted, hadEarlier } = counting[isChat ? target : 'none'];
-  const [row] = await sql<MessageRow[]>`
-    WITH engaged AS (
-           UPDATE engagements e
-              SET ${counted(sql)}
-            WHERE e.id = ${engagementId}
-           RETURNING sub_engagement_id AS sub_id, site_id, visitor_id, operator_id, ticket_id, request_id, heard_by,
-                     ${hadEarlier(sql)} AS undelivered, ${newId()}::uuid AS event_id,
-                     date_trunc('milliseconds', clock_timestamp()) AS at),
-         sent AS (
-           INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target,
-                                      type, content, attachment, metadata, status, created_at)
-           SELECT ${accountId}, ${engagementId}, sub_id, ${id}, ${from.kind}, ${isChat ? from.id : null}, ${target}, ${type},
-                  ${content}, ${files === null ? attachmentJson(sql, message.attachment) : filesJson(sql, files)}, ${json(message.metadata)}::text::json, 'sent', at
-             FROM engaged
-           RETURNING ${columns(sql)}),
-         ${appendSent[from.kind](sql)}
-         ${from.kind === 'operator' ? texted(sql) : noCondition(sql)}
-    SELECT * FROM sent`;
-  return row ?? null;
-}
-
-const texted = piece(
-  (sql) => sql`, texted AS (${smsOfMessages(sql, sql`(SELECT sent.*, request_id FROM sent, engaged) AS m`)})`,
-);
-
-function json(value: unknown): string | null {
-  return value === null || value === undefined ? null : JSON.stringify(value);
-}
-
-function attachmentJson(sql: Sql, attachment: unknown) {
-  return sql`${json(arrangeAttachment(attachment))}::text::json`;
-}
-
-/**
- * All files are clean, and none can be deleted until the transaction ends: they are locked (FOR SHARE). The lock waits for a deletion
- * in progress and then re-reads the row. A deletion also locks the file before the engagement, so the two cannot deadlock.
- */
-function areClean(sql: Sql, { engagementId, from }: NewMessage, ids: readonly string[]) {
-  return sql`${ids.length} = (
-             SELECT count(*)
-               FROM (SELECT 1
-                       FROM files f
-                      WHERE f.id = ANY(${[...ids]}::uuid[]) AND f.engagement_id = ${engagementId}
-                        AND f.uploaded_by = ${from.kind} AND f.state = 'clean' AND f.deleted_at IS NULL
-                      ORDER BY f.id
-                        FOR SHARE OF f) AS clean)`;
-}
-
-/** The files as the interface describes them, in the order of the request. */
-function filesJson(sql: Sql, { ids, url }: NonNullable<NewMessage['files']>) {
-  return sql`(
-                    SELECT ('{"type":"files","files":[' || string_agg(
-                              '{"url":' || to_json(${url}::text || f.id) || ',"name":' || to_json(f.name) || ',"content_type":'
-                                        || to_json(f.content_type) || ',"deleted":false}',
-                              ',' ORDER BY array_position(${[...ids]}::uuid[], f.id)) || ']}')::json
-                      FROM files f
-                     WHERE f.id = ANY(${[...ids]}::uuid[]))`;
-}
-
-/** Served by chat_messages_choices, which indexes only messages with options; they are few. */
-function wasOffered(sql: Sql, { engagementId, from }: NewMessage, chosen: string) {
-  return sql`EXISTS (
-             SELECT 1
-               FROM chat_messages c, json_array_elements(c.attachment -> 'options') AS option
-              WHERE c.engagement_id = ${engagementId} AND c.attachment ->> 'type' = 'single_choice'
-                AND c.target = ${from.kind} AND option ->> 'value' = ${chosen})`;
-}
-
-type Sender = NewMessage['from']['kind'];
-
-/** Fields of a message's events, mapped to column names of the statements below. */
-const messageFields = (sender: Sender) => ({
-  timestamp: 'timestamp',
+/** Fields of a message's events, mapped to columns of the statements below. */
+const messageFields = {
   id: 'id',
   engagement_id: 'engagement_id',
   sub_engagement_id: 'sub_engagement_id',
   content: 'content',
-  sender: { type: `'${sender}'::text` },
-  attachment: 'attachment',
+  sender: { type: 'sender_type' },
+};
+
+/** The payload of the event of a chat message or of a system message. */
+function sentPayload(): string {
+  const event = { id: 'event_id', at: 'created_at' };
+  const fields = { ...messageFields, timestamp: 'created_at', attachment: 'attachment' };
+  const chat = { ...fields, target: 'target' };
+  const system = { ...fields, type: 'type', metadata: 'metadata' };
+  return `CASE type
+             WHEN 'chat' THEN ${payloadSql('engagement.chat.message', event, { message: chat, undelivered_messages: 'undelivered' })}
+             ELSE ${payloadSql('engagement.chat.system_message', event, { message: system, undelivered_messages: 'undelivered' })}
+           END`;
+}
+
+const appendSent = appendEventOfEach('counted', {
+  type: "CASE type WHEN 'chat' THEN 'engagement.chat.message' ELSE 'engagement.chat.system_message' END",
+  at: 'created_at',
+  payload: sentPayload(),
+  sender: 'sender_type',
 });
 
-/** The part of a statement that appends the event of the message in `from`. Built once per type, because messages are frequent. */
-function appending(sender: Sender, from: string, { type, at, payload }: Record<'type' | 'at' | 'payload', string>) {
-  return piece((sql) =>
-    appendEvents(
-      sql,
-      sql.unsafe(`
-           SELECT account_id, event_id AS id, '${type}' AS type, site_id, ticket_id, request_id, engagement_id, visitor_id,
-                  operator_id, ${at} AS occurred_at, ${payload} AS payload, heard_by, '${sender}' AS sender
-             FROM ${from}`),
-      { hasAttached: true },
-    ),
+const texted = piece(
+  (sql) => sql`texted AS (${smsOfMessages(sql, sql`(SELECT * FROM counted WHERE target = 'visitor') AS m`)})`,
+);
+
+/**
+ * Writes messages and their events in one statement, at most one message per engagement. Those that are not in the result were not
+ * written: the engagement is locked by another transaction, the message is refused, or its id exists.
+ *
+ *   engaged  locks the engagements (`lockTogether`). All other parts depend on these locks, so the order of events and the counts
+ *            are exact. Others insert messages only under the same locks, so the statement waits for nobody.
+ *   sent     skips an id that exists, also if it was committed after the statement began: the unique index is asked.
+ *   counted  raises the count of the target's undelivered messages, for stored messages only. System messages are not counted.
+ */
+export async function putMessages(
+  sql: Sql,
+  messages: readonly NewMessage[],
+): Promise<ReadonlyMap<EngagementId, MessageRow>> {
+  const rows = await sql<StoredRow[]>`
+    WITH ${lockTogether(sql, messages, inputRow, messageColumns(sql))},
+         sent AS (
+           INSERT INTO chat_messages (account_id, engagement_id, sub_engagement_id, id, sender_type, sender_id, target,
+                                      type, content, attachment, metadata, status, created_at)
+           SELECT account_id, engagement_id, sub_engagement_id, id, party, party_id, target, type, content, attachment::json,
+                  metadata::json, 'sent', date_trunc('milliseconds', clock_timestamp())
+             FROM engaged
+           ON CONFLICT (engagement_id, id) DO NOTHING
+           RETURNING account_id, engagement_id, sub_engagement_id, id, sender_type, target, type, content, attachment, metadata,
+                     created_at),
+         counted AS (
+           UPDATE engagements e
+              SET undelivered_to_visitor = undelivered_to_visitor + (s.target = 'visitor')::integer,
+                  undelivered_to_operator = undelivered_to_operator + (s.target = 'operator' AND s.type = 'chat')::integer
+             FROM sent s
+             JOIN engaged w ON w.engagement_id = s.engagement_id
+            WHERE e.id = s.engagement_id
+           RETURNING s.*, w.site_id, w.visitor_id, w.operator_id, w.ticket_id, w.request_id, w.heard_by, w.event_id,
+                     w.traceparent, w.tracestate,
+                     CASE s.target WHEN 'visitor' THEN undelivered_to_visitor ELSE undelivered_to_operator END
+                       > (s.type = 'chat')::integer AS undelivered),
+         ${appendSent(sql)},
+         ${texted(sql)}
+    SELECT engagement_id, sub_engagement_id, id, created_at FROM counted`;
+  const stored = new Map(rows.map((row) => [row.engagement_id, row]));
+  return new Map(
+    messages.flatMap((message) => {
+      const row = stored.get(message.engagementId);
+      return row === undefined ? [] : [[message.engagementId, storedMessage(message, row)]];
+    }),
   );
 }
 
-function appendingChat(sender: Side) {
-  const type = 'engagement.chat.message';
-  const message = { ...messageFields(sender), target: 'target' };
-  const payload = payloadSql(type, { id: 'event_id', at: 'at' }, { message, undelivered_messages: 'undelivered' });
-  return appending(sender, 'engaged, sent', { type, at: 'at', payload });
+type StoredRow = Pick<MessageRow, 'engagement_id' | 'sub_engagement_id' | 'id' | 'created_at'>;
+
+const messageColumns = piece(
+  (sql) => sql`id uuid, type text, target text, content text, attachment text, metadata text`,
+);
+
+/** Attachment and metadata are text inside the JSON, so that they are stored as they are written here, escapes included. */
+function inputRow({ id, by, type, content, attachment, metadata }: NewMessage): object {
+  return {
+    id,
+    type,
+    target: targetOf(by),
+    content,
+    attachment: attachment === null ? null : JSON.stringify(attachment),
+    metadata: metadata === null ? null : JSON.stringify(metadata),
+  };
 }
 
-function appendingSystem(sender: Exclude<Sender, Side>) {
-  const type = 'engagement.chat.system_message';
-  const message = { ...messageFields(sender), type: 'type', metadata: 'metadata' };
-  const payload = payloadSql(type, { id: 'event_id', at: 'at' }, { message, undelivered_messages: 'undelivered' });
-  return appending(sender, 'engaged, sent', { type, at: 'at', payload });
+/** System messages go to the operator. */
+function targetOf({ kind }: NewMessage['by']): MessageRow['target'] {
+  return kind === 'operator' ? 'visitor' : 'operator';
 }
 
-/** Files are in the message's event, not in its status event. Delivering a system message appends no event. */
-function appendingStatus(sender: Side) {
-  const type = 'engagement.chat.message_status';
-  const attachment = "CASE WHEN attachment ->> 'type' <> 'files' THEN attachment END";
-  const message = { ...messageFields(sender), target: 'target', attachment };
-  const payload = payloadSql(type, { id: 'event_id', at: 'updated_at' }, { message });
-  return appending(sender, "engaged JOIN delivered ON type = 'chat'", { type, at: 'updated_at', payload });
-}
-
-const appendSent = {
-  visitor: appendingChat('visitor'),
-  operator: appendingChat('operator'),
-  system: appendingSystem('system'),
-  omniguide: appendingSystem('omniguide'),
-};
-const appendDelivered = { visitor: appendingStatus('visitor'), operator: appendingStatus('operator') };
-
-export interface Acknowledgement {
-  readonly accountId: AccountId;
-  readonly engagementId: EngagementId;
-  readonly id: string;
-  /** The recipient. The SMS carrier acknowledges for the visitor, even after the engagement has ended. */
-  readonly by: Party | 'carrier';
+function storedMessage(message: NewMessage, { sub_engagement_id, id, created_at }: StoredRow): MessageRow {
+  const { accountId, engagementId, by, type, content, attachment, metadata } = message;
+  return {
+    account_id: accountId,
+    id,
+    engagement_id: engagementId,
+    sub_engagement_id,
+    timestamp: created_at,
+    content,
+    status: 'sent',
+    sender: { type: by.kind, id: 'id' in by ? by.id : null },
+    target: targetOf(by),
+    type,
+    attachment,
+    metadata,
+    created_at,
+    updated_at: created_at,
+  };
 }
 
 /**
- * Marks the message as delivered and appends the status event, once. `null`: the message was acknowledged before, or the caller is not
- * its recipient.
+ * Writes a message whose option must have been offered, or whose files must be clean. The files are locked before the engagement, and
+ * until the transaction ends none of them can be deleted. A deletion locks in the same order, so the two cannot deadlock.
  */
-export async function acknowledgeMessage(pool: Sql, acknowledgement: Acknowledgement): Promise<MessageRow | null> {
-  const { accountId, engagementId, by } = acknowledgement;
-  return inTransaction(pool, async (sql, finish) => {
-    // A statement of its own, as in `putMessage`.
-    const engaged = await sql`
-      SELECT 1 FROM engagements e
-       WHERE e.id = ${engagementId} AND e.account_id = ${accountId}
-         AND ${by === 'carrier' ? sql`true` : takesPartUntilCommit(sql, by)}
-         FOR NO KEY UPDATE`;
-    if (engaged.length === 0) return null;
-    const writing = writeAcknowledgement(sql, acknowledgement);
-    await finish([writing]);
-    return writing;
+export async function putDependentMessage(
+  pool: Sql,
+  { chosen, files, ...message }: ChatMessage,
+): Promise<MessageRow | null> {
+  return inTransaction(pool, async (sql) => {
+    if (chosen !== null && !(await wasOffered(sql, message, chosen))) return null;
+    const attachment = files === null ? message.attachment : await attachFiles(sql, message, files);
+    return attachment === null ? null : writeAlone(sql, { ...message, attachment }, putMessages);
   });
 }
 
-/** The engagement is locked. */
-async function writeAcknowledgement(sql: Sql, { engagementId, id, by }: Acknowledgement): Promise<MessageRow | null> {
-  const side: Side = by === 'carrier' ? 'visitor' : by.kind;
-  const sender: Side = side === 'visitor' ? 'operator' : 'visitor';
-  const unread = undelivered[side](sql);
-  const [row] = await sql<MessageRow[]>`
-    WITH engaged AS (
-           SELECT e.id AS engaged_id, e.site_id, e.visitor_id, e.operator_id, e.ticket_id, e.request_id, ${newId()}::uuid AS event_id,
-                  CASE WHEN e.ended_at IS NULL THEN e.heard_by END AS heard_by
-             FROM engagements e
-            WHERE e.id = ${engagementId}),
+/** The files as the interface describes them, in the order of the request. `null`: the sender may not send all of them. */
+async function attachFiles(
+  sql: Sql,
+  { engagementId, by }: Omit<ChatMessage, 'chosen' | 'files'>,
+  { ids, url }: NonNullable<ChatMessage['files']>,
+): Promise<MessageRow['attachment']> {
+  const found = await shareFiles(sql, { engagementId, ids, sender: by.kind });
+  if (found.length < ids.length) return null;
+  const files = found.map(({ id, name, content_type }) => ({ url: `${url}${id}`, name, content_type, deleted: false }));
+  return { type: 'files', files };
+}
+
+/** Served by chat_messages_choices, which indexes only messages with options; they are few. */
+async function wasOffered(sql: Sql, { engagementId, by }: NewMessage, chosen: string): Promise<boolean> {
+  const rows = await sql`
+    SELECT 1
+      FROM chat_messages c, json_array_elements(c.attachment -> 'options') AS option
+     WHERE c.engagement_id = ${engagementId} AND c.attachment ->> 'type' = 'single_choice'
+       AND c.target = ${by.kind} AND option ->> 'value' = ${chosen}
+     LIMIT 1`;
+  return rows.length > 0;
+}
+
+export interface Acknowledgement extends AuthoredWrite {
+  readonly id: string;
+  /** The recipient. The carrier acknowledges for the visitor, even after the engagement has ended. */
+  readonly by: Party | { readonly kind: 'carrier' };
+}
+
+/** Files are in the message's event, not in its status event. Delivering a system message appends no event. */
+const appendDelivered = appendEventOfEach("delivered WHERE type = 'chat'", {
+  type: "'engagement.chat.message_status'",
+  at: 'updated_at',
+  payload: payloadSql(
+    'engagement.chat.message_status',
+    { id: 'event_id', at: 'updated_at' },
+    {
+      message: {
+        ...messageFields,
+        timestamp: 'timestamp',
+        target: 'target',
+        attachment: "CASE WHEN attachment ->> 'type' <> 'files' THEN attachment END",
+      },
+    },
+  ),
+  sender: 'sender_type',
+});
+
+/**
+ * Marks messages as delivered and appends their status events in one statement, at most one message per engagement. Those that are
+ * not in the result were not marked: the engagement is locked by another transaction, the message was acknowledged before, or the
+ * caller is not its recipient.
+ */
+export async function acknowledgeMessages(
+  sql: Sql,
+  acknowledgements: readonly Acknowledgement[],
+): Promise<ReadonlyMap<EngagementId, MessageRow>> {
+  const rows = await sql<MessageRow[]>`
+    WITH ${lockTogether(sql, acknowledgements, acknowledgementRow, acknowledgementColumns(sql))},
          delivered AS (
            UPDATE chat_messages
               SET status = 'delivered', delivered_at = date_trunc('milliseconds', clock_timestamp())
-             FROM engaged
-            WHERE engagement_id = engaged_id AND id = ${id} AND target = ${side} AND status = 'sent'
-           RETURNING ${columns(sql)}),
+             FROM (SELECT engagement_id AS engaged_id, message_id, recipient, site_id, visitor_id, operator_id, ticket_id, request_id,
+                          heard_by, event_id, traceparent, tracestate
+                     FROM engaged) AS w
+            WHERE engagement_id = engaged_id AND id = message_id AND target = recipient AND status = 'sent'
+           RETURNING ${columns(sql)}, sender_type, site_id, visitor_id, operator_id, ticket_id, request_id, heard_by, event_id,
+                     traceparent, tracestate),
          counted AS (
            UPDATE engagements e
-              SET ${unread} = ${unread} - 1
-             FROM delivered
-            WHERE e.id = delivered.engagement_id AND delivered.type = 'chat'),
-         ${appendDelivered[sender](sql)}
-    SELECT * FROM delivered`;
-  return row ?? null;
+              SET undelivered_to_visitor = undelivered_to_visitor - (d.target = 'visitor')::integer,
+                  undelivered_to_operator = undelivered_to_operator - (d.target = 'operator')::integer
+             FROM delivered d
+            WHERE e.id = d.engagement_id AND d.type = 'chat'),
+         ${appendDelivered(sql)}
+    SELECT account_id, id, engagement_id, sub_engagement_id, timestamp, content, status, sender, target, type, attachment, metadata,
+           created_at, updated_at
+      FROM delivered`;
+  return new Map(rows.map((row) => [row.engagement_id, row]));
+}
+
+const acknowledgementColumns = piece((sql) => sql`message_id uuid, recipient text`);
+
+function acknowledgementRow({ id, by }: Acknowledgement): object {
+  return { message_id: id, recipient: by.kind === 'operator' ? 'operator' : 'visitor' };
 }
 
 export async function findMessage(

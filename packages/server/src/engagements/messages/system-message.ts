@@ -8,8 +8,9 @@ import { uuid } from '../../platform/schema.ts';
 import { accountOf } from '../../identity/access.ts';
 import { engagementEnded } from '../permitted-engagement.ts';
 import { findEngagement } from '../store.ts';
-import { messageOutput, systemMessageInput, type MessageRow } from './message.ts';
-import { putMessage } from './store.ts';
+import { writeAlone } from '../writes.ts';
+import { arrangeAttachment, messageOutput, systemMessageInput, type MessageRow } from './message.ts';
+import { putMessages, type NewMessage } from './store.ts';
 
 interface SystemMessage {
   readonly accountId: AccountId;
@@ -18,25 +19,24 @@ interface SystemMessage {
   readonly sender?: 'system' | 'omniguide';
   readonly type?: 'system_message' | 'visitor_authentication';
   readonly content: string;
-  readonly attachment?: unknown;
-  readonly metadata?: unknown;
+  readonly attachment?: MessageRow['attachment'];
+  readonly metadata?: MessageRow['metadata'];
 }
 
 /** Sends a message to the operator. `null`: the engagement has ended. */
 export async function sendSystemMessage(sql: Sql, given: SystemMessage): Promise<MessageRow | null> {
   const { accountId, engagementId, sender = 'system', type = 'system_message', content } = given;
-  return putMessage(sql, {
+  const message: NewMessage = {
     accountId,
     engagementId,
     id: newId(),
-    from: { kind: sender },
+    by: { kind: sender },
     type,
     content,
-    attachment: given.attachment ?? null,
+    attachment: arrangeAttachment(given.attachment ?? null),
     metadata: given.metadata ?? null,
-    chosen: null,
-    files: null,
-  });
+  };
+  return writeAlone(sql, message, putMessages);
 }
 
 export function systemMessageRoutes(app: App): void {

@@ -3,9 +3,7 @@ import Type from 'typebox';
 import type { EventFields } from '../../events/catalogue.ts';
 import { makeEvent } from '../../events/make-event.ts';
 import type { Hints } from '../../events/hints.ts';
-import { appendEvent } from '../../events/append.ts';
 import { accountOf } from '../../identity/access.ts';
-import { inTransaction, type Sql } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
 import { newId, type EngagementId } from '../../platform/ids.ts';
 import { body, uuid } from '../../platform/schema.ts';
@@ -14,15 +12,14 @@ import type { Indication } from '../event-batches-store.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';
 import { refuseTransient } from '../permitted-engagement.ts';
-import { lockEngaged } from '../taking-part.ts';
-import type { WriteBatches } from '../write-batches.ts';
-import { startIndication, nextClock, type NewIndication, type TypingType } from './store.ts';
+import type { EngagementWrites } from '../writes.ts';
+import { startIndication, type TypingType } from './store.ts';
 
 const notTyping = 'nobody can type in it';
 
-export type TypingBatches = WriteBatches<Indication, true>;
+export type TypingWrites = EngagementWrites<Indication, true>;
 
-export function typingRoutes(app: App, hints: Hints, batches: TypingBatches): void {
+export function typingRoutes(app: App, hints: Hints, writes: TypingWrites): void {
   app.put(
     '/engagements/:engagement_id/typing_indicator',
     {
@@ -42,7 +39,7 @@ export function typingRoutes(app: App, hints: Hints, batches: TypingBatches): vo
       },
     },
     async (request, reply) => {
-      await indicate(request, { hints, batches }, request.params.engagement_id, request.body.typing);
+      await indicate(request, { hints, writes }, request.params.engagement_id, request.body.typing);
       reply.code(204);
     },
   );
@@ -50,7 +47,7 @@ export function typingRoutes(app: App, hints: Hints, batches: TypingBatches): vo
 
 async function indicate(
   request: FastifyRequest,
-  { hints, batches }: { readonly hints: Hints; readonly batches: TypingBatches },
+  { hints, writes }: { readonly hints: Hints; readonly writes: TypingWrites },
   engagementId: EngagementId,
   typing: boolean,
 ): Promise<void> {
@@ -63,8 +60,7 @@ async function indicate(
   permitParticipant(request);
   // The live feed shows the indicator now or never. It is stored only if a webhook subscribes to it.
   if (engaged.hasSubscriber) {
-    const singly = async (): Promise<true | null> => appendIndication(request.sql, indication, typing);
-    const appended = await batches.write({ accountId, engagementId, by, typing, at: new Date() }, singly);
+    const appended = await writes.write(request.sql, { accountId, engagementId, by, typing, at: new Date() });
     if (appended === null) return refuseTransient(request, engagementId, notTyping);
   } else {
     const { hasSubscriber: _, clock, subEngagementId, ...about } = engaged;
@@ -92,21 +88,4 @@ function typingFields({ engagementId, subEngagementId, by, typing, clock }: Indi
       clock,
     },
   };
-}
-
-/** Appends the event under the engagement's lock, so that none follows the end, and clocks grow in the order of the log. */
-async function appendIndication(
-  pool: Sql,
-  { accountId, engagementId, by, type }: NewIndication,
-  typing: boolean,
-): Promise<true | null> {
-  return inTransaction(pool, async (sql) => {
-    const engaged = await lockEngaged(sql, accountId, engagementId, by);
-    if (engaged === null) return null;
-    const { subEngagementId, ...about } = engaged;
-    const clock = await nextClock(sql);
-    const fields = typingFields({ engagementId, subEngagementId, by, typing, clock });
-    await appendEvent(sql, { accountId, type, about: { ...about, engagementId }, fields });
-    return true;
-  });
 }

@@ -41,9 +41,3 @@ export async function startIndication(
      WHERE e.id = ${engagementId} AND e.account_id = ${accountId} AND ${takesPart(sql, by)}`;
   return row ?? null;
 }
-
-export async function nextClock(sql: Sql): Promise<number> {
-  const [next] = await sql<{ clock: number }[]>`SELECT nextval('typing_clock')::float8 AS clock`;
-  if (next === undefined) throw new Error('the sequence returned no value');
-  return next.clock;
-}
