@@ -28,8 +28,10 @@ import { assertInvariants, worldView, boardView } from './model-views.ts';
 import { moveLedger, moveWorld } from './model-step.ts';
 import { endCallCommand, upgradeCommand } from './model-upgrade.ts';
 import { act, configureOperator, configureQueue, nextDue } from './reference.ts';
+import { excuse } from './reference-presence.ts';
 import { hookOf } from './reference-transitions.ts';
 import { loadOf, newWorld, ReferenceRefusal, nextMatch, pending, visitorsIn, type World } from './reference-world.ts';
+import { excuseOutage } from '../rules/outage.ts';
 import { dropOperator, dropQueue } from '../rules/staffing.ts';
 import type { QueueSettings } from '../structures/state.ts';
 import { Ledger, noRows, type Rows } from './model-ledger.ts';
@@ -66,10 +68,21 @@ export class Run {
   step({ wait, action }: Step): void {
     if (action.do === 'otherProcess' || action.do === 'reload') this.#changeProcess(action);
     if (action.do === 'stepClock') this.#stepClock(action.days * dayMs);
+    const settledAt = this.#now;
     const due = boardDue(this.#board);
     if (wait !== 'due') this.#now += wait * 1000;
     else if (due !== null) this.#now = Math.max(this.#now, due);
+    if (action.do === 'outage') this.#endOutage(action, settledAt);
     this.#compare(this.#commandOf(action));
+  }
+
+  /** The service was out after the wait; `settledAt` is the last turn before. */
+  #endOutage({ sec, restarted }: Action<'outage'>, settledAt: number): void {
+    const outage = { outageMs: sec * 1000, settledAt };
+    this.#now += outage.outageMs;
+    if (restarted) this.#board = this.#ledger.load(this.#newId, this.#now);
+    excuseOutage(this.#board, outage);
+    excuse(this.#world, outage);
   }
 
   /** A board that has read every change, or has just loaded all rows, continues where the last board stopped. */
@@ -121,9 +134,17 @@ export class Run {
         const visitorId = nth(names.visitors, action.visitor);
         return { name: 'setVisitorPresence', visitorId, leaseMs: action.leaseSec * 1000 };
       }
+      case 'renewPresence':
+        return {
+          name: 'renewPresence',
+          operatorIds: [this.#operatorId(action.operator)],
+          visitorIds: [nth(names.visitors, action.visitor)],
+          leaseMs: 30_000,
+        };
       case 'otherProcess':
       case 'reload':
       case 'stepClock':
+      case 'outage':
       case 'tick':
         return { name: 'tick' };
       case 'putQueue':
