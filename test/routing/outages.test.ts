@@ -187,7 +187,7 @@ test(
   { timeout: hangMs, skip: isLong },
   async (t) => {
     await using cluster = await startSteppedCluster(2);
-    // While no process runs, a step of the clock cannot be told from time that passes.
+    // While no process runs, a step of the clock looks like time that passes.
     const interrupt = async (sec: number): Promise<void> => restartAll(cluster, async () => cluster.set('both', sec));
     await runOutages(t, { kind: 'processes', cluster, reachable: reach(cluster), interrupt, outagesSec: [75] });
   },

@@ -25,13 +25,11 @@ import {
   type Step,
 } from './model-history.ts';
 import { assertInvariants, worldView, boardView } from './model-views.ts';
-import { moveLedger, moveWorld } from './model-step.ts';
+import { excuseBoth, moveLedger, moveWorld } from './model-step.ts';
 import { endCallCommand, upgradeCommand } from './model-upgrade.ts';
 import { act, configureOperator, configureQueue, nextDue } from './reference.ts';
-import { excuse } from './reference-presence.ts';
 import { hookOf } from './reference-transitions.ts';
 import { loadOf, newWorld, ReferenceRefusal, nextMatch, pending, visitorsIn, type World } from './reference-world.ts';
-import { excuseOutage } from '../rules/outage.ts';
 import { dropOperator, dropQueue } from '../rules/staffing.ts';
 import type { QueueSettings } from '../structures/state.ts';
 import { Ledger, noRows, type Rows } from './model-ledger.ts';
@@ -81,8 +79,7 @@ export class Run {
     const outage = { outageMs: sec * 1000, settledAt };
     this.#now += outage.outageMs;
     if (restarted) this.#board = this.#ledger.load(this.#newId, this.#now);
-    excuseOutage(this.#board, outage);
-    excuse(this.#world, outage);
+    excuseBoth(this.#board, this.#world, outage);
   }
 
   /** A board that has read every change, or has just loaded all rows, continues where the last board stopped. */
@@ -134,13 +131,10 @@ export class Run {
         const visitorId = nth(names.visitors, action.visitor);
         return { name: 'setVisitorPresence', visitorId, leaseMs: action.leaseSec * 1000 };
       }
-      case 'renewPresence':
-        return {
-          name: 'renewPresence',
-          operatorIds: [this.#operatorId(action.operator)],
-          visitorIds: [nth(names.visitors, action.visitor)],
-          leaseMs: 30_000,
-        };
+      case 'renewPresence': {
+        const visitorIds = [nth(names.visitors, action.visitor)];
+        return { name: action.do, operatorIds: [this.#operatorId(action.operator)], visitorIds, leaseMs: 30_000 };
+      }
       case 'otherProcess':
       case 'reload':
       case 'stepClock':
