@@ -18,6 +18,7 @@ import { spec } from 'node:test/reporters';
  * - Callers: host names that do not resolve, floods from one address, operators who lose a site.
  * - API: 200,000 generated requests, and as many on the oldest PostgreSQL.
  * - Turns: a kill at each step.
+ * - Presence: outages of 5 to 300 s of the database and of all processes.
  * - Pages: every browser test.
  */
 const board = 'packages/server/src/routing/board';
@@ -49,6 +50,7 @@ const files = [
   'test/webhooks/delivery-ledger.test.ts',
   'test/routing/routing-faults.test.ts',
   'test/routing/routing-races.test.ts',
+  'test/routing/outages.test.ts',
   'test/engagements/sms-faults.test.ts',
   'test/service/oldest-postgres.test.ts',
   `${board}/testing/model.test.ts`,

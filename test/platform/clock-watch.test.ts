@@ -138,6 +138,83 @@ test('a start detects that the clock was set back while no process ran', async (
   assert.match(logged.join(''), /3[56]\d\d\.\d s behind the time it showed when Usher last ran/);
 });
 
+async function outageMs(sql: Sql): Promise<number> {
+  const [row] = await sql<{ outage: number }[]>`SELECT outage_ms::float8 AS outage FROM clock`;
+  return row?.outage ?? Number.NaN;
+}
+
+/** As if no process had reached the database for this time. */
+async function pretendOutage(sql: Sql, sec: number): Promise<void> {
+  await sql`UPDATE clock SET seen_at = clock_timestamp() - ${sec} * interval '1 second'`;
+}
+
+test('several processes that wake after an outage record it once', async (t) => {
+  const address = await cloneDatabase();
+  const sql = connect(address, { max: 2 });
+  t.after(async () => sql.end());
+  const all = [await startWatch(address), await startWatch(address), await startWatch(address)];
+  t.after(async () => Promise.all(all.map(async (each) => each.stop())));
+  const before = await outageMs(sql);
+  await pretendOutage(sql, 300);
+  await Promise.all(all.map(async ({ watch }) => watch.settle()));
+  await Promise.all(all.map(async ({ watch }) => watch.settle()));
+  assert.ok(isAbout(await outageMs(sql), before + 300_000), `${(await outageMs(sql)) - before}`);
+  assert.equal(await shiftMs(sql), 0);
+});
+
+test('a start records the outage before it; after more than an hour nothing is prolonged', async (t) => {
+  const address = await cloneDatabase();
+  const sql = connect(address, { max: 2 });
+  t.after(async () => sql.end());
+  const before = await outageMs(sql);
+  let expected = before;
+  for (const [sec, counted] of [
+    [300, 300],
+    [3_700, 0],
+    [40 * 86_400, 0],
+    [75, 75],
+  ] as const) {
+    await pretendOutage(sql, sec);
+    const { stop } = await startWatch(address);
+    expected += counted * 1_000;
+    assert.ok(isAbout(await outageMs(sql), expected), `after ${sec} s: ${(await outageMs(sql)) - before}`);
+    await stop();
+  }
+});
+
+test('a step of the clock during an outage is not counted as a part of the outage', async (t) => {
+  const address = await cloneDatabase();
+  const sql = connect(address, { max: 2 });
+  t.after(async () => sql.end());
+  const { watch, step, stop } = await startWatch(address);
+  t.after(stop);
+  let expected = await outageMs(sql);
+  for (const byMs of [60_000, -hourMs]) {
+    // The clock of this watch is ahead by the steps before.
+    await pretendOutage(sql, 24 - (await shiftMs(sql)) / 1_000);
+    await step(byMs);
+    await watch.settle();
+    await watch.settle();
+    expected += 24_000;
+    assert.ok(isAbout(await shiftMs(sql), byMs), `shift ${await shiftMs(sql)}`);
+    assert.ok(isAbout(await outageMs(sql), expected), `outage ${await outageMs(sql)}, expected ${expected}`);
+  }
+});
+
+test('a process that is cut off from the database causes no outage while another one reaches it', async (t) => {
+  const address = await cloneDatabase();
+  const sql = connect(address, { max: 2 });
+  t.after(async () => sql.end());
+  const [cutOff, other] = [await startWatch(address), await startWatch(address)];
+  t.after(other.stop);
+  const before = await outageMs(sql);
+  await cutOff.stop();
+  await pause(6_000);
+  const back = await startWatch(address);
+  t.after(back.stop);
+  assert.equal(await outageMs(sql), before);
+});
+
 test('a lost session is replaced by a new one, reported when it is open, and is not alive in between', async (t) => {
   const address = await cloneDatabase();
   const sql = connect(address, { max: 1 });

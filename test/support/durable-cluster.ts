@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { openDatabase, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
@@ -14,8 +15,10 @@ import { until } from './server.ts';
  * PostgreSQL does not flush, so there no transaction ever waits in COMMIT, and a crash would lose everything.
  */
 export interface DurableCluster extends Cluster {
-  /** Kills PostgreSQL without letting it write anything, and starts it again: it recovers from its log. */
-  crashDatabase(): Promise<void>;
+  /**
+   * Kills PostgreSQL without letting it write anything, and starts it again after `downMs`: it recovers from its log.
+   */
+  crashDatabase(downMs?: number): Promise<void>;
 }
 
 interface Options {
@@ -51,11 +54,12 @@ export async function startDurableCluster({
   });
   return {
     ...cluster,
-    async crashDatabase() {
+    async crashDatabase(downMs = 0) {
       const pid = databaseProcess(dataDir);
       if (pid === null) throw new Error('PostgreSQL is not running');
       process.kill(pid, 'SIGQUIT');
       await until(() => databaseProcess(dataDir) === null);
+      await pause(downMs);
       postgres = await startPostgres(dataDir, settings);
     },
   };

@@ -41,10 +41,15 @@ export class UsherProcess {
     return code;
   }
 
+  /** Whether the process has printed that it is ready. */
+  get isReady(): boolean {
+    return this.errors.includes('Try it:');
+  }
+
   /** Waits until the process prints that it is ready. Throws its output if it exits instead. */
   async ready(): Promise<this> {
     const began = performance.now();
-    while (!this.errors.includes('Try it:')) {
+    while (!this.isReady) {
       if (this.child.exitCode !== null || performance.now() - began > 60_000 * slowness()) {
         throw new Error(`the process did not start: ${this.output}${this.errors}`);
       }

@@ -1,12 +1,20 @@
-import { readClock, recordDoubt, recordSeen, recordStep, type StoredClock } from './clock-store.ts';
+import {
+  isOutage,
+  readClock,
+  recordDoubt,
+  recordOutage,
+  recordSeen,
+  recordStep,
+  type StoredClock,
+} from './clock-store.ts';
 import { isDatabaseUnavailable, type Sql } from './database.ts';
 import type { Log } from './log.ts';
 import { SteadyClock, stepToleranceMs, type ClockReading, type ReadingTime } from './steady-clock.ts';
 
 /** How often the database's clock is read. */
 const readEveryMs = 500;
-/** How often the last reading is stored, for comparison at the next start. */
-const seenEveryMs = 10_000;
+/** How often the processes store that one of them reached the database. Outages are measured from there. */
+const seenEveryMs = 2_000;
 /** A step of at least this size suspends deletions. So does such a difference between the two clocks. */
 const doubtFromMs = 60_000;
 /** After this time without a reading, the service was off or the clock is wrong. */
@@ -40,6 +48,9 @@ export type SweepTime =
  * process, which no step affects. At the start it is compared with the last stored reading: if that is in the future, the clock
  * was set back meanwhile. A clock that was set forward while no process ran looks like time that passed; therefore nothing is
  * deleted for a day after a long gap.
+ *
+ * A stored reading that is older than processes leave it shows that the service was out. The outage is recorded once, too: by the
+ * first process that reads the clock afterwards, or by the first turn.
  *
  * A process whose monotonic clock stood still (a suspended machine) sees a step that did not happen. Other processes revert the
  * step, and this process accepts that.
@@ -159,6 +170,10 @@ export class ClockWatch implements Clock {
       }
       if (stepMs === 0) this.#steady.follow(reading, time);
       else this.#acceptRevert(reading, time);
+      if (isOutage(reading)) {
+        await recordOutage(this.#sql);
+        continue;
+      }
       this.#apply(reading);
       await this.#writeSeen();
       return;
@@ -195,7 +210,13 @@ export class ClockWatch implements Clock {
 
   #apply(reading: StoredClock): void {
     const isStepped = reading.shiftMs !== this.#last.shiftMs;
+    const outageMs = reading.outageMs - this.#last.outageMs;
     this.#last = reading;
+    if (outageMs > 0)
+      this.#log.info(
+        { outage_sec: outageMs / 1000 },
+        `no process reached the database for ${inSeconds(outageMs)} s; leases and offers last longer by this time`,
+      );
     if (isStepped) {
       this.#steppedAt = performance.now();
       for (const stepped of this.#stepped) stepped();

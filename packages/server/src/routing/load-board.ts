@@ -1,4 +1,4 @@
-import { maxOfferTimeoutSec, smsRequestLifetimeHours } from '@usher/contract/limits';
+import { smsRequestLifetimeHours } from '@usher/contract/limits';
 import type { Medium } from '@usher/contract/media';
 import type { Sql } from '../platform/database.ts';
 import {
@@ -33,6 +33,7 @@ import {
   type StoredRequest,
   type StoredTicket,
 } from './board/views/rows.ts';
+import { longestOfferMs } from './board/rules/outage.ts';
 import { dropOperator, dropQueue, putOperator, putQueue } from './board/rules/staffing.ts';
 import type { StatusIgnoringCapacity } from '../queues/status.ts';
 import type { QueueMemory } from './board/structures/state.ts';
@@ -347,7 +348,7 @@ async function readTickets(sql: Sql, accountId: AccountId, ids: readonly string[
  * The last turn ended every request that had timed out by then. A pending request was therefore made at most its time-out before
  * that turn, however long ago the turn was. An hour is added as a margin.
  */
-export const maxRequestAge = `${maxOfferTimeoutSec + 3_600} seconds`;
+export const maxRequestAge = `${longestOfferMs / 1_000 + 3_600} seconds`;
 export const maxLastingRequestAge = `${smsRequestLifetimeHours + 1} hours`;
 
 async function readRequests(sql: Sql, accountId: AccountId, ids: readonly string[] | null): Promise<StoredRequest[]> {

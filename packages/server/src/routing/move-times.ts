@@ -1,4 +1,4 @@
-import { readClock } from '../platform/clock-store.ts';
+import { isOutage, readClock, recordOutage, type StoredClock } from '../platform/clock-store.ts';
 import type { Clock } from '../platform/clock-watch.ts';
 import type { Sql } from '../platform/database.ts';
 import type { AccountId } from '../platform/ids.ts';
@@ -21,23 +21,33 @@ const lockWaitToleranceMs = 1_000;
 export interface TurnTime extends LockedAccount {
   /** Every stored time of the board was moved, so a board in memory is outdated. */
   readonly isMoved: boolean;
+  /** The outages since the account's last turn, which leases and offers do not include yet. */
+  readonly excuseMs: number;
 }
 
 /**
  * Determines the instant of a turn, under the lock of the account's row. If the clock was stepped since the account's last turn,
  * every deadline and start on the board is moved by the same amount first: a visitor who had waited for three minutes has still
  * waited for three minutes, and an offer with 20 s left still has 20 s. Opening hours follow the clock and are not moved.
+ *
+ * An outage that no process has recorded is recorded with the turn. The turn must excuse what it returns as `excuseMs`: afterwards the
+ * account's row includes it.
  */
 export async function settleTime(sql: Sql, clock: Clock, locked: LockedAccount, askedAt: number): Promise<TurnTime> {
   if (clock.stepOf({ at: locked.now, shiftMs: locked.shiftMs }, askedAt) !== 0) throw new ClockStepped();
-  const { turnedAt, shiftMs, boardShiftMs } = locked;
-  if (shiftMs === boardShiftMs && aheadMs(locked) <= lockWaitToleranceMs)
-    return { ...locked, now: notBefore(turnedAt, locked.now), isMoved: false };
+  const { turnedAt, shiftMs, boardShiftMs, outageMs, boardOutageMs } = locked;
+  const isSettled =
+    shiftMs === boardShiftMs && outageMs === boardOutageMs && !isOutage({ at: locked.now, seenAt: locked.seenAt });
+  if (isSettled && aheadMs(locked) <= lockWaitToleranceMs)
+    return { ...locked, now: notBefore(turnedAt, locked.now), isMoved: false, excuseMs: 0 };
   // Read again under the lock: the locking statement may have read the clock before the last turn was written.
   const readAt = performance.now();
   const reading = await readClock(sql);
   if (clock.stepOf(reading, readAt) !== 0) throw new ClockStepped();
-  const current = { ...locked, now: reading.at, shiftMs: reading.shiftMs };
+  const recorded = await recordedOutages(sql, reading);
+  if (recorded !== boardOutageMs)
+    await sql`UPDATE accounts SET clock_outage_ms = ${recorded} WHERE id = ${locked.accountId}`;
+  const current = { ...locked, now: reading.at, shiftMs: reading.shiftMs, outageMs: recorded };
   const byMs = missedSteps(current);
   const { accountId, version, nextVersion } = locked;
   if (byMs !== 0) await moveTimes(sql, { accountId, byMs, shiftMs: reading.shiftMs, version: nextVersion });
@@ -49,7 +59,15 @@ export async function settleTime(sql: Sql, clock: Clock, locked: LockedAccount, 
     ...(byMs === 0 ? { version, nextVersion } : { version: nextVersion, nextVersion: nextVersion + 1 }),
     now: notBefore(moved, current.now),
     isMoved: byMs !== 0,
+    excuseMs: recorded - boardOutageMs,
   };
+}
+
+/** The sum of all outages, with the one that has just ended. */
+async function recordedOutages(sql: Sql, reading: StoredClock): Promise<number> {
+  if (!isOutage(reading)) return reading.outageMs;
+  await recordOutage(sql);
+  return (await readClock(sql)).outageMs;
 }
 
 function notBefore(turnedAt: number | null, now: number): number {

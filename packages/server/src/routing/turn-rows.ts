@@ -18,7 +18,7 @@ export function rowsOf(changes: Changes, at: Date, traces: Traces) {
     tickets: idsOf(changes.tickets),
     requests: idsOf(changes.requests),
     engagements: idsOf(changes.engagements),
-    operators: [...changes.presences.keys(), ...operatorIds(changes.lapsed)],
+    operators: [...changes.presences.keys(), ...operatorIds(changes.availabilities)],
     leases: operatorIds(changes.renewals),
     visitors: [...changes.visitorLeases.keys()],
     queue_states: [...changes.queues].map((queue) => queue.settings.id),
@@ -74,7 +74,7 @@ function endedIn(changes: Changes): NonNullable<Moved['ended']> {
 
 /** Which cached queue data is outdated now: the staff (and the counts), or only the visitor counts; `null`: none. */
 export function whatMoved(changes: Changes): 'visitors' | 'staff' | null {
-  if (changes.presences.size + changes.lapsed.size > 0) return 'staff';
+  if (changes.presences.size + changes.availabilities.size > 0) return 'staff';
   return changes.queues.size > 0 ? 'visitors' : null;
 }
 
@@ -145,6 +145,7 @@ function requestRow(request: Request) {
     media: request.medium,
     fail_reason: request.failReason,
     fail_message: request.failMessage,
+    timeout_ms: request.timeoutMs,
     engagement_id: request.engagement?.id ?? null,
   };
 }
@@ -159,7 +160,6 @@ function newRequestRow(request: Request) {
     operator_id: request.operator.settings.id,
     queue_id: request.queue?.settings.id ?? null,
     ticket_id: request.ticket?.id ?? null,
-    timeout_ms: request.timeoutMs,
     notes: request.notes,
     address_hash: request.state === 'pending' ? request.address : null,
     created_at: textOf(request.createdAt),

@@ -20,6 +20,11 @@ export interface LockedAccount {
   /** The sum of the recorded clock steps, and the sum that the times of the account's board include. */
   readonly shiftMs: number;
   readonly boardShiftMs: number;
+  /** When a process last reached the database. */
+  readonly seenAt: number;
+  /** The sum of the recorded outages, and the sum that the leases and offers of the board include. */
+  readonly outageMs: number;
+  readonly boardOutageMs: number;
   /** The types of events on demand that registered webhooks of the account subscribe. */
   readonly onDemand: readonly OnDemandType[];
 }
@@ -46,6 +51,8 @@ export async function lockForTurn(sql: Sql, accountId: AccountId, onlyIfDue: boo
            extract(epoch FROM next_due_at)::float8 * 1000 AS "nextDueAt",
            extract(epoch FROM clock_timestamp())::float8 * 1000 AS now,
            (SELECT shift_ms::float8 FROM clock WHERE only_row) AS "shiftMs", clock_shift_ms::float8 AS "boardShiftMs",
+           (SELECT extract(epoch FROM seen_at)::float8 * 1000 FROM clock WHERE only_row) AS "seenAt",
+           (SELECT outage_ms::float8 FROM clock WHERE only_row) AS "outageMs", clock_outage_ms::float8 AS "boardOutageMs",
            on_demand AS "onDemand", set_config('usher.turn', 'on', true)
       FROM accounts
      WHERE id = ${accountId}

@@ -10,6 +10,7 @@ import { isEmpty, type Visit } from './board/structures/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from './board/commands.ts';
 import type { VisitorFacts } from './board/rules/enqueue.ts';
 import { advance } from './board/rules/advance.ts';
+import { excuseOutage } from './board/rules/outage.ts';
 import type { MediaUpgrade } from './board/rules/upgrading.ts';
 import { movedBetween } from './board-moves.ts';
 import { catchUp, loadBoard } from './load-board.ts';
@@ -94,6 +95,7 @@ const noRetry = { afterLostRace: 'reject' } as const;
  *   lock      the row, and in the same round trip read the facts of the visitors concerned;
  *   settle    the time: if the clock was stepped, move every time on the board (move-times.ts);
  *   catch up  if the version of the row is not the board's: read the rows that changed since, or everything;
+ *   excuse    outages of the service: leases and offers do not count them (D5.15);
  *   apply     each order, at the database's time;
  *   write     all changes and events in one statement, with the new version.
  *
@@ -134,6 +136,9 @@ export async function takeTurn(
       const isCurrent = cached !== null && !time.isMoved && cached.version === time.version;
       const known = isCurrent ? cached.reported : null;
       const watch = await watchStates(sql, board, { accountId, onDemand: time.onDemand, known });
+      const { excuseMs: outageMs, turnedAt: settledAt } = time;
+      // Without a turn, nothing is on the board.
+      if (outageMs > 0 && settledAt !== null) excuseOutage(board, { outageMs, settledAt });
       advance(board, now);
       const traces = new Map<string, TraceContext>();
       const newVisitors: NewVisitor[] = [];

@@ -133,10 +133,11 @@ function requestWrites(sql: Sql, rows: TurnRows) {
          old_requests AS (
            UPDATE engagement_requests e
               SET state = r.state, media = r.media, fail_reason = r.fail_reason, fail_message = r.fail_message,
-                  engagement_id = r.engagement_id, updated_at = turn.at,
+                  timeout_ms = r.timeout_ms, engagement_id = r.engagement_id, updated_at = turn.at,
                   address_hash = CASE WHEN r.state = 'pending' THEN e.address_hash END
              FROM turn, json_to_recordset(${rows.oldRequests}::text::json) AS r (
-                    id uuid, state text, media text, fail_reason text, fail_message text, engagement_id uuid)
+                    id uuid, state text, media text, fail_reason text, fail_message text, timeout_ms integer,
+                    engagement_id uuid)
             WHERE e.id = r.id)`;
 }
 

@@ -16,7 +16,7 @@ function openBoard() {
 }
 
 const changed = (changes: object) =>
-  ({ queues: new Set(), presences: new Map(), lapsed: new Set(), ...changes }) as unknown as Changes;
+  ({ queues: new Set(), presences: new Map(), availabilities: new Set(), ...changes }) as unknown as Changes;
 
 const idsOf = (queues: Iterable<{ settings: { id: string } }>): string[] =>
   Array.from(queues, ({ settings }) => settings.id);
@@ -32,7 +32,7 @@ test('an operator who comes or goes concerns the queues of their pools', () => {
   const { queues, concerned } = openBoard();
   const [come, gone] = [{ pools: [queues[8]?.pool] }, { pools: [queues[9]?.pool, queues[3]?.pool] }];
   const { operators, queues: found } = concerned.by(
-    changed({ presences: new Map([['come', { operator: come }]]), lapsed: new Set([gone]) }),
+    changed({ presences: new Map([['come', { operator: come }]]), availabilities: new Set([gone]) }),
   );
   assert.deepEqual([...operators] as unknown[], [come, gone]);
   assert.deepEqual(idsOf(found), ['8', '9', '3']);

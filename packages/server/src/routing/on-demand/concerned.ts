@@ -23,13 +23,13 @@ export class Concerned {
     return { queues: this.queues(changes), operators: this.operators(changes) };
   }
 
-  /** Operators who set their presence, or whose lease has ended. */
-  operators({ presences, lapsed }: Pick<Changes, 'presences' | 'lapsed'>): Set<Operator> {
-    return new Set([...presences.values().map(({ operator }) => operator), ...lapsed]);
+  /** Operators who set their presence, whose lease has ended, or who came back after its end. */
+  operators({ presences, availabilities }: Pick<Changes, 'presences' | 'availabilities'>): Set<Operator> {
+    return new Set([...presences.values().map(({ operator }) => operator), ...availabilities]);
   }
 
   /** Queues whose visitors, hours or staff have changed, and those that fall back to one of them (D1.4). */
-  queues(changes: Pick<Changes, 'queues' | 'presences' | 'lapsed'>): Set<Queue> {
+  queues(changes: Pick<Changes, 'queues' | 'presences' | 'availabilities'>): Set<Queue> {
     const found = new Set<Queue>(changes.queues);
     for (const { pools } of this.operators(changes))
       for (const pool of pools) for (const queue of pool.queues) found.add(queue);

@@ -41,7 +41,7 @@ function run(board: Board, { kind, id }: Deadline, at: number): void {
         const wasPresent = operator.present;
         setPresent(board, operator);
         noteState(board, operator);
-        if (wasPresent && !operator.present) board.changes.lapsed.add(operator);
+        if (wasPresent && !operator.present) board.changes.availabilities.add(operator);
       });
     case 'operator_grace':
       return ifOnBoard(board.operators.get(id as OperatorId), (operator) => endAfterGrace(board, operator));

@@ -138,9 +138,10 @@ export interface Renewal {
 
 /**
  * Renews the leases of connected operators and visitors. Renewing makes nobody available: an available operator whose lease has
- * ended stays absent until they set their presence. An operator who is away has a lease too, so that statistics know how long they
- * were online; it may be renewed after its end, because it does not make them available. Visitors with nothing on the board need
- * no lease.
+ * ended stays absent until they set their presence. There are two exceptions. An operator with an engagement in its grace period came
+ * back in time: they are available again, and the engagement goes on. An operator who is away has a lease too, so that statistics
+ * know how long they were online; it may be renewed after its end, because it does not make them available. Visitors with nothing on
+ * the board need no lease.
  */
 export function renewPresence(board: Board, { operatorIds, visitorIds, leaseMs }: Renewal): void {
   const until = board.now + leaseMs;
@@ -150,8 +151,9 @@ export function renewPresence(board: Board, { operatorIds, visitorIds, leaseMs }
     const { enabled, available, leaseUntil, media } = operator.settings;
     if (leaseUntil === null || leaseUntil >= until) continue;
     if (leaseUntil <= board.now) {
-      if (available || !enabled) continue;
+      if (!enabled || (available && !isInGrace(operator, leaseUntil))) continue;
       noteState(board, operator);
+      if (available) board.changes.availabilities.add(operator);
     }
     updatePresence(board, operator, { available, leaseUntil: until, media });
     board.changes.renewals.add(operator);
@@ -161,6 +163,11 @@ export function renewPresence(board: Board, { operatorIds, visitorIds, leaseMs }
     if (leaseUntil === null || (leaseUntil !== undefined && leaseUntil < until))
       setVisitorPresence(board, { visitorId: id, leaseMs });
   }
+}
+
+/** D5.3: whether an engagement of the operator is in its grace period. When the period is over, no such engagement is left. */
+function isInGrace({ engagements }: Operator, leaseUntil: number): boolean {
+  return engagements.some(({ subStartedAt }) => subStartedAt < leaseUntil);
 }
 
 /**

@@ -60,6 +60,27 @@ test('a renewal makes nobody available: neither an operator who is away nor one 
   for (const name of ['away', 'late']) assert.equal(desk.board.operators.get(name as OperatorId)?.present, false);
 });
 
+test('D5.5: an available operator who comes back in the grace period of an engagement is available again, and it goes on', () => {
+  const desk = new Desk();
+  desk.operator('ann', { maxEngagements: 2 });
+  desk.queue('queue');
+  setPresence(desk, 'ann', true, 10_000);
+  desk.engage('vic', 'ann');
+  desk.wait(39);
+  assert.equal(desk.board.operators.get('ann' as OperatorId)?.present, false);
+  const renewed = renew(desk, ['ann']);
+  assert.equal(leaseOf(desk, 'ann'), leaseMs);
+  assert.equal(desk.board.operators.get('ann' as OperatorId)?.present, true);
+  assert.deepEqual([renewed.renewals.size, renewed.availabilities.size, renewed.presences.size], [1, 1, 0]);
+  assert.deepEqual([...renewed.states.values()], [desk.board.now - 29_000], 'the interval ended with the old lease');
+  desk.wait(29);
+  assert.equal(desk.engagement('vic').endedAt, null, 'the old grace period does not end it');
+  desk.wait(31);
+  assert.equal(desk.board.engagements.size, 0);
+  renew(desk, ['ann']);
+  assert.equal(desk.board.operators.get('ann' as OperatorId)?.present, false, 'after the engagement it is too late');
+});
+
 test('the lease of an operator who is away is renewed, even after it has ended', () => {
   const desk = new Desk();
   desk.operator('ann');
@@ -72,7 +93,7 @@ test('the lease of an operator who is away is renewed, even after it has ended',
   const back = renew(desk, ['ann']);
   assert.equal(leaseOf(desk, 'ann'), leaseMs);
   assert.deepEqual([...back.states.values()], [desk.board.now - 20_000], 'the interval ended with the old lease');
-  assert.deepEqual([back.presences.size, back.lapsed.size], [0, 0], 'and there are no events');
+  assert.deepEqual([back.presences.size, back.availabilities.size], [0, 0], 'and there are no events');
 });
 
 test('an operator who missed an offer keeps the lease, and it is renewed', () => {
@@ -103,10 +124,10 @@ test('a renewal does not notify a change of staff, but the end of a lease does',
   desk.operator('ann');
   setPresence(desk, 'ann', true, 10_000);
   const renewed = renew(desk, ['ann']);
-  assert.deepEqual([renewed.renewals.size, renewed.presences.size, renewed.lapsed.size], [1, 0, 0]);
+  assert.deepEqual([renewed.renewals.size, renewed.presences.size, renewed.availabilities.size], [1, 0, 0]);
   apply(desk.board, { name: 'tick' }, desk.now + leaseMs);
   const ended = takeChanges(desk.board);
-  assert.deepEqual([ended.renewals.size, ended.presences.size, ended.lapsed.size], [0, 0, 1]);
+  assert.deepEqual([ended.renewals.size, ended.presences.size, ended.availabilities.size], [0, 0, 1]);
 });
 
 test('a renewal starts the lease of a waiting visitor without one; a visitor with nothing on the board is not written', () => {

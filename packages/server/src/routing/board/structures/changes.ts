@@ -26,8 +26,8 @@ export interface Changes {
   readonly presences: Map<OperatorId, { readonly operator: Operator; readonly reason: string | null }>;
   /** Operators whose lease was renewed; nothing else of their presence has changed. */
   readonly renewals: Set<Operator>;
-  /** Operators whose lease ended: nothing is written, but other processes are notified. */
-  readonly lapsed: Set<Operator>;
+  /** Operators whose lease ended, or who came back after its end: nothing is written for it, but other processes are notified. */
+  readonly availabilities: Set<Operator>;
   /**
    * Operators whose state (available, away, engaged, offline) may have changed: their presence interval is compared with it. The
    * value is the instant at which the lease had ended before the change; `null`: it was running.
@@ -139,7 +139,7 @@ export function noChanges(): Changes {
     queues: new ChangeList(),
     presences: new Map(),
     renewals: new Set(),
-    lapsed: new Set(),
+    availabilities: new Set(),
     states: new Map(),
     visitorLeases: new Map(),
     visits: [],
@@ -164,7 +164,7 @@ export function isEmpty(changes: Changes): boolean {
     changes.queues.size === 0 &&
     changes.presences.size === 0 &&
     changes.renewals.size === 0 &&
-    changes.lapsed.size === 0 &&
+    changes.availabilities.size === 0 &&
     changes.states.size === 0 &&
     changes.visitorLeases.size === 0
   );

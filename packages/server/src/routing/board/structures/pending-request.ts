@@ -30,7 +30,7 @@ export class PendingRequest implements Request {
   readonly ticket: Ticket | null;
   engagement: Engagement | null;
   readonly createdAt: number;
-  readonly timeoutMs: number;
+  timeoutMs: number;
   readonly notes: RequestNotes;
   readonly address: string | null;
   state: RequestState = 'pending';

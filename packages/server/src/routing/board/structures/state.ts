@@ -269,7 +269,8 @@ export interface Request extends Stored {
   /** The engagement to transfer, or the one that the request became. */
   engagement: Engagement | null;
   readonly createdAt: number;
-  readonly timeoutMs: number;
+  /** Grows only by outages (D5.15). */
+  timeoutMs: number;
   readonly notes: RequestNotes;
   /** The hashed address of a visitor who asked an operator; `null`: not counted by address. */
   readonly address: string | null;

@@ -137,6 +137,13 @@ const setPresence = fc.record({
   media: fc.option(mediaSet, { freq: 1 }),
   leaseSec: mostly<number | null>(null, 2, seconds),
 });
+const renewPresence = fc.record({ do: fc.constant('renewPresence'), operator: which, visitor });
+const outage = fc.record({
+  do: fc.constant('outage'),
+  sec: fc.constantFrom(5, 24, 35, 75, 300),
+  /** Whether the process was restarted meanwhile. */
+  restarted: fc.boolean(),
+});
 const setVisitorPresence = fc.record({ do: fc.constant('setVisitorPresence'), visitor, leaseSec: seconds });
 
 const action = fc.oneof(
@@ -151,6 +158,8 @@ const action = fc.oneof(
   { weight: 2, arbitrary: endCall },
   { weight: 6, arbitrary: setPresence },
   { weight: 2, arbitrary: setVisitorPresence },
+  { weight: 4, arbitrary: renewPresence },
+  { weight: 2, arbitrary: outage },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('tick') }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('putQueue'), settings: queue }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('putOperator'), input: operator }) },

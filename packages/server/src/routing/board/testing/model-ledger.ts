@@ -88,6 +88,10 @@ export class Ledger {
       const known = this.operators.get(id);
       if (known !== undefined) this.operators.set(id, { ...known, available, media, leaseUntil });
     }
+    for (const { settings } of changes.renewals) {
+      const known = this.operators.get(settings.id);
+      if (known !== undefined) this.operators.set(settings.id, { ...known, leaseUntil: settings.leaseUntil });
+    }
     for (const { operatorId, startedAt } of changes.subEngagements) this.#recordStart(operatorId, startedAt);
     for (const { operator, subStartedAt } of changes.engagements) this.#recordStart(operator.settings.id, subStartedAt);
     for (const [id, until] of changes.visitorLeases) this.leases.set(id, until);
@@ -98,7 +102,7 @@ export class Ledger {
     return {
       ...noRows,
       queueStates: Array.from(changes.queues, (queue) => queue.settings.id),
-      operators: [...changes.presences.keys()],
+      operators: [...changes.presences.keys(), ...Array.from(changes.renewals, ({ settings }) => settings.id)],
       engagements: Array.from(changes.engagements, ({ id }) => id),
       tickets: Array.from(changes.tickets, ({ id }) => id),
       requests: Array.from(changes.requests, ({ id }) => id),

@@ -25,7 +25,7 @@ import {
   type Step,
 } from './model-history.ts';
 import { assertInvariants, worldView, boardView } from './model-views.ts';
-import { moveLedger, moveWorld } from './model-step.ts';
+import { excuseBoth, moveLedger, moveWorld } from './model-step.ts';
 import { endCallCommand, upgradeCommand } from './model-upgrade.ts';
 import { act, configureOperator, configureQueue, nextDue } from './reference.ts';
 import { hookOf } from './reference-transitions.ts';
@@ -66,10 +66,20 @@ export class Run {
   step({ wait, action }: Step): void {
     if (action.do === 'otherProcess' || action.do === 'reload') this.#changeProcess(action);
     if (action.do === 'stepClock') this.#stepClock(action.days * dayMs);
+    const settledAt = this.#now;
     const due = boardDue(this.#board);
     if (wait !== 'due') this.#now += wait * 1000;
     else if (due !== null) this.#now = Math.max(this.#now, due);
+    if (action.do === 'outage') this.#endOutage(action, settledAt);
     this.#compare(this.#commandOf(action));
+  }
+
+  /** The service was out after the wait; `settledAt` is the last turn before. */
+  #endOutage({ sec, restarted }: Action<'outage'>, settledAt: number): void {
+    const outage = { outageMs: sec * 1000, settledAt };
+    this.#now += outage.outageMs;
+    if (restarted) this.#board = this.#ledger.load(this.#newId, this.#now);
+    excuseBoth(this.#board, this.#world, outage);
   }
 
   /** A board that has read every change, or has just loaded all rows, continues where the last board stopped. */
@@ -121,9 +131,14 @@ export class Run {
         const visitorId = nth(names.visitors, action.visitor);
         return { name: 'setVisitorPresence', visitorId, leaseMs: action.leaseSec * 1000 };
       }
+      case 'renewPresence': {
+        const visitorIds = [nth(names.visitors, action.visitor)];
+        return { name: action.do, operatorIds: [this.#operatorId(action.operator)], visitorIds, leaseMs: 30_000 };
+      }
       case 'otherProcess':
       case 'reload':
       case 'stepClock':
+      case 'outage':
       case 'tick':
         return { name: 'tick' };
       case 'putQueue':

@@ -1,4 +1,7 @@
+import type { Board } from '../board.ts';
+import { excuseOutage, type Outage } from '../rules/outage.ts';
 import type { Ledger } from './model-ledger.ts';
+import { excuse } from './reference-presence.ts';
 import type { World } from './reference-world.ts';
 
 /** Shifts the stored times after a step of the clock, as `move-times.ts` does in SQL, and the times of the reference. */
@@ -74,4 +77,10 @@ export function moveWorld(world: World, byMs: number, now: number): void {
 
 function later(at: number | null, byMs: number): number | null {
   return at === null ? null : at + byMs;
+}
+
+/** The first turn after an outage of the service. */
+export function excuseBoth(board: Board, world: World, outage: Outage): void {
+  excuseOutage(board, outage);
+  excuse(world, outage);
 }

@@ -79,7 +79,7 @@ export interface Request {
   readonly ticket: Ticket | null;
   engagement: Engagement | null;
   readonly createdAt: number;
-  readonly timeoutMs: number;
+  timeoutMs: number;
   /** A request by SMS, which waits for a reply for days. */
   readonly lasting: boolean;
   readonly address: string | null;

@@ -14,6 +14,7 @@ import {
   endEngagement,
   dropTransfer,
 } from './reference-transitions.ts';
+import { graceMs, renewPresence, setVisitorLease } from './reference-presence.ts';
 import { acceptUpgrade, endCall } from './reference-upgrade.ts';
 import {
   activeTickets,
@@ -42,7 +43,6 @@ import type { OperatorSettings, QueueSettings } from '../structures/state.ts';
 
 /** The commands and deadlines of the reference: the naive counterpart of `commands.ts`. */
 
-const graceMs = 30_000;
 const lastingMs = 259_200_000;
 
 export function configureQueue(world: World, settings: QueueSettings): void {
@@ -100,8 +100,9 @@ function execute(world: World, command: Command): { readonly id: string } | null
     case 'setVisitorPresence':
       setVisitorLease(world, command.visitorId, command.leaseMs);
       return null;
-    // renewal.test.ts tests the renewal of leases.
     case 'renewPresence':
+      renewPresence(world, command);
+      return null;
     case 'tick':
     // upgrading.test.ts tests the check.
     case 'checkCall':
@@ -249,13 +250,6 @@ function enqueue(world: World, command: Command<'enqueue'>): Ticket {
   });
   if (siteOf(world, siteId).ticketNeedsPresence) setVisitorLease(world, visitorId, 60_000);
   return ticket;
-}
-
-/** While a visitor has a ticket that needs presence, a lease lasts two minutes at most. */
-function setVisitorLease(world: World, visitorId: string, leaseMs: number): void {
-  const tickets = activeTickets(world).filter((each) => each.kind === 'visitor' && each.visitorId === visitorId);
-  const isShort = tickets.some(({ siteId }) => siteOf(world, siteId).ticketNeedsPresence);
-  world.leases.set(visitorId, world.now + (isShort ? Math.min(leaseMs, 120_000) : leaseMs));
 }
 
 function refuseFullAddress(world: World, siteId: string, address: string | null): void {

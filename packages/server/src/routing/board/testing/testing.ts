@@ -10,6 +10,7 @@ import { apply, type Command, type CommandName, type Commands } from '../command
 import { listOf } from '../structures/few.ts';
 import { mediaSet } from '../structures/media.ts';
 import { putSite } from '../views/rows.ts';
+import { excuseOutage } from '../rules/outage.ts';
 import { putOperator, putQueue } from '../rules/staffing.ts';
 import type {
   Engagement,
@@ -159,6 +160,19 @@ export class Desk {
   wait(sec: number): void {
     this.now += sec * 1000;
     this.ask({ name: 'tick' });
+  }
+
+  /** The service is out for this time, and then takes the first turn. */
+  outage(sec: number): void {
+    const settledAt = this.now;
+    this.now += sec * 1000;
+    excuseOutage(this.board, { outageMs: sec * 1000, settledAt });
+    this.wait(0);
+  }
+
+  renew(operators: readonly string[], visitors: readonly string[] = []): void {
+    const [operatorIds, visitorIds] = [operators as OperatorId[], visitors as VisitorId[]];
+    this.ask({ name: 'renewPresence', operatorIds, visitorIds, leaseMs: 30_000 });
   }
 
   /** Expects a refusal that leaves the board unchanged, and returns its code and details. */

@@ -289,6 +289,8 @@ export function putRequest(board: Board, row: StoredRequest): void {
   if (row.state !== 'pending') return dropRequest(board, row.id);
   const known = board.requests.get(row.id);
   if (known === undefined) return addPendingRequest(board, row);
+  known.timeoutMs = row.timeout_ms;
+  board.deadlines.set(known.deadline, known.createdAt + known.timeoutMs);
   if (known.medium === row.media) return undefined;
   occupy(board, known.operator, known.medium, -1);
   known.medium = row.media;
