@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { databaseErrorCode, type Database, type Sql } from './database.ts';
+import { isLockTimeout, type Database, type Sql } from './database.ts';
 import { StartError } from './errors.ts';
 import { kindOf, withoutComments, type MigrationKind } from './migration-kinds.ts';
 import { startPools } from './pools.ts';
@@ -193,8 +193,6 @@ function statementsOf(text: string): readonly string[] {
     .filter((statement) => statement !== '');
 }
 
-const lockNotAvailable = '55P03';
-
 async function retryWhileLocked(
   migration: Migration,
   onRetry: MigrationListener['onRetry'] | undefined,
@@ -204,7 +202,7 @@ async function retryWhileLocked(
     try {
       return await run();
     } catch (error) {
-      if (databaseErrorCode(error) !== lockNotAvailable) throw error;
+      if (!isLockTimeout(error)) throw error;
       if (tries === maxTries)
         throw new StartError(
           `The migration ${migration.file} could not lock a table within ${maxTries} attempts, because a long transaction uses it. Find it in pg_stat_activity, end it, and start Usher again.`,
