@@ -281,6 +281,7 @@ async function decideOn(at: TestServer, { notifyOperator, decided }: Deciding) {
   const guard = new AddressGuard(['127.0.0.0/8'], new NameResolver());
   const authentications = new Authentications({
     sql: database.sql,
+    sqlOf: () => database.sql,
     log: createLog('silent'),
     sealer: new Sealer(database.sql),
     tokens,
