@@ -33,17 +33,17 @@ function changes(count: number): Promise<Answer>[] {
 
 /** Runs `run` while another session holds the locks of the account and its site, and this many statements wait for it. */
 async function whileLocked(waiting: () => Promise<Answer>[], run: () => Promise<void>): Promise<Answer[]> {
-  let answers: Promise<Answer[]> | null = null;
   const locker = server.database.connect({ max: 1, connection: { idle_in_transaction_session_timeout: 0 } });
+  const answers: Promise<Answer>[] = [];
   try {
     await locker.begin(async (own) => {
       await own`SELECT FROM accounts WHERE id = (SELECT account_id FROM sites WHERE id = ${locked.siteId}) FOR UPDATE`;
       await own`SELECT FROM sites WHERE id = ${locked.siteId} FOR UPDATE`;
-      answers = Promise.all(waiting());
+      answers.push(...waiting());
       await until(async () => (await lockWaits()) >= share);
       await run();
     });
-    return (await answers) ?? [];
+    return await Promise.all(answers);
   } finally {
     await locker.end();
   }

@@ -154,6 +154,7 @@ function limitStatement(statement: PendingQuery<Row[]>, use: Use): PendingQuery<
   let result: Promise<unknown> | null = null;
   const run = async (): Promise<unknown> => (result ??= use(async () => send((rows) => rows)));
   return Object.assign(statement, {
+    // oxlint-disable-next-line unicorn/no-thenable -- The statement is a promise already.
     then: async (...given: Parameters<Promise<unknown>['then']>) => run().then(...given),
     catch: async (...given: Parameters<Promise<unknown>['catch']>) => run().catch(...given),
     finally: async (...given: Parameters<Promise<unknown>['finally']>) => run().finally(...given),
@@ -161,5 +162,5 @@ function limitStatement(statement: PendingQuery<Row[]>, use: Use): PendingQuery<
       run().catch(() => undefined);
       return statement;
     },
-  }) as PendingQuery<Row[]>;
+  });
 }
