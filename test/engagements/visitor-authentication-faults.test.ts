@@ -277,13 +277,13 @@ async function decideOn(at: TestServer, { notifyOperator, decided }: Deciding) {
   const database = openDatabase(at.database.address, 4);
   const numbers = { lagMs: 0, reconnects: 0, notifications: 0 };
   const feed = { live: false, numbers, on: () => undefined, onReset: () => undefined, settled: async () => undefined };
-  const tokens = new Tokens(new Keyring(database.sql, { ...feed, close: async () => undefined }));
   const guard = new AddressGuard(['127.0.0.0/8'], new NameResolver());
   const authentications = new Authentications({
     sql: database.sql,
+    sqlOf: () => database.sql,
     log: createLog('silent'),
     sealer: new Sealer(database.sql),
-    tokens,
+    tokens: new Tokens(new Keyring(database.sql, { ...feed, close: async () => undefined })),
     fetcher: new GuardedFetcher({ guard, plainHttp: 'to allowed ranges', holder: 'test' }),
     notifyOperator,
     onDecided: (accountId) => void decided.push(accountId),

@@ -47,6 +47,9 @@ test('an additive migration must not break programs of the version before, or ke
     'adds a column that is NOT NULL without a default',
   ]);
   assert.deepEqual(faults('-- additive', "ALTER TABLE a ADD COLUMN b text NOT NULL DEFAULT '';"), []);
+  const body = ['LANGUAGE sql AS $$', '  DELETE FROM a', '$$;'];
+  assert.deepEqual(faults('-- additive', 'CREATE FUNCTION f() RETURNS void', ...body), []);
+  assert.deepEqual(faults('-- additive', 'DO $$', 'BEGIN DELETE FROM a; END', '$$;'), ['deletes rows']);
   assert.deepEqual(faults('-- additive', 'CREATE INDEX ON a (b);'), ['builds an index on a in a transaction']);
   assert.deepEqual(faults('-- additive', 'CREATE TABLE a (b text);', 'CREATE INDEX ON a (b);'), []);
   assert.deepEqual(
@@ -168,6 +171,100 @@ test('an index is built while others write, and again if the process that built 
     assert.equal(index?.['indisvalid'], true);
     assert.deepEqual(await schemaState(sql, 2), { version: 2, isCompatible: true });
     rmSync(`${folder}0002_index.sql`);
+  });
+});
+
+test('an invalid index of somebody else is kept, and so is an index that another session is still building', async () => {
+  await withEmptyDatabase(async (database) => {
+    await migrate(database, undefined, { folder });
+    const { sql } = database;
+    await sql`INSERT INTO things VALUES (1)`;
+    await assert.rejects(
+      sql`CREATE UNIQUE INDEX CONCURRENTLY things_unique ON things (id)`,
+      /could not create unique index/,
+    );
+    const release = Promise.withResolvers<void>();
+    const writing = sql.begin(async (own) => {
+      await own`INSERT INTO things VALUES (2)`;
+      await release.promise;
+    });
+    // Waits for the writer, as the rest of an earlier attempt may, whose process has died.
+    const building = sql`CREATE INDEX CONCURRENTLY things_id ON things (id)`.execute();
+    const oid = async (): Promise<unknown> => {
+      const [index] =
+        await sql`SELECT indexrelid, indisvalid FROM pg_index WHERE indexrelid = to_regclass('things_id')`;
+      return index?.['indexrelid'];
+    };
+    await until(async () => (await oid()) !== undefined);
+    const built = await oid();
+    file(
+      '0002_index.sql',
+      '-- additive, outside a transaction',
+      'CREATE INDEX CONCURRENTLY IF NOT EXISTS things_id ON things (id);',
+    );
+    const migrated = migrate(database, undefined, { folder });
+    const waits = async (): Promise<boolean> => {
+      const [row] = await sql<{ checks: number }[]>`
+        SELECT count(*)::integer AS checks FROM pg_stat_activity
+         WHERE datname = current_database()
+           AND (query LIKE '%pg_stat_progress_create_index p%' OR query LIKE 'DROP INDEX%') AND pid <> pg_backend_pid()`;
+      return row?.checks === 1;
+    };
+    await until(waits);
+    release.resolve();
+    await Promise.all([writing, building, migrated]);
+    assert.equal(await oid(), built);
+    const invalid = await sql`SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid`;
+    assert.deepEqual(
+      invalid.map(({ name }) => name as string),
+      ['things_unique'],
+    );
+    rmSync(`${folder}0002_index.sql`);
+  });
+});
+
+test('a process that has lost the migration lock applies nothing', async () => {
+  await withEmptyDatabase(async (database) => {
+    await migrate(database, undefined, { folder });
+    const { sql } = database;
+    file('0002_column.sql', '-- additive', 'ALTER TABLE things ADD COLUMN name text;');
+    const release = Promise.withResolvers<void>();
+    const held = sql.begin(async (own) => {
+      await own`LOCK TABLE things IN ACCESS SHARE MODE`;
+      await release.promise;
+    });
+    const killed = Promise.withResolvers<void>();
+    const onRetry = (): void => {
+      const kill = sql`
+        SELECT pg_terminate_backend(pid, 5000) FROM pg_locks
+         WHERE locktype = 'advisory' AND granted
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+      kill.then(() => killed.resolve(), killed.reject);
+    };
+    const migrated = assert.rejects(
+      migrate(database, undefined, { folder, onRetry }),
+      /connection that held the migration lock was lost/,
+    );
+    await killed.promise;
+    release.resolve();
+    await Promise.all([held, migrated]);
+    assert.deepEqual(await schemaState(sql, 1), { version: 1, isCompatible: true });
+    rmSync(`${folder}0002_column.sql`);
+  });
+});
+
+test('all migrations run over the connection that holds the lock, however long they take', async () => {
+  await withEmptyDatabase(async (database) => {
+    const brief: Database = { ...database, connect: (options) => database.connect({ max_lifetime: 1, ...options }) };
+    file('0002_slow.sql', '-- additive', 'CREATE TABLE backends AS SELECT pg_backend_pid() AS pid FROM pg_sleep(1.5);');
+    file('0003_next.sql', '-- additive', 'INSERT INTO backends (pid) SELECT pg_backend_pid();');
+    const after = async (sql: Sql): Promise<void> =>
+      void (await sql`INSERT INTO backends (pid) SELECT pg_backend_pid()`);
+    await migrate(brief, after, { folder });
+    const [row] =
+      await database.sql`SELECT count(*)::integer AS rows, count(DISTINCT pid)::integer AS backends FROM backends`;
+    assert.deepEqual({ ...row }, { rows: 3, backends: 1 });
+    for (const name of ['0002_slow.sql', '0003_next.sql']) rmSync(`${folder}${name}`);
   });
 });
 

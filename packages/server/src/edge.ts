@@ -9,6 +9,7 @@ import { installCors } from './identity/cors.ts';
 import { installLenientSites } from './identity/lenient-requests.ts';
 import type { Identity } from './identity/room.ts';
 import { countConnections } from './platform/connection-metrics.ts';
+import { strangers } from './platform/connection-shares.ts';
 import type { App } from './platform/http.ts';
 import { installIdempotency } from './platform/idempotency.ts';
 import { describeRoutes } from './platform/openapi/document.ts';
@@ -44,6 +45,7 @@ export async function installEdge(app: App, { platform, identity, events }: Room
   hintAfterChanges(app, events.hints);
   installCors(app, directory);
   limitCallers(app, platform, authenticator);
+  limitChanges(app, platform);
   installLenientSites(app, lookups);
   installSettling(app, changes);
   installAudit(app);
@@ -70,6 +72,20 @@ function hintAfterChanges(app: App, hints: Hints): void {
       done();
     };
     route.onResponse = [hint, ...(route.onResponse === undefined ? [] : [route.onResponse].flat())];
+  });
+}
+
+/** Gives each change the pool of its account. Installed after access control, so that the caller is known. */
+function limitChanges(app: App, { database, shares }: Platform): void {
+  const limit = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    const { caller, method } = request;
+    if (!readOnly.has(method))
+      request.sql = shares.poolOf(database.sql, caller.kind === 'anonymous' ? strangers : caller.accountId);
+    done();
+  };
+  app.addHook('onRoute', (route) => {
+    if ([route.method].flat().every((method) => readOnly.has(method))) return;
+    route.onRequest = [...(route.onRequest === undefined ? [] : [route.onRequest].flat()), limit];
   });
 }
 

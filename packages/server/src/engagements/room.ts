@@ -161,11 +161,12 @@ function openSms(platform: Platform, { events, routing }: EngagementsDependencie
 }
 
 function startAuthentications(
-  { database, log, guard }: Platform,
+  { database, shares, log, guard }: Platform,
   { identity, events }: EngagementsDependencies,
 ): Authentications {
   return new Authentications({
     sql: database.sql,
+    sqlOf: (accountId) => shares.poolOf(database.sql, accountId),
     log,
     tokens: identity.tokens,
     sealer: identity.sealer,

@@ -322,6 +322,11 @@ export function isTimedOut(error: unknown): boolean {
   return databaseErrorCode(error) === timedOut;
 }
 
+/** Whether PostgreSQL has ended the statement because it waited for a lock for longer than `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  return databaseErrorCode(error) === '55P03';
+}
+
 const unavailable = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',

@@ -50,7 +50,7 @@ export function migrationFaults(number: number, text: string): readonly string[]
   if (!header.test(text))
     return ['the first line must be "-- additive", "-- additive, outside a transaction" or "-- breaking"'];
   const { compatibility, isTransaction } = kindOf(text);
-  const code = withoutComments(text);
+  const code = withoutFunctions(withoutComments(text));
   const broken =
     compatibility === 'breaking'
       ? []
@@ -70,6 +70,11 @@ function indexFaults(code: string, isTransaction: boolean): readonly string[] {
       ? [`must build the index on ${table} with CREATE INDEX CONCURRENTLY IF NOT EXISTS`]
       : [];
   });
+}
+
+/** The text without the bodies of its functions: the migration itself does not run them. */
+function withoutFunctions(code: string): string {
+  return code.replaceAll(/\bAS \$\$[\s\S]*?\$\$/g, "AS ''");
 }
 
 /** The text without its comments. A migration has no `--` inside a string. */

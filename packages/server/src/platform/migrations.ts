@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { databaseErrorCode, type Database, type Sql } from './database.ts';
+import { isLockTimeout, type Database, type Sql } from './database.ts';
 import { StartError } from './errors.ts';
 import { kindOf, withoutComments, type MigrationKind } from './migration-kinds.ts';
 import { startPools } from './pools.ts';
@@ -83,18 +83,18 @@ export async function migrate(
   const pool = database.connect(startPools.migrations);
   try {
     await refuseOldServer(pool);
-    await takeLock(pool);
-    await pool.begin(async (sql) => ensureTable(sql));
+    const lock = await takeLock(pool);
+    await inLockedTransaction(lock, ensureTable);
     const state = await schemaState(pool, known.length);
     refuseUnknownSchema(state, known.length, mode);
     const pending = await Promise.all(known.slice(state.version).map(async (each) => readMigration(folder, each)));
     if (pending.length > 0) listener.onBegin?.(state.version, pending);
     for (const migration of pending) {
       const began = performance.now();
-      await retryWhileLocked(migration, listener.onRetry, async () => apply(pool, migration));
+      await retryWhileLocked(migration, listener.onRetry, async () => apply(lock, migration));
       listener.onApplied?.(migration, Math.round(performance.now() - began));
     }
-    await pool.begin(async (sql) => after(sql));
+    await inLockedTransaction(lock, after);
   } finally {
     await pool.end({ timeout: 1 });
   }
@@ -114,30 +114,57 @@ async function ensureTable(sql: Sql): Promise<void> {
   await sql`ALTER TABLE migrations ADD COLUMN kind text NOT NULL DEFAULT 'breaking'`;
 }
 
+/** The migration lock, which the only connection of the pool holds until it closes. */
+interface MigrationLock {
+  readonly pool: PoolSql;
+  /** The backend of that connection. After a loss the pool opens another connection, which does not hold the lock. */
+  readonly backend: number;
+}
+
 /**
- * The pool has one connection, which holds the lock until it closes. Waiting in PostgreSQL instead would keep a snapshot open, for
- * which an index that is built concurrently waits in turn.
+ * Waiting in PostgreSQL instead would keep a snapshot open, for which an index that is built concurrently waits in turn.
  */
-async function takeLock(pool: PoolSql): Promise<void> {
+async function takeLock(pool: PoolSql): Promise<MigrationLock> {
   for (;;) {
-    const [row] = await pool<{ isTaken: boolean }[]>`SELECT pg_try_advisory_lock(${migrationLock}) AS "isTaken"`;
-    if (row?.isTaken === true) return;
+    const [row] = await pool<{ isTaken: boolean; backend: number }[]>`
+      SELECT pg_try_advisory_lock(${migrationLock}) AS "isTaken", pg_backend_pid() AS backend`;
+    if (row?.isTaken === true) return { pool, backend: row.backend };
     await sleep(pollMs);
   }
 }
 
-async function apply(pool: PoolSql, { number, file, kind, text }: PendingMigration): Promise<void> {
+async function refuseLostLock(sql: Sql, { backend }: MigrationLock): Promise<void> {
+  const [row] = await sql<{ backend: number }[]>`SELECT pg_backend_pid() AS backend`;
+  if (row?.backend !== backend)
+    throw new StartError(
+      'The connection that held the migration lock was lost, so another process may be migrating now. Start Usher again.',
+    );
+}
+
+/** The connection cannot be replaced within a transaction. */
+async function inLockedTransaction(lock: MigrationLock, run: (sql: Sql) => Promise<void>): Promise<void> {
+  await lock.pool.begin(async (sql) => {
+    await refuseLostLock(sql, lock);
+    await run(sql);
+  });
+}
+
+async function apply(lock: MigrationLock, { number, file, kind, text }: PendingMigration): Promise<void> {
   if (kind.isTransaction) {
-    await pool.begin(async (sql) => {
+    await inLockedTransaction(lock, async (sql) => {
       await sql.unsafe(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
       await sql.unsafe(text);
       await record(sql, { number, file, kind });
     });
     return;
   }
-  await dropInvalidIndexes(pool);
-  for (const statement of statementsOf(text)) await pool.unsafe(statement);
-  await record(pool, { number, file, kind });
+  for (const name of indexesOf(text)) await dropIfInvalid(lock, name);
+  for (const statement of statementsOf(text)) {
+    await refuseLostLock(lock.pool, lock);
+    await lock.pool.unsafe(statement);
+  }
+  // The connection may have been replaced between a check and its statement. Then the migration is not recorded, and is applied again.
+  await inLockedTransaction(lock, async (sql) => record(sql, { number, file, kind }));
 }
 
 async function record(sql: Sql, { number, file, kind }: Omit<PendingMigration, 'text'>): Promise<void> {
@@ -175,14 +202,30 @@ async function refuseTables(sql: Sql): Promise<void> {
     );
 }
 
-/** An index that was being built concurrently when its process died is left behind, invalid, and `IF NOT EXISTS` would find it. */
-async function dropInvalidIndexes(sql: Sql): Promise<void> {
-  const rows = await sql<{ name: string }[]>`
-    SELECT c.oid::regclass::text AS name
-      FROM pg_index i
-      JOIN pg_class c ON c.oid = i.indexrelid
-     WHERE NOT i.indisvalid AND c.relkind = 'i' AND c.relnamespace = current_schema()::regnamespace`;
-  for (const { name } of rows) await sql.unsafe(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+/** The names of the indexes that the migration builds. `migrationFaults` requires this form. */
+function indexesOf(text: string): readonly string[] {
+  return [...withoutComments(text).matchAll(/\bCREATE (?:UNIQUE )?INDEX CONCURRENTLY IF NOT EXISTS (\w+)/gi)].map(
+    ([, name = '']) => name,
+  );
+}
+
+/**
+ * An index that was being built concurrently when its process died is left behind, invalid, and `IF NOT EXISTS` would find it. The
+ * backend of a process that died may still be building it: such an index is valid in the end.
+ */
+async function dropIfInvalid(lock: MigrationLock, name: string): Promise<void> {
+  for (;;) {
+    const [index] = await lock.pool<{ isBeingBuilt: boolean }[]>`
+      SELECT EXISTS (SELECT FROM pg_stat_progress_create_index p
+                      WHERE p.datname = current_database() AND p.index_relid = i.indexrelid) AS "isBeingBuilt"
+        FROM pg_index i
+       WHERE i.indexrelid = to_regclass(${name}) AND NOT i.indisvalid`;
+    if (index === undefined) return;
+    if (!index.isBeingBuilt) break;
+    await sleep(pollMs);
+  }
+  await refuseLostLock(lock.pool, lock);
+  await lock.pool.unsafe(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
 }
 
 /** These migrations have no function bodies, so every semicolon at the end of a line ends a statement. */
@@ -193,8 +236,6 @@ function statementsOf(text: string): readonly string[] {
     .filter((statement) => statement !== '');
 }
 
-const lockNotAvailable = '55P03';
-
 async function retryWhileLocked(
   migration: Migration,
   onRetry: MigrationListener['onRetry'] | undefined,
@@ -204,7 +245,7 @@ async function retryWhileLocked(
     try {
       return await run();
     } catch (error) {
-      if (databaseErrorCode(error) !== lockNotAvailable) throw error;
+      if (!isLockTimeout(error)) throw error;
       if (tries === maxTries)
         throw new StartError(
           `The migration ${migration.file} could not lock a table within ${maxTries} attempts, because a long transaction uses it. Find it in pg_stat_activity, end it, and start Usher again.`,

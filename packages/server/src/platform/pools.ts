@@ -15,7 +15,10 @@ export interface PoolOptions extends Omit<ClientOptions, 'connection'> {
   readonly statementDeadlineMs?: number;
 }
 
-/** For a connection that stays open as long as the process runs and needs no column types. */
+/**
+ * For a connection that stays open as long as its pool, and needs no column types. The driver replaces any other connection sooner or
+ * later, and what belongs to its session is lost: LISTEN, advisory locks, settings made by a statement.
+ */
 const lasting = { max: 1, idle_timeout: 0, max_lifetime: null, fetch_types: false };
 
 /**
@@ -83,10 +86,10 @@ export function requestConnections({ databaseConnections }: Pick<Config, 'databa
  * process stays within its limit.
  */
 export const startPools = {
-  /** A migration, or the wait for that of another process, has no time limit. A lost connection still ends it. */
-  migrations: { max: 1, connection: { statement_timeout: 0 } },
+  /** A migration, or the wait for that of another process, has no time limit. The connection holds the migration lock. */
+  migrations: { ...lasting, fetch_types: true, connection: { statement_timeout: 0 } },
   /** Two of these detect whether a pooler shares sessions. A pooler without free connections does not respond, so there is a deadline. */
-  sessionCheck: { max: 1, fetch_types: false, statementDeadlineMs: 5_000 },
+  sessionCheck: { ...lasting, statementDeadlineMs: 5_000 },
 } satisfies Record<string, PoolOptions>;
 
 /** Connections of commands, which end with their command. */

@@ -5,6 +5,7 @@ import type { ShouldContinue } from './batches.ts';
 import type { RowChanges } from './row-changes.ts';
 import type { ClockWatch, SweepTime } from './clock-watch.ts';
 import { connectionLimits, openFileLimit, type ConnectionLimits } from './connection-limits.ts';
+import { ConnectionShares } from './connection-shares.ts';
 import type { Database, Sql } from './database.ts';
 import type { DatabaseSession } from './database-session.ts';
 import type { DiskSpace } from './disk-watch.ts';
@@ -19,7 +20,7 @@ import { watchNames } from './names/metrics.ts';
 import { NameResolver } from './names/name-resolver.ts';
 import type { EventSchemas } from './openapi/model.ts';
 import { pageRoutes } from './pages.ts';
-import { pools } from './pools.ts';
+import { pools, requestConnections } from './pools.ts';
 import type * as OtlpTracer from './tracing/otlp-tracer.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
@@ -63,6 +64,8 @@ export interface ProcessResources {
 export interface Platform extends ProcessResources {
   readonly metrics: Metrics;
   readonly limits: ConnectionLimits;
+  /** The share of each account in the connections for requests. */
+  readonly shares: ConnectionShares;
   /** Connections that transactions never hold. */
   readonly lookups: Sql;
   readonly names: NameResolver;
@@ -81,6 +84,8 @@ export async function openPlatform(
   const { config, database, changes, diskSpace, log } = resources;
   const metrics = createMetrics();
   watchDatabase(metrics.registry, { database, changes, connections: config.databaseConnections });
+  const shares = new ConnectionShares(requestConnections(config));
+  shares.watch(metrics.registry);
   const lookups = database.connect(pools.lookups);
   const names = new NameResolver({ servers: config.dnsServers });
   watchNames(metrics.registry, names);
@@ -90,6 +95,7 @@ export async function openPlatform(
     ...resources,
     metrics,
     limits: connectionLimits(openFileLimit()),
+    shares,
     lookups,
     names,
     lookup,

@@ -3,6 +3,7 @@ import type { Sealer } from '../../identity/sealer.ts';
 import type { Tokens } from '../../identity/tokens.ts';
 import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
 import { DueWork } from '../../platform/due-work.ts';
+import { Refusal } from '../../platform/errors.ts';
 import { FetchFailed, type GuardedFetcher } from '../../platform/guarded-fetcher.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
@@ -26,7 +27,10 @@ const leaseSec = 90;
 const maxAttempts = 5;
 
 interface AuthenticationsOptions {
+  /** For claiming requests, which waits for no lock. */
   readonly sql: Sql;
+  /** For the decisions, which wait for locks of their account. */
+  readonly sqlOf: (accountId: AccountId) => Sql;
   readonly log: Log;
   readonly sealer: Sealer;
   readonly tokens: Tokens;
@@ -88,7 +92,8 @@ export class Authentications {
 
   /** Never rejects: a decision that cannot be written is retried when the lease expires. */
   async #decide(request: ClaimedRequest): Promise<void> {
-    const { sql, log, notifyOperator, onDecided } = this.#options;
+    const { sqlOf, log, notifyOperator, onDecided } = this.#options;
+    const sql = sqlOf(request.accountId);
     try {
       const verdict = await this.#verdict(request);
       if ('undecided' in verdict) {
@@ -101,7 +106,8 @@ export class Authentications {
           : await concludeFailure(sql, request, verdict.failure);
       if (decided) onDecided(request.accountId);
     } catch (error) {
-      if (!isDatabaseUnavailable(error))
+      // A refusal: many other decisions of the account are waiting.
+      if (!isDatabaseUnavailable(error) && !(error instanceof Refusal))
         log.error({ err: error, request: request.id }, 'could not store the decision on an authentication request');
     }
   }
