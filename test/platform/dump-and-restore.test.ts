@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { openDatabase, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
 import { engage, sendText, type Engaged } from '../support/chat.ts';
+import { startEmbeddedCluster } from '../support/embedded-cluster.ts';
 import { contents, isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
 import { runOldestProgram, startOldestPostgres } from '../support/oldest-postgres.ts';
 import { temporaryDirectory } from '../support/process.ts';
@@ -53,7 +53,7 @@ async function loggedMessages(server: TestServer, { own, id }: Engaged, query: s
 
 const targets = [
   { name: 'the same major version', start: startOldestPostgres },
-  { name: 'the newest major version', start: startEmbeddedPostgres },
+  { name: 'the newest major version', start: startEmbeddedCluster },
 ] as const;
 
 for (const { name, start } of targets)

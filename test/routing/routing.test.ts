@@ -25,7 +25,7 @@ async function patch(path: string, who: { token: string }, body: Json) {
   return call(server, `PATCH ${path}`, { token: who.token, body });
 }
 
-test('a visitor waits, is offered, engaged and ends, with an event for each step', async () => {
+test('a visitor waits, is offered, engaged and ends, with an event for each step #oldest', async () => {
   account = await makeAccount(server);
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept', welcome_message: 'Hello' });
   const requested = await requestTicket(server, account, { queue_ids: [queue], source: 'page' });
@@ -230,7 +230,7 @@ test('D4.5 a declined ticket is offered to another operator, and canceling a tic
   );
 });
 
-test('D4.5 an offer times out: the ticket is offered to another operator, and the one who missed it is unavailable', async () => {
+test('D4.5 an offer times out: the ticket is offered to another operator, and the one who missed it is unavailable #oldest', async () => {
   const own = await makeAccount(server);
   expectStatus(await patch(`/sites/${own.siteId}`, { token: own.admin }, { reactive_call_timeout: 1 }), 200);
   const queue = await makeQueue(server, own);

@@ -4,9 +4,6 @@ import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { until } from './server.ts';
 
-/** Options of browser tests that run only with `npm run prove`. Every page also has tests that always run. */
-export const proof = { skip: process.env['PROVE'] === undefined };
-
 /** Browsers of the system. The headless shell is first: it needs a third less processor time. */
 const installed = [
   '/usr/bin/chromium-headless-shell',

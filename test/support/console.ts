@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { comesTrue, type TestBrowser, type TestPage } from './browser.ts';
+import { isProof } from './proof.ts';
 
 interface Opening {
   readonly browser: TestBrowser;
@@ -57,11 +58,14 @@ export async function openPath(page: Page, path: string): Promise<void> {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Both colour schemes and both widths, in two combinations instead of four. */
-export const looks = [
-  { where: 'in light, on a desk', colorScheme: 'light', viewport: { width: 1_280, height: 800 } },
-  { where: 'in dark, on a phone', colorScheme: 'dark', viewport: { width: 375, height: 700 } },
-] as const;
+const desk = { where: 'in light, on a desk', colorScheme: 'light', viewport: { width: 1_280, height: 800 } } as const;
+const phone = { where: 'in dark, on a phone', colorScheme: 'dark', viewport: { width: 375, height: 700 } } as const;
+
+/**
+ * How pages are checked for accessibility: with `npm run prove` in both colour schemes and both widths, in two combinations instead of
+ * four, otherwise in one.
+ */
+export const looks = isProof ? [desk, phone] : [desk];
 
 /** A colour that is still changing has another contrast than the one that stays. Spinners have no end. */
 const animationsEnded = `Promise.all(

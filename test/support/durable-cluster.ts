@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { openDatabase, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
 import { startProcesses, type Cluster } from './cluster.ts';
+import { startEmbeddedCluster } from './embedded-cluster.ts';
 import { databaseProcess } from './process.ts';
 import { until } from './server.ts';
 
@@ -35,7 +35,7 @@ type StartPostgres = (
 export async function startDurableCluster({
   nodes: count,
   settings = {},
-  startPostgres = startEmbeddedPostgres,
+  startPostgres = startEmbeddedCluster,
 }: Options): Promise<DurableCluster> {
   const dataDir = mkdtempSync(join(tmpdir(), 'usher-durable-'));
   let postgres = await startPostgres(dataDir, settings);

@@ -1,7 +1,7 @@
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { connect, openDatabase } from '../../packages/server/src/platform/database.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
+import { startEmbeddedCluster } from './embedded-cluster.ts';
 import { startOldestPostgres } from './oldest-postgres.ts';
 
 /** A PostgreSQL with a migrated database, `template_usher`, that test files clone: see `cloneDatabase`. */
@@ -23,7 +23,7 @@ const settings = {
 
 /** The newest PostgreSQL is the embedded one; the oldest is the oldest that Usher supports. */
 export async function startTestPostgres(dataDir: string, version: 'newest' | 'oldest'): Promise<TestPostgres> {
-  const start = version === 'oldest' ? startOldestPostgres : startEmbeddedPostgres;
+  const start = version === 'oldest' ? startOldestPostgres : startEmbeddedCluster;
   const postgres = await start(dataDir, settings);
   const { address } = postgres;
   if (address.kind !== 'socket') throw new Error('the embedded database is reached by socket');

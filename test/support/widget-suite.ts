@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { proof } from './proof.ts';
 import type { RemoteBrowser, RemotePage } from './remote-browser.ts';
 import { call, until, type Json, type TestServer } from './server.ts';
 import { openShop, say, takeVisitor, type Shop } from './widget.ts';
@@ -39,7 +40,7 @@ async function startChat(page: RemotePage): Promise<void> {
   await page.click('Chat');
 }
 
-/** The tests that every browser must pass: run in Firefox and in WebKit. */
+/** The tests that every browser must pass: run in Firefox and in WebKit. `npm test` runs the first as a smoke test. */
 export function testWidget(stage: () => Stage): void {
   test('a visitor waits, chats, chooses an option of a card, sends a file, reloads, continues and ends the chat', async () => {
     const { server, browser } = stage();
@@ -89,7 +90,7 @@ export function testWidget(stage: () => Stage): void {
     );
   });
 
-  test('a visitor can chat with the keyboard alone', async () => {
+  test('a visitor can chat with the keyboard alone', proof, async () => {
     const { server, browser } = stage();
     // Firefox cannot send keys to a page that hides its body, so the styles are not the hostile ones.
     await using shop = await openShop(server, { styles: transformedPage });

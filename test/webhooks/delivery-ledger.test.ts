@@ -7,10 +7,11 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { openDatabase, type Database } from '../../packages/server/src/platform/database.ts';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
+import type { EmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
 import { urlOf } from '../support/cluster.ts';
 import { engage, type Engaged } from '../support/chat.ts';
+import { startEmbeddedCluster } from '../support/embedded-cluster.ts';
 import { isAccepted, MisbehavingReceiver, type ReceivedEvent } from '../support/misbehaving-receiver.ts';
 import { launch, temporaryDirectory, type UsherProcess } from '../support/process.ts';
 import { call, until } from '../support/server.ts';
@@ -44,7 +45,7 @@ test(
   async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'usher-ledger-'));
     const scratch = temporaryDirectory();
-    const postgres = await startEmbeddedPostgres(dataDir);
+    const postgres = await startEmbeddedCluster(dataDir);
     const database = openDatabase(postgres.address, 4);
     await migrate(database, ensureSigningKey);
     const environment = {
@@ -141,7 +142,7 @@ async function injectFaults(world: World): Promise<void> {
     if (round % Math.ceil(kills / restarts) === 0) {
       world.faults.push(Date.now());
       await world.postgres.stop();
-      world.postgres = await startEmbeddedPostgres(world.dataDir);
+      world.postgres = await startEmbeddedCluster(world.dataDir);
       world.faults.push(Date.now());
     }
     world.nodes.push(await world.start());

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { startDurableCluster } from '../support/durable-cluster.ts';
+import { startEmbeddedCluster } from '../support/embedded-cluster.ts';
 import { startOldestPostgres } from '../support/oldest-postgres.ts';
 import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
 import { until } from '../support/server.ts';
@@ -11,7 +11,7 @@ import { makeWebhook } from '../support/webhooks.ts';
 const isLong = process.env['PROVE'] !== undefined;
 
 const versions = [
-  { name: 'the newest PostgreSQL', startPostgres: startEmbeddedPostgres },
+  { name: 'the newest PostgreSQL', startPostgres: startEmbeddedCluster },
   { name: 'the oldest supported PostgreSQL', startPostgres: startOldestPostgres },
 ] as const;
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBrowser, proof } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
+import { proof } from '../support/proof.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { askToTalk, openShop, takeVisitor, visit } from '../support/widget.ts';
 import { enqueue, expectStatus, setPresence } from '../support/world.ts';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { proof, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { setPicture } from '../support/pictures.ts';
+import { proof } from '../support/proof.ts';
 import { startProxy } from '../support/proxy.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { askToTalk, openShop, say, takeVisitor, visit, write, type Shop } from '../support/widget.ts';
