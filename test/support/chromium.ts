@@ -1,13 +1,6 @@
 import type { Page } from 'playwright-core';
 import { openBrowser } from './browser.ts';
-import { RemotePage, type Driver, type RemoteBrowser } from './remote-browser.ts';
-
-interface Action {
-  readonly type: string;
-  readonly x?: number;
-  readonly y?: number;
-  readonly value?: string;
-}
+import { RemotePage, type Driver, type Key, type RemoteBrowser } from './remote-browser.ts';
 
 /** Controls a page of Chromium like those of the other browsers, so that one test runs in all of them. */
 class ChromiumPage implements Driver {
@@ -29,14 +22,16 @@ class ChromiumPage implements Driver {
     return this.#page.evaluate(expression);
   }
 
-  async perform(sources: readonly { readonly actions: readonly Action[] }[]): Promise<void> {
-    const { mouse, keyboard } = this.#page;
-    for (const { type, x = 0, y = 0, value = '' } of sources.flatMap(({ actions }) => actions)) {
-      if (type === 'pointerMove') await mouse.move(x, y);
-      if (type === 'pointerDown') await mouse.down();
-      if (type === 'pointerUp') await mouse.up();
-      if (type === 'keyDown') await keyboard.insertText(value);
-    }
+  async click(x: number, y: number): Promise<void> {
+    await this.#page.mouse.click(x, y);
+  }
+
+  async press(key: Key): Promise<void> {
+    await this.#page.keyboard.press(key);
+  }
+
+  async type(text: string): Promise<void> {
+    await this.#page.keyboard.insertText(text);
   }
 
   async chooseFile(): Promise<void> {

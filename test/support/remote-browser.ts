@@ -1,14 +1,15 @@
 import { until, type Json } from './server.ts';
 
-/** The commands that `RemotePage` needs from a protocol. Both protocols describe input actions in the same way. */
+/** The commands that `RemotePage` needs from a browser. */
 export interface Driver {
   /** Resolves when the page is loaded. */
   goto(url: string): Promise<void>;
   reload(): Promise<void>;
   /** Evaluates an expression in the page. Its value must be JSON. */
   evaluate(expression: string): Promise<Json>;
-  /** Sources of input actions, as in https://www.w3.org/TR/webdriver2/#actions. */
-  perform(actions: readonly object[]): Promise<void>;
+  click(x: number, y: number): Promise<void>;
+  press(key: Key): Promise<void>;
+  type(text: string): Promise<void>;
   /** Chooses a file in the file input that the expression finds. */
   chooseFile(expression: string, path: string): Promise<void>;
 }
@@ -23,9 +24,7 @@ export interface RemoteBrowser {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Codes of keys, as in https://www.w3.org/TR/webdriver2/#keyboard-actions. */
-const keyCodes = { Tab: '\uE004', Enter: '\uE007', Escape: '\uE00C' } as const;
-type Key = keyof typeof keyCodes;
+export type Key = 'Tab' | 'Enter' | 'Escape';
 
 /** Finds elements by their accessible name, in the page and in open shadow roots. Runs in the page. */
 const finder = `
@@ -48,7 +47,7 @@ const finder = `
   };
 `;
 
-/** A page that WebDriver controls. Clicks and keys go through the browser's own input, not through scripts. */
+/** A page that is controlled from outside. Clicks and keys go through the browser's own input, not through scripts. */
 export class RemotePage {
   readonly #driver: Driver;
 
@@ -87,26 +86,15 @@ export class RemotePage {
     const center = `(({ x, y, width, height }) => [x + width / 2, y + height / 2].map(Math.round))(${found}.getBoundingClientRect())`;
     await this.untilTrue(`${found} && document.getAnimations().length === 0`);
     const [x, y] = await this.evaluate<[number, number]>(center);
-    await this.#driver.perform([
-      {
-        type: 'pointer',
-        id: 'mouse',
-        parameters: { pointerType: 'mouse' },
-        actions: [
-          { type: 'pointerMove', x, y, duration: 0 },
-          { type: 'pointerDown', button: 0 },
-          { type: 'pointerUp', button: 0 },
-        ],
-      },
-    ]);
+    await this.#driver.click(x, y);
   }
 
-  async press(...keys: readonly Key[]): Promise<void> {
-    await this.#sendKeys(keys.map((key) => keyCodes[key]));
+  async press(key: Key): Promise<void> {
+    await this.#driver.press(key);
   }
 
   async type(text: string): Promise<void> {
-    await this.#sendKeys(text.split(''));
+    await this.#driver.type(text);
   }
 
   /** Presses Tab until the element with this name has the focus. */
@@ -128,14 +116,6 @@ export class RemotePage {
 
   async chooseFile(path: string): Promise<void> {
     await this.#driver.chooseFile(withFinder(`return all('input[type=file]')[0];`), path);
-  }
-
-  async #sendKeys(values: readonly string[]): Promise<void> {
-    const actions = values.flatMap((value) => [
-      { type: 'keyDown', value },
-      { type: 'keyUp', value },
-    ]);
-    await this.#driver.perform([{ type: 'key', id: 'keyboard', actions }]);
   }
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { freePort } from './free-port.ts';
 import { findProgram } from './programs.ts';
-import { longestRunMs, RemotePage, type Driver, type RemoteBrowser } from './remote-browser.ts';
+import { longestRunMs, RemotePage, type Driver, type Key, type RemoteBrowser } from './remote-browser.ts';
 import { until, type Json } from './server.ts';
 
 const driverName = 'WebKitWebDriver';
@@ -89,6 +89,9 @@ async function send(request: string, body?: object): Promise<Json> {
   return value;
 }
 
+/** Codes of keys, as in https://www.w3.org/TR/webdriver2/#keyboard-actions. */
+const keyCodes: Readonly<Record<Key, string>> = { Tab: '\uE004', Enter: '\uE007', Escape: '\uE00C' };
+
 class WebkitPage implements Driver {
   readonly #session: string;
 
@@ -108,12 +111,38 @@ class WebkitPage implements Driver {
     return send(`POST ${this.#session}/execute/sync`, { script: `return ${expression}`, args: [] });
   }
 
-  async perform(actions: readonly object[]): Promise<void> {
-    await send(`POST ${this.#session}/actions`, { actions });
+  async click(x: number, y: number): Promise<void> {
+    await this.#perform({
+      type: 'pointer',
+      id: 'mouse',
+      parameters: { pointerType: 'mouse' },
+      actions: [
+        { type: 'pointerMove', x, y, duration: 0 },
+        { type: 'pointerDown', button: 0 },
+        { type: 'pointerUp', button: 0 },
+      ],
+    });
+  }
+
+  async press(key: Key): Promise<void> {
+    await this.type(keyCodes[key]);
+  }
+
+  async type(text: string): Promise<void> {
+    const actions = text.split('').flatMap((value) => [
+      { type: 'keyDown', value },
+      { type: 'keyUp', value },
+    ]);
+    await this.#perform({ type: 'key', id: 'keyboard', actions });
   }
 
   async chooseFile(expression: string, path: string): Promise<void> {
     const [element] = Object.values<string>(await this.evaluate(expression));
     await send(`POST ${this.#session}/element/${element}/value`, { text: path });
+  }
+
+  /** Input actions, as in https://www.w3.org/TR/webdriver2/#actions. */
+  async #perform(source: object): Promise<void> {
+    await send(`POST ${this.#session}/actions`, { actions: [source] });
   }
 }
