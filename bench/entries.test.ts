@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Databases } from './databases.ts';
-import { findBrowser } from '../test/support/browser.ts';
+import { findBrowser } from '../test/support/browser/browser.ts';
 import { entries } from './entries.ts';
 import { runOnce } from './harness.ts';
 import { shortLab, startSharedDatabases } from './lab.ts';

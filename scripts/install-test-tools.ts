@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { findBrowser } from '../test/support/browser.ts';
-import { findFirefox } from '../test/support/firefox.ts';
-import { findOldestPostgres, oldestMajor } from '../test/support/oldest-postgres.ts';
-import { findProgram } from '../test/support/programs.ts';
-import { findWebkit } from '../test/support/webkit.ts';
+import { findBrowser } from '../test/support/browser/browser.ts';
+import { findFirefox } from '../test/support/browser/firefox.ts';
+import { findOldestPostgres, oldestMajor } from '../test/support/database/oldest-postgres.ts';
+import { findProgram } from '../test/support/processes/programs.ts';
+import { findWebkit } from '../test/support/browser/webkit.ts';
 
 /**
  * The programs that tests need and npm does not install. `npm test` installs them in CI, where a missing tool fails the run, and with
@@ -28,7 +28,7 @@ export interface Tool {
 const apt = (...names: readonly string[]): Command => ['apt-get', 'install', '-y', '--no-install-recommends', ...names];
 
 /** Modules of `test/support` that open Chromium. */
-export const usesBrowser = /\/support\/(?:browser|console|widget|desk|caller)\.ts'/;
+const usesBrowser = /\/support\/browser\/(?:browser|console|widget|desk|caller)\.ts'/;
 
 export const tools: readonly Tool[] = [
   {
@@ -51,7 +51,7 @@ export const tools: readonly Tool[] = [
   },
   {
     name: 'PgBouncer',
-    usedBy: /\/support\/pgbouncer\.ts'/,
+    usedBy: /\/support\/database\/pgbouncer\.ts'/,
     find: () => findProgram('pgbouncer'),
     installers: [apt('pgbouncer')],
     advice: 'Install it so that pgbouncer is on the PATH.',
@@ -65,21 +65,21 @@ export const tools: readonly Tool[] = [
   },
   {
     name: 'NATS',
-    usedBy: /\/support\/nats\.ts'/,
+    usedBy: /\/support\/receivers\/nats\.ts'/,
     find: () => findProgram('nats-server'),
     installers: [apt('nats-server')],
     advice: 'Install it so that nats-server is on the PATH.',
   },
   {
     name: 'nginx',
-    usedBy: /\/support\/reverse-proxies\.ts'/,
+    usedBy: /\/support\/network\/reverse-proxies\.ts'/,
     find: () => findProgram('nginx'),
     installers: [apt('nginx-light'), apt('nginx')],
     advice: 'Install it so that nginx is on the PATH.',
   },
   {
     name: 'HAProxy',
-    usedBy: /\/support\/reverse-proxies\.ts'/,
+    usedBy: /\/support\/network\/reverse-proxies\.ts'/,
     find: () => findProgram('haproxy'),
     installers: [apt('haproxy')],
     advice: 'Install it so that haproxy is on the PATH.',

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createEmptyCluster } from './support/embedded-cluster.ts';
-import { startTestPostgres, type TestPostgres } from './support/test-postgres.ts';
+import { createEmptyCluster } from './support/database/embedded-cluster.ts';
+import { startTestPostgres, type TestPostgres } from './support/database/test-postgres.ts';
 
 /** Run once for the whole test run: one PostgreSQL, with a migrated database that every test file clones. */
 let postgres: TestPostgres | null = null;

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { connect, openDatabase } from '../../packages/server/src/platform/database.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
-import { startEmbeddedCluster } from '../support/embedded-cluster.ts';
+import { startEmbeddedCluster } from '../support/database/embedded-cluster.ts';
 import { call, startTestServer, until, type TestServer } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 import { expectStatus, makeAccount, signIn, type TestAccount } from '../support/world.ts';

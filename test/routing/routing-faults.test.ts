@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { openDatabase } from '../../packages/server/src/platform/database.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
-import { startCluster, urlOf } from '../support/cluster.ts';
-import { startEmbeddedCluster } from '../support/embedded-cluster.ts';
-import { audit, enqueueAll, openWorkday, serveAll } from '../support/ledger.ts';
-import { launch, temporaryDirectory } from '../support/process.ts';
-import { startFaultProxy, type Fault } from '../support/fault-proxy.ts';
+import { startCluster, urlOf } from '../support/processes/cluster.ts';
+import { startEmbeddedCluster } from '../support/database/embedded-cluster.ts';
+import { audit, enqueueAll, openWorkday, serveAll } from '../support/people/ledger.ts';
+import { launch, temporaryDirectory } from '../support/processes/process.ts';
+import { startFaultProxy, type Fault } from '../support/database/fault-proxy.ts';
 import { hangMs } from '../support/slowness.ts';
 import { makeAccount } from '../support/world.ts';
 

@@ -4,15 +4,15 @@ import { test } from 'node:test';
 import { startHousekeeping } from '../../packages/server/src/housekeeping.ts';
 import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import { openCast, type Cast } from '../support/cast.ts';
-import { expectedAccess, type CallerKind } from '../support/expected-access.ts';
-import { openFeed } from '../support/feed.ts';
+import { openCast, type Cast } from '../support/api/cast.ts';
+import { expectedAccess, type CallerKind } from '../support/api/expected-access.ts';
+import { openFeed } from '../support/people/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { oldestMajor } from '../support/oldest-postgres.ts';
-import { queryVariants, type QueryIds, type QueryParameter } from '../support/query-variants.ts';
-import { makeTargets } from '../support/route-targets.ts';
+import { oldestMajor } from '../support/database/oldest-postgres.ts';
+import { queryVariants, type QueryIds, type QueryParameter } from '../support/api/query-variants.ts';
+import { makeTargets } from '../support/api/route-targets.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { hasSucceeded, validRequest, type ValidRequest } from '../support/valid-requests.ts';
+import { hasSucceeded, validRequest, type ValidRequest } from '../support/api/valid-requests.ts';
 import { makeQueue, makeTeam } from '../support/world.ts';
 
 /**

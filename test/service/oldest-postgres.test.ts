@@ -5,9 +5,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
-import { temporaryDirectory } from '../support/process.ts';
+import { temporaryDirectory } from '../support/processes/process.ts';
 import { hangMs } from '../support/slowness.ts';
-import { startTestPostgres } from '../support/test-postgres.ts';
+import { startTestPostgres } from '../support/database/test-postgres.ts';
 
 /**
  * Runs tests again on the oldest PostgreSQL that Usher supports. The short form runs the SQL of every route and the tests with a tag: one

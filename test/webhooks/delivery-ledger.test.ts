@@ -9,14 +9,14 @@ import { ensureSigningKey } from '../../packages/server/src/identity/signing-key
 import { openDatabase, type Database } from '../../packages/server/src/platform/database.ts';
 import type { EmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
-import { urlOf } from '../support/cluster.ts';
-import { engage, type Engaged } from '../support/chat.ts';
-import { startEmbeddedCluster } from '../support/embedded-cluster.ts';
-import { isAccepted, MisbehavingReceiver, type ReceivedEvent } from '../support/misbehaving-receiver.ts';
-import { launch, temporaryDirectory, type UsherProcess } from '../support/process.ts';
+import { urlOf } from '../support/processes/cluster.ts';
+import { engage, type Engaged } from '../support/people/chat.ts';
+import { startEmbeddedCluster } from '../support/database/embedded-cluster.ts';
+import { isAccepted, MisbehavingReceiver, type ReceivedEvent } from '../support/receivers/misbehaving-receiver.ts';
+import { launch, temporaryDirectory, type UsherProcess } from '../support/processes/process.ts';
 import { call, until } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 
 /** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startDurableCluster } from '../support/durable-cluster.ts';
-import { startEmbeddedCluster } from '../support/embedded-cluster.ts';
-import { startOldestPostgres } from '../support/oldest-postgres.ts';
-import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
+import { startDurableCluster } from '../support/database/durable-cluster.ts';
+import { startEmbeddedCluster } from '../support/database/embedded-cluster.ts';
+import { startOldestPostgres } from '../support/database/oldest-postgres.ts';
+import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/receivers/ordered-load.ts';
 import { until } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 
 /** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;

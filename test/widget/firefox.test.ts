@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { openBrowser } from '../support/browser.ts';
-import { Caller } from '../support/caller.ts';
-import { findFirefox, openFirefox } from '../support/firefox.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { Caller } from '../support/browser/caller.ts';
+import { findFirefox, openFirefox } from '../support/browser/firefox.ts';
 import { proof } from '../support/proof.ts';
-import type { RemoteBrowser } from '../support/remote-browser.ts';
+import type { RemoteBrowser } from '../support/browser/remote-browser.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { openShop, takeVisitor } from '../support/widget.ts';
-import { testWidget } from '../support/widget-suite.ts';
+import { openShop, takeVisitor } from '../support/browser/widget.ts';
+import { testWidget } from '../support/browser/widget-suite.ts';
 import { makeAccount, makeQueue } from '../support/world.ts';
 
 /** In CI a missing browser fails the run earlier: see scripts/install-test-tools.ts. */

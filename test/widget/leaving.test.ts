@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser/browser.ts';
 import { proof } from '../support/proof.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { askToTalk, openShop, takeVisitor, visit } from '../support/widget.ts';
+import { askToTalk, openShop, takeVisitor, visit } from '../support/browser/widget.ts';
 import { enqueue, expectStatus, setPresence } from '../support/world.ts';
 
 /** The 30 s lease that is not renewed, and some time to detect its end. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openChromium } from '../support/chromium.ts';
-import { findFirefox, openFirefox } from '../support/firefox.ts';
+import { openChromium } from '../support/browser/chromium.ts';
+import { findFirefox, openFirefox } from '../support/browser/firefox.ts';
 import { proof } from '../support/proof.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startProxy, type Proxy } from '../support/proxy.ts';
-import type { RemoteBrowser, RemotePage } from '../support/remote-browser.ts';
+import { startProxy, type Proxy } from '../support/network/proxy.ts';
+import type { RemoteBrowser, RemotePage } from '../support/browser/remote-browser.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import {
   acceptOffer,
