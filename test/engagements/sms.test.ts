@@ -88,7 +88,7 @@ async function say({ operator: { token } }: Conversation, engagement: string, co
 
 const inbound = `${publicUrl}/carriers/twilio/inbound`;
 
-test('a conversation by SMS: the request is delivered, the reply accepts it, and messages go both ways #oldest', async () => {
+test('a conversation by SMS: the request is delivered, the reply accepts it, and messages go both ways', async () => {
   const [from_number, to_number] = [newNumber(), newNumber()];
   const talk = await begin({ from_number, to_number, message: 'Is Tuesday fine? ünïcödé & 100% +' });
   const { request, sms, operator, own } = talk;

@@ -24,7 +24,7 @@ async function tryToken(id_token: string, more: Json = {}): Promise<string> {
   return authenticate(server, await makeVisitor(server, own), { provider_id: provider, id_token, ...more });
 }
 
-test('a valid token authenticates the visitor, renews their token and sends the event #oldest', async () => {
+test('a valid token authenticates the visitor, renews their token and sends the event', async () => {
   const visitor = await makeVisitor(server, own);
   const claims = {
     name: 'Ada',

@@ -70,7 +70,7 @@ function assertSignedIn(answer: Answer, operatorId: string, { isSignIn }: { isSi
   assert.ok(days > 13.9 && days <= 14, String(days));
 }
 
-test('every sign-in method gives a token and a session that is exchanged for further tokens #oldest', async (t) => {
+test('every sign-in method gives a token and a session that is exchanged for further tokens', async (t) => {
   const person = await makePerson();
   const { body: key } = await call(server, `POST /operators/${person.id}/api_keys`, { token: account.admin });
   const methods: Readonly<Record<string, () => Promise<Json>>> = {

@@ -99,7 +99,7 @@ test('visitors are read by id on sites where the caller has a role, and on no ot
 
 const outcomes = ['engaged', 'engaged_elsewhere', 'canceled', 'visitor_left', 'unstaffed', 'expired', 'moved'];
 
-test('each interval of a series equals the stats of the queue for that interval, also at its edges #oldest', async () => {
+test('each interval of a series equals the stats of the queue for that interval, also at its edges', async () => {
   const own = await makeAccount(server);
   const queue = await makeQueue(server, own, { when_unstaffed: 'accept' });
   const quiet = await makeQueue(server, own);

@@ -230,7 +230,7 @@ test('D4.5 a declined ticket is offered to another operator, and canceling a tic
   );
 });
 
-test('D4.5 an offer times out: the ticket is offered to another operator, and the one who missed it is unavailable #oldest', async () => {
+test('D4.5 an offer times out: the ticket is offered to another operator, and the one who missed it is unavailable', async () => {
   const own = await makeAccount(server);
   expectStatus(await patch(`/sites/${own.siteId}`, { token: own.admin }, { reactive_call_timeout: 1 }), 200);
   const queue = await makeQueue(server, own);

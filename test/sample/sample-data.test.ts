@@ -32,7 +32,7 @@ async function change(who: TestAccount, action: 'start' | 'stop'): Promise<Json>
   return expectStatus(await call(server, 'PATCH /sample_data', { token: who.admin, body }), 200).body;
 }
 
-test('an account has no sample data at first; it is created once, and the caller sees all of it #oldest', async () => {
+test('an account has no sample data at first; it is created once, and the caller sees all of it', async () => {
   const who = await makeAccount(server);
   assert.deepEqual(await callSampleData(server, who, 'GET'), { state: 'none', site_id: null, started_at: null });
   const made = expectStatus(await call(server, 'POST /sample_data', { token: who.admin }), 201).body;

@@ -49,14 +49,14 @@ function loggedErrors({ server }: Cast): string {
   return server.logged.filter((line) => ['error', 'fatal'].includes(JSON.parse(line).level)).join('');
 }
 
-test('the tests run on the requested version of PostgreSQL', async () => {
+test('the tests run on the requested version of PostgreSQL #oldest', async () => {
   const [row] = await cast.server.database.sql<{ major: number }[]>`
     SELECT current_setting('server_version_num')::integer / 10000 AS major`;
   if (process.env['TEST_POSTGRES'] === 'oldest') assert.equal(row?.major, oldestMajor);
   else assert.ok((row?.major ?? 0) > oldestMajor, 'the embedded PostgreSQL is newer than the oldest supported one');
 });
 
-test('every route succeeds for each kind of caller that it admits', async (t) => {
+test('every route succeeds for each kind of caller that it admits #oldest', async (t) => {
   for (const route of routes()) {
     await t.test(`${route.method} ${route.url}`, async () => {
       const kinds = callersOf(route);
@@ -70,7 +70,7 @@ test('every route succeeds for each kind of caller that it admits', async (t) =>
   assert.equal(loggedErrors(cast), '');
 });
 
-test('every list succeeds with each of its query parameters', async (t) => {
+test('every list succeeds with each of its query parameters #oldest', async (t) => {
   const { paths } = (await call(cast.server, 'GET /openapi.json')).body;
   const ids = await queryIds();
   for (const route of routes()) {

@@ -206,7 +206,7 @@ test('Retry-After is respected, in seconds and as a date, up to twice the delay 
   }
 });
 
-test('D8.7: later deliveries wait for a failing one until it has failed three times; then it is parked #oldest', async () => {
+test('D8.7: later deliveries wait for a failing one until it has failed three times; then it is parked', async () => {
   const setup = await engageWithWebhook();
   const { chat, receiver } = setup;
   receiver.answer = ({ event }) => (event.message?.content === 'bad' ? 500 : 200);

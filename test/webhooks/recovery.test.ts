@@ -66,7 +66,7 @@ test('a recovery includes deliveries whose transaction commits late, with a sequ
   assert.deepEqual((await waitingDeliveries(sql, webhook)).map(({ id }) => id).toSorted(), late.toSorted());
 });
 
-test('a recovery requeues held and exhausted deliveries of its time range in the order of the log, and nothing else #oldest', async () => {
+test('a recovery requeues held and exhausted deliveries of its time range in the order of the log, and nothing else', async () => {
   const webhook = await insertWebhook(server, own);
   const start = Date.now() - 60 * minuteMs;
   const at = (minutes: number): { count: number; at: Date; engagementId: string } => ({

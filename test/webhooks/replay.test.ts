@@ -44,7 +44,7 @@ test('a test delivery, which has no event, is shown and replayed with its own bo
   assert.deepEqual(row?.['body'], { event_type: 'engagement.start' });
 });
 
-test('replaying a finished or held delivery makes it due at once, parked, with a new count of attempts #oldest', async () => {
+test('replaying a finished or held delivery makes it due at once, parked, with a new count of attempts', async () => {
   for (const seeded of ['delivered', 'exhausted', 'discarded', 'held'] as const) {
     const webhook = await insertWebhook(server, own);
     const [id = ''] = await insertDeliveries(sql, webhook, seeded, { count: 1, engagementId: randomUUID() });
