@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { openBrowser } from '../test/support/browser.ts';
-import { openConsole } from '../test/support/console.ts';
+import { openBrowser } from '../test/support/browser/browser.ts';
+import { openConsole } from '../test/support/browser/console.ts';
 import { percentile } from './clock.ts';
 import { withDatabase } from './databases.ts';
 import type { Entry } from './harness.ts';

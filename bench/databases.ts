@@ -1,6 +1,6 @@
 import { connect, type Sql } from '../packages/server/src/platform/database.ts';
 import { startEmbeddedPostgres } from '../packages/server/src/platform/embedded-postgres.ts';
-import { urlOf } from '../test/support/cluster.ts';
+import { urlOf } from '../test/support/processes/cluster.ts';
 import { temporaryFolder } from './processes.ts';
 import { startUsher } from './usher.ts';
 

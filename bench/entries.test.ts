@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Databases } from './databases.ts';
-import { findBrowser } from '../test/support/browser.ts';
+import { findBrowser } from '../test/support/browser/browser.ts';
 import { entries } from './entries.ts';
 import { runOnce } from './harness.ts';
 import { shortLab, startSharedDatabases } from './lab.ts';
+import { isProof } from '../test/support/proof.ts';
 import { hangMs } from '../test/support/slowness.ts';
 
-/** Runs every entry of `npm run bench` once with about a second of load, to check that each still measures something. */
+/**
+ * Runs entries of `npm run bench` once with about a second of load, to check that each still measures something: `npm run prove` all,
+ * `npm test` one.
+ */
+const smokeTest = 'chat';
+
 const scope = new AsyncDisposableStack();
 let shared: Databases;
 
@@ -20,7 +26,7 @@ after(async () => scope.disposeAsync());
 const withoutBrowser = findBrowser() === null ? 'Chromium is not installed' : false;
 
 for (const { name, prepare } of entries) {
-  const skip = name === 'console-board' && withoutBrowser;
+  const skip = isProof || name === smokeTest ? name === 'console-board' && withoutBrowser : 'runs with npm run prove';
   test(`${name} can be measured`, { timeout: hangMs, skip }, async (t) => {
     await using own = new AsyncDisposableStack();
     const measures = await prepare(shortLab(own, shared));

@@ -19,7 +19,7 @@ import { isolation } from './webhooks-isolation.ts';
 import { latency } from './webhooks-latency.ts';
 import { statements } from './webhooks-statements.ts';
 
-/** All benchmarks. `npm run bench` runs them at full size, `npm test` at short size. */
+/** All benchmarks. `npm run bench` runs them at full size, `npm run prove` at short size, and `npm test` one of them. */
 export const entries: readonly Entry[] = [
   api,
   hours,

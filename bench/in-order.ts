@@ -1,4 +1,4 @@
-import { OrderLedger } from '../test/support/ordered-load.ts';
+import { OrderLedger } from '../test/support/receivers/ordered-load.ts';
 
 /**
  * Fails unless the messages of each sender arrived in the order they were sent. A text begins with its sender and a number

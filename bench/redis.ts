@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findProgram } from '../test/support/programs.ts';
+import { findProgram } from '../test/support/processes/programs.ts';
 import { end, hasEnded, temporaryFolder } from './processes.ts';
 
 const program = 'redis-server';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { allocatorSettings, serverProgram } from '../scripts/built.mjs';
 import { runningEmbeddedPostgres } from '../packages/server/src/platform/embedded-postgres.ts';
-import { urlOf } from '../test/support/cluster.ts';
-import { printedPort } from '../test/support/process.ts';
+import { urlOf } from '../test/support/processes/cluster.ts';
+import { printedPort } from '../test/support/processes/process.ts';
 import { end, hasEnded, start } from './processes.ts';
 
 /** A server process, started as a user would start it. */

@@ -1,7 +1,7 @@
 import type { Sql } from '../packages/server/src/platform/database.ts';
 import { vacuumAndCheckpoint, withDatabase } from './databases.ts';
 import type { Entry } from './harness.ts';
-import { freePort } from '../test/support/free-port.ts';
+import { freePort } from '../test/support/network/free-port.ts';
 import { backlogFor, drainRate, type Contestant } from './webhook-contest.ts';
 import { Receiver } from './webhook-receiver.ts';
 import { ours, prefill, register } from './webhooks-ours.ts';

@@ -3,7 +3,7 @@ import { percentile } from './clock.ts';
 import type { Databases } from './databases.ts';
 import type { Entry } from './harness.ts';
 import type { Size } from './lab.ts';
-import { freePort } from '../test/support/free-port.ts';
+import { freePort } from '../test/support/network/free-port.ts';
 import { temporaryFolder } from './processes.ts';
 import { firstSite, signIn, startUsher } from './usher.ts';
 import { messageToArrival } from './webhook-latency.ts';

@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { findBrowser } from '../test/support/browser.ts';
-import { findFirefox } from '../test/support/firefox.ts';
-import { findOldestPostgres, oldestMajor } from '../test/support/oldest-postgres.ts';
-import { findProgram } from '../test/support/programs.ts';
-import { findWebkit } from '../test/support/webkit.ts';
+import { findBrowser } from '../test/support/browser/browser.ts';
+import { findFirefox } from '../test/support/browser/firefox.ts';
+import { findOldestPostgres, oldestMajor } from '../test/support/database/oldest-postgres.ts';
+import { findProgram } from '../test/support/processes/programs.ts';
+import { findWebkit } from '../test/support/browser/webkit.ts';
 
 /**
- * The programs that tests need and npm does not install. `npm test` runs this file first. It installs them in CI, where a missing tool
- * fails the run, and with `--install-browser`. Debian packages need root. Otherwise the tests that need a missing tool do not run.
+ * The programs that tests need and npm does not install. `npm test` installs them in CI, where a missing tool fails the run, and with
+ * `--install-tools`. Debian packages need root. Otherwise the tests that need a missing tool do not run.
  */
 type Command = readonly string[];
 
@@ -28,7 +28,7 @@ export interface Tool {
 const apt = (...names: readonly string[]): Command => ['apt-get', 'install', '-y', '--no-install-recommends', ...names];
 
 /** Modules of `test/support` that open Chromium. */
-export const usesBrowser = /\/support\/(?:browser|console|widget|desk|caller)\.ts'/;
+const usesBrowser = /\/support\/browser\/(?:browser|console|widget|desk|caller)\.ts'/;
 
 export const tools: readonly Tool[] = [
   {
@@ -51,7 +51,7 @@ export const tools: readonly Tool[] = [
   },
   {
     name: 'PgBouncer',
-    usedBy: /\/support\/pgbouncer\.ts'/,
+    usedBy: /\/support\/database\/pgbouncer\.ts'/,
     find: () => findProgram('pgbouncer'),
     installers: [apt('pgbouncer')],
     advice: 'Install it so that pgbouncer is on the PATH.',
@@ -65,21 +65,21 @@ export const tools: readonly Tool[] = [
   },
   {
     name: 'NATS',
-    usedBy: /\/support\/nats\.ts'/,
+    usedBy: /\/support\/receivers\/nats\.ts'/,
     find: () => findProgram('nats-server'),
     installers: [apt('nats-server')],
     advice: 'Install it so that nats-server is on the PATH.',
   },
   {
     name: 'nginx',
-    usedBy: /\/support\/reverse-proxies\.ts'/,
+    usedBy: /\/support\/network\/reverse-proxies\.ts'/,
     find: () => findProgram('nginx'),
     installers: [apt('nginx-light'), apt('nginx')],
     advice: 'Install it so that nginx is on the PATH.',
   },
   {
     name: 'HAProxy',
-    usedBy: /\/support\/reverse-proxies\.ts'/,
+    usedBy: /\/support\/network\/reverse-proxies\.ts'/,
     find: () => findProgram('haproxy'),
     installers: [apt('haproxy')],
     advice: 'Install it so that haproxy is on the PATH.',
@@ -125,7 +125,7 @@ export function installMissing(required: readonly Tool[], canUseApt: boolean, ru
 }
 
 /** `.ci/run` sets CI, as CI services do. */
-export const isCi = (process.env['CI'] ?? '') !== '';
+const isCi = (process.env['CI'] ?? '') !== '';
 
 /** The test files that can run without these tools. */
 export function withoutTools(files: readonly string[], missing: readonly Tool[]): string[] {
@@ -134,10 +134,6 @@ export function withoutTools(files: readonly string[], missing: readonly Tool[])
     const source = readFileSync(file, 'utf8');
     return !patterns.some((pattern) => pattern.test(source));
   });
-}
-
-export function missingTools(): Tool[] {
-  return tools.filter(({ find }) => find() === null);
 }
 
 /** A command that hangs must not block the tests. */
@@ -173,14 +169,15 @@ function withoutServices(run: RunCommand): RunCommand {
   };
 }
 
-if (import.meta.main) {
+/** Installs missing tools where that is wanted, and names those that are still missing. */
+export function prepareTools(isAskedFor: boolean): { missing: Tool[]; isComplete: boolean } {
   const canUseApt = process.getuid?.() === 0 && findProgram('apt-get') !== null;
-  const mayInstall = isCi || process.argv.includes('--install-browser');
+  const mayInstall = isCi || isAskedFor;
   if (mayInstall) installMissing(tools, canUseApt, withoutServices(runCommand));
-  const missing = missingTools();
+  const missing = tools.filter(({ find }) => find() === null);
   for (const { name, advice } of missing)
     console.error(`${name} was not found${mayInstall ? ' and could not be installed' : ''}. ${advice}`);
-  if (missing.length > 0 && isCi) process.exitCode = 1;
   if (missing.length > 0 && !mayInstall)
-    console.error('Tests that need these do not run. To install them, run as root: npm test -- --install-browser');
+    console.error('Tests that need these do not run. To install them, run as root: npm test -- --install-tools');
+  return { missing, isComplete: missing.length === 0 || !isCi };
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { examplesFile, readExamples, type Example } from '../packages/server/src/platform/api-examples.ts';
 import { globalSetup, globalTeardown } from '../test/setup.ts';
-import { ExampleText, haveSameFields, recordExamples } from '../test/support/api-examples.ts';
+import { ExampleText, haveSameFields, recordExamples } from '../test/support/api/api-examples.ts';
 import { startTestServer } from '../test/support/server.ts';
 import { writeApiTypes } from './api-types.ts';
 import { writeSdk } from './sdk.ts';

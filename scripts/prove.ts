@@ -19,7 +19,8 @@ import { spec } from 'node:test/reporters';
  * - API: 200,000 generated requests, and as many on the oldest PostgreSQL.
  * - Turns: a kill at each step.
  * - Presence: outages of 5 to 300 s of the database and of all processes.
- * - Pages: every browser test.
+ * - Pages: every browser test, also in Firefox and WebKit, in both colour schemes.
+ * - Bench: every entry, at short size.
  */
 const board = 'packages/server/src/routing/board';
 const [seed = String(Date.now() % 2 ** 31)] = process.argv.slice(2);
@@ -36,6 +37,10 @@ const files = [
   'test/webhooks/unresponsive-receivers.test.ts',
   'test/webhooks/coverage.test.ts',
   'test/engagements/file-deletion.test.ts',
+  'test/engagements/engagement-lists.test.ts',
+  'test/engagements/filter-isolation.test.ts',
+  'test/engagements/message-batches.test.ts',
+  'test/queues/queue-reads.test.ts',
   'test/routing/statistics-properties.test.ts',
   'test/routing/statistics-cost.test.ts',
   'test/platform/silent-database.test.ts',
@@ -58,6 +63,7 @@ const files = [
   'test/call/call.test.ts',
   'test/console/*.test.ts',
   'test/widget/*.test.ts',
+  'bench/entries.test.ts',
 ];
 process.env['PROVE'] = seed;
 /** Tests print each figure as a line of JSON. */

@@ -24,6 +24,7 @@ const programs = {
   usher: [],
   check: ['scripts/check.ts'],
   test: ['scripts/test.ts'],
+  'on-shared-machine': ['scripts/on-shared-machine.ts'],
   bench: ['bench/run.ts'],
   prove: ['scripts/prove.ts'],
   openapi: ['scripts/openapi.ts'],

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { globalSetup, globalTeardown } from '../test/setup.ts';
-import { openBrowser, type TestBrowser } from '../test/support/browser.ts';
-import { openConsole } from '../test/support/console.ts';
+import { openBrowser, type TestBrowser } from '../test/support/browser/browser.ts';
+import { openConsole } from '../test/support/browser/console.ts';
 import { call, startTestServer, type TestServer } from '../test/support/server.ts';
 import { makeAccount, type TestAccount } from '../test/support/world.ts';
 

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 import type { DatabaseAddress } from '../../packages/server/src/platform/database.ts';
 import { serverProgram } from '../../scripts/built.mjs';
-import { addFile, backUp, contentsOf, tablesOf, withSql } from '../support/backup.ts';
-import { cloneDatabase, emptyDatabase } from '../support/database.ts';
-import { filesOnDisk, pathOnDisk } from '../support/files.ts';
-import { temporaryDirectory, UsherProcess } from '../support/process.ts';
+import { addFile, backUp, contentsOf, tablesOf, withSql } from '../support/database/backup.ts';
+import { cloneDatabase, emptyDatabase } from '../support/database/database.ts';
+import { filesOnDisk, pathOnDisk } from '../support/people/files.ts';
+import { temporaryDirectory, UsherProcess } from '../support/processes/process.ts';
 import { until } from '../support/server.ts';
 
 const started: UsherProcess[] = [];

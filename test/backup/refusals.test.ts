@@ -12,10 +12,10 @@ import { openDatabase } from '../../packages/server/src/platform/database.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { createSchema, knownMigrations } from '../../packages/server/src/platform/migrations.ts';
 import type { FileId } from '../../packages/server/src/platform/ids.ts';
-import { addFile, backUp, putBytes, restoreFrom, tablesOf, withSql } from '../support/backup.ts';
-import { cloneDatabase, emptyDatabase } from '../support/database.ts';
-import { filesOnDisk, pathOnDisk } from '../support/files.ts';
-import { temporaryDirectory } from '../support/process.ts';
+import { addFile, backUp, putBytes, restoreFrom, tablesOf, withSql } from '../support/database/backup.ts';
+import { cloneDatabase, emptyDatabase } from '../support/database/database.ts';
+import { filesOnDisk, pathOnDisk } from '../support/people/files.ts';
+import { temporaryDirectory } from '../support/processes/process.ts';
 
 const signal = new AbortController().signal;
 

@@ -4,17 +4,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { DatabaseAddress } from '../../packages/server/src/platform/database.ts';
-import { backUp, contentsOf, restoreFrom, withSql } from '../support/backup.ts';
-import { sendText, type Engaged } from '../support/chat.ts';
-import { emptyDatabase } from '../support/database.ts';
-import { contents, isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
-import { fileForm, filesOnDisk, pathOnDisk, uploadFile } from '../support/files.ts';
-import { startOldestPostgres } from '../support/oldest-postgres.ts';
-import { openEngagements, writeInOrder } from '../support/ordered-load.ts';
-import { temporaryDirectory } from '../support/process.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { backUp, contentsOf, restoreFrom, withSql } from '../support/database/backup.ts';
+import { sendText, type Engaged } from '../support/people/chat.ts';
+import { emptyDatabase } from '../support/database/database.ts';
+import { contents, isMessage, openFeed, type OpenFeed } from '../support/people/feed.ts';
+import { fileForm, filesOnDisk, pathOnDisk, uploadFile } from '../support/people/files.ts';
+import { startOldestPostgres } from '../support/database/oldest-postgres.ts';
+import { openEngagements, writeInOrder } from '../support/receivers/ordered-load.ts';
+import { temporaryDirectory } from '../support/processes/process.ts';
+import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import { expectStatus, requestTicket } from '../support/world.ts';
 
 /** `npm run prove` runs the long form. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { comesTrue, openBrowser, proof } from '../support/browser.ts';
-import { callTimeoutMs, Caller } from '../support/caller.ts';
-import { engage, type Engaged, type TokenHolder } from '../support/chat.ts';
+import { comesTrue, openBrowser } from '../support/browser/browser.ts';
+import { callTimeoutMs, Caller } from '../support/browser/caller.ts';
+import { engage, type Engaged, type TokenHolder } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
+import { proof } from '../support/proof.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { expectStatus, makeAvailableOperator } from '../support/world.ts';
 

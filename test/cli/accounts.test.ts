@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
-import { urlOf } from '../support/cluster.ts';
-import { openFeed } from '../support/feed.ts';
-import { fileForm, filesOnDisk, startFileEngagement, uploadFile } from '../support/files.ts';
+import { urlOf } from '../support/processes/cluster.ts';
+import { openFeed } from '../support/people/feed.ts';
+import { fileForm, filesOnDisk, startFileEngagement, uploadFile } from '../support/people/files.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { launch, type UsherProcess } from '../support/process.ts';
+import { launch, type UsherProcess } from '../support/processes/process.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import {
   enqueue,
   expectStatus,

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { serverProgram } from '../../scripts/built.mjs';
 import { forThisFile } from '../support/fixture.ts';
-import { temporaryDirectory } from '../support/process.ts';
+import { temporaryDirectory } from '../support/processes/process.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
 import {
   enqueue,

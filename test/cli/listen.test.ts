@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, test } from 'node:test';
 import { newSecret } from '../../packages/server/src/webhooks/channels/webhook-secret.ts';
 import { rotateSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
-import { acknowledge, end, engage, sendText, type Engaged } from '../support/chat.ts';
+import { acknowledge, end, engage, sendText, type Engaged } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { freePort } from '../support/free-port.ts';
-import { launch, type UsherProcess } from '../support/process.ts';
-import { startProxy } from '../support/proxy.ts';
-import { startReceiver, type Received } from '../support/verifying-receiver.ts';
+import { freePort } from '../support/network/free-port.ts';
+import { launch, type UsherProcess } from '../support/processes/process.ts';
+import { startProxy } from '../support/network/proxy.ts';
+import { startReceiver, type Received } from '../support/receivers/verifying-receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   acceptOffer,

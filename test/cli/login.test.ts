@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { serverProgram } from '../../scripts/built.mjs';
 import { forThisFile } from '../support/fixture.ts';
-import { temporaryDirectory } from '../support/process.ts';
+import { temporaryDirectory } from '../support/processes/process.ts';
 import { startTestServer } from '../support/server.ts';
 import { makeAccount } from '../support/world.ts';
 

@@ -7,10 +7,10 @@ import { after, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { newSecret } from '../../packages/server/src/webhooks/channels/webhook-secret.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { launch, type UsherProcess } from '../support/process.ts';
+import { launch, type UsherProcess } from '../support/processes/process.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { startReceiver } from '../support/verifying-receiver.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { startReceiver } from '../support/receivers/verifying-receiver.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import { expectStatus, makeAccount, makePolicy, makeQueue, type TestAccount } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { aliases } from '../../packages/server/src/platform/aliases.ts';
-import { newNumber } from '../support/carrier.ts';
-import { openCast } from '../support/cast.ts';
-import { expectedAccess, type CallerKind } from '../support/expected-access.ts';
+import { newNumber } from '../support/services/carrier.ts';
+import { openCast } from '../support/api/cast.ts';
+import { expectedAccess, type CallerKind } from '../support/api/expected-access.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { makeTargets } from '../support/route-targets.ts';
+import { makeTargets } from '../support/api/route-targets.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
-import { hasSucceeded, validRequest } from '../support/valid-requests.ts';
+import { hasSucceeded, validRequest } from '../support/api/valid-requests.ts';
 import { expectStatus, makeAccount, makeOperator } from '../support/world.ts';
 
 /** An alias of a request behaves exactly like the operation it stands for. */

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
-import { acknowledge, engage, ofType, sendText, say, transcript } from '../support/chat.ts';
-import { openFeed } from '../support/feed.ts';
-import { fileForm } from '../support/files.ts';
+import { acknowledge, engage, ofType, sendText, say, transcript } from '../support/people/chat.ts';
+import { openFeed } from '../support/people/feed.ts';
+import { fileForm } from '../support/people/files.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import { eventsOf, expectStatus, makeAvailableOperator, makeQueue } from '../support/world.ts';
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { openWorld } from '../support/fixture.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, until, type Answer, type Json } from '../support/server.ts';
 import {
   acceptOffer,

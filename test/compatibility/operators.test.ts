@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newNumber } from '../support/carrier.ts';
-import { openCast } from '../support/cast.ts';
-import { startFileEngagement } from '../support/files.ts';
+import { newNumber } from '../support/services/carrier.ts';
+import { openCast } from '../support/api/cast.ts';
+import { startFileEngagement } from '../support/people/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, type Json } from '../support/server.ts';
 import {

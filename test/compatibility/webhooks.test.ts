@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { parseApnsUrl } from '../../packages/server/src/webhooks/channels/apns/url.ts';
-import { ApnsFixture, delivery } from '../support/apns.ts';
-import { engage, say } from '../support/chat.ts';
+import { ApnsFixture, delivery } from '../support/receivers/apns.ts';
+import { engage, say } from '../support/people/chat.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
-import { apnsFields, webhookFields } from '../support/webhooks.ts';
+import { apnsFields, webhookFields } from '../support/receivers/webhooks.ts';
 import {
   expectStatus,
   makeAccount,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { proof, openBrowser, type TestPage } from '../support/browser.ts';
-import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
+import { openBrowser, type TestPage } from '../support/browser/browser.ts';
+import { barriersOf, looks, openConsole, tooWideOn } from '../support/browser/console.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
+import { proof } from '../support/proof.ts';
 import { call } from '../support/server.ts';
 import { expectStatus, makeOperator, makeQueue, makeSite, makeTeam } from '../support/world.ts';
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { comesTrue, openBrowser, proof, type TestPage } from '../support/browser.ts';
-import { barriersOf, looks, openConsole } from '../support/console.ts';
-import { say, type Engaged } from '../support/chat.ts';
+import { comesTrue, openBrowser, type TestPage } from '../support/browser/browser.ts';
+import { barriersOf, looks, openConsole } from '../support/browser/console.ts';
+import { say, type Engaged } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
+import { proof } from '../support/proof.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   acceptOffer,

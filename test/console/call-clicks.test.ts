@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { openBrowser, type TestBrowser } from '../support/browser.ts';
-import { openConsole } from '../support/console.ts';
-import { Caller } from '../support/caller.ts';
-import { enterQueue, offers, openDesk, type DeskPage } from '../support/desk.ts';
+import { openBrowser, type TestBrowser } from '../support/browser/browser.ts';
+import { openConsole } from '../support/browser/console.ts';
+import { Caller } from '../support/browser/caller.ts';
+import { enterQueue, offers, openDesk, type DeskPage } from '../support/browser/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
-import { askToTalk, openShop, takeVisitor, visit } from '../support/widget.ts';
+import { askToTalk, openShop, takeVisitor, visit } from '../support/browser/widget.ts';
 import {
   expectStatus,
   makeApplicationToken,

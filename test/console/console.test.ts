@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { comesTrue, openBrowser } from '../support/browser.ts';
-import { barriersOf, openConsole } from '../support/console.ts';
+import { comesTrue, openBrowser } from '../support/browser/browser.ts';
+import { barriersOf, openConsole } from '../support/browser/console.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
-import { startProxy } from '../support/proxy.ts';
+import { startProxy } from '../support/network/proxy.ts';
 import { call } from '../support/server.ts';
-import { invite, linkOf } from '../support/sign-in.ts';
+import { invite, linkOf } from '../support/people/sign-in.ts';
 import { expectStatus, makeOperator } from '../support/world.ts';
 
 const password = 'a lamp by the river';

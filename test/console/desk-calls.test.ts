@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser } from '../support/browser.ts';
-import { Caller } from '../support/caller.ts';
-import { barriersOf } from '../support/console.ts';
-import { acceptVisitor, enterQueue, offers, openDesk, type DeskPage } from '../support/desk.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { Caller } from '../support/browser/caller.ts';
+import { barriersOf } from '../support/browser/console.ts';
+import { acceptVisitor, enterQueue, offers, openDesk, type DeskPage } from '../support/browser/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { expectStatus } from '../support/world.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBrowser } from '../support/browser.ts';
-import { barriersOf } from '../support/console.ts';
-import { composer, offers, messageList, say, openDesk, acceptVisitor, type DeskPage } from '../support/desk.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { barriersOf } from '../support/browser/console.ts';
+import { composer, offers, messageList, say, openDesk, acceptVisitor, type DeskPage } from '../support/browser/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Route } from 'playwright-core';
-import { comesTrue, openBrowser } from '../support/browser.ts';
-import { barriersOf } from '../support/console.ts';
+import { comesTrue, openBrowser } from '../support/browser/browser.ts';
+import { barriersOf } from '../support/browser/console.ts';
 import {
   enterQueue,
   composer,
@@ -13,9 +13,9 @@ import {
   openDesk,
   acceptVisitor,
   transcript,
-} from '../support/desk.ts';
+} from '../support/browser/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startProxy } from '../support/proxy.ts';
+import { startProxy } from '../support/network/proxy.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { acceptOffer, expectStatus } from '../support/world.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
-import { openBrowser } from '../support/browser.ts';
-import { barriersOf, differenceOf, openConsole, openPath } from '../support/console.ts';
-import { openDesk, acceptVisitor } from '../support/desk.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { barriersOf, differenceOf, openConsole, openPath } from '../support/browser/console.ts';
+import { openDesk, acceptVisitor } from '../support/browser/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startTestServer, until, type Json } from '../support/server.ts';
-import { askToTalk, openShop, say, takeVisitor, visit } from '../support/widget.ts';
+import { askToTalk, openShop, say, takeVisitor, visit } from '../support/browser/widget.ts';
 import { makeAccount, makePolicy } from '../support/world.ts';
 
 /** In forced colours the browser uses a few colours of the user, so shades alone convey nothing. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { proof, openBrowser, type TestPage } from '../support/browser.ts';
-import { barriersOf, openConsole } from '../support/console.ts';
+import { openBrowser, type TestPage } from '../support/browser/browser.ts';
+import { barriersOf, openConsole } from '../support/browser/console.ts';
 import { forThisFile } from '../support/fixture.ts';
+import { proof } from '../support/proof.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
 import { expectStatus, makeAccount, makePolicy, makeQueue, policyFields, type TestAccount } from '../support/world.ts';
 

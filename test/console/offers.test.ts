@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser } from '../support/browser.ts';
-import { barriersOf, everyPath, openConsole, openPath, tooWideOn } from '../support/console.ts';
-import { offers } from '../support/desk.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { barriersOf, everyPath, openConsole, openPath, tooWideOn } from '../support/browser/console.ts';
+import { offers } from '../support/browser/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import { expectStatus, makeAccount, makePolicy, makeQueue, makeVisitor, type TestAccount } from '../support/world.ts';

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { proof, openBrowser, type TestPage } from '../support/browser.ts';
-import { barriersOf, looks, openConsole, openPath, tooWideOn } from '../support/console.ts';
+import { openBrowser, type TestPage } from '../support/browser/browser.ts';
+import { barriersOf, looks, openConsole, openPath, tooWideOn } from '../support/browser/console.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
-import { onePixel } from '../support/pictures.ts';
+import { onePixel } from '../support/people/pictures.ts';
+import { proof } from '../support/proof.ts';
 import { call, until } from '../support/server.ts';
 import { expectStatus, makeAccessToken, makeAccount, makeOperator, makeQueue, makeSite } from '../support/world.ts';
 

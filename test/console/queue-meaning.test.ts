@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser } from '../support/browser.ts';
-import { openConsole } from '../support/console.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { openConsole } from '../support/browser/console.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer } from '../support/server.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBrowser } from '../support/browser.ts';
-import { openConsole } from '../support/console.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { openConsole } from '../support/browser/console.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startTestServer } from '../support/server.ts';
 import { makeAccount } from '../support/world.ts';

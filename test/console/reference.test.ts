@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBrowser } from '../support/browser.ts';
-import { barriersOf } from '../support/console.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { barriersOf } from '../support/browser/console.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer } from '../support/server.ts';
 import { expectStatus, makeAccount } from '../support/world.ts';

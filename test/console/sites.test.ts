@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { proof, openBrowser, type TestPage } from '../support/browser.ts';
-import { barriersOf, looks, openConsole, openPath, tooWideOn } from '../support/console.ts';
+import { openBrowser, type TestPage } from '../support/browser/browser.ts';
+import { barriersOf, looks, openConsole, openPath, tooWideOn } from '../support/browser/console.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
+import { proof } from '../support/proof.ts';
 import { call } from '../support/server.ts';
 import {
   expectStatus,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
-import { openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser/browser.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startTestServer } from '../support/server.ts';
 import { makeAccount, makeQueue } from '../support/world.ts';

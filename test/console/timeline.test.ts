@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBrowser } from '../support/browser.ts';
-import { barriersOf, looks, openConsole, tooWideOn } from '../support/console.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { barriersOf, looks, openConsole, tooWideOn } from '../support/browser/console.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
 import { until } from '../support/server.ts';
 import { makeAccount, makeOperator, makeAvailableOperator, makeSite, setPresence } from '../support/world.ts';

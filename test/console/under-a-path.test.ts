@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser/browser.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
-import { freePort } from '../support/free-port.ts';
-import { startNginx } from '../support/reverse-proxies.ts';
+import { freePort } from '../support/network/free-port.ts';
+import { startNginx } from '../support/network/reverse-proxies.ts';
 import { call } from '../support/server.ts';
-import { linkOf } from '../support/sign-in.ts';
+import { linkOf } from '../support/people/sign-in.ts';
 import { makeApplicationToken, makeAvailableOperator, makeQueue } from '../support/world.ts';
 
 const port = await freePort();

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBrowser } from '../support/browser.ts';
-import { barriersOf, openConsole } from '../support/console.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { barriersOf, openConsole } from '../support/browser/console.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import { expectStatus, makeAccount } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());

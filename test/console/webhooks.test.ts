@@ -13,13 +13,14 @@ import {
 } from '../../packages/console/src/pages/webhooks/registrations/fields.ts';
 import { verifySnippet } from '../../packages/console/src/pages/webhooks/catalogue/verify-snippet.ts';
 import { webhookViolations } from '../../packages/server/src/events/subscription.ts';
-import { comesTrue, proof, openBrowser, type TestPage } from '../support/browser.ts';
-import { barriersOf, looks, openConsole, openPath, tooWideOn } from '../support/console.ts';
-import { insertDeliveries, insertWebhook } from '../support/deliveries.ts';
+import { comesTrue, openBrowser, type TestPage } from '../support/browser/browser.ts';
+import { barriersOf, looks, openConsole, openPath, tooWideOn } from '../support/browser/console.ts';
+import { insertDeliveries, insertWebhook } from '../support/receivers/deliveries.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { proof } from '../support/proof.ts';
+import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import { expectStatus, makeAccount, makeSite, type TestAccount } from '../support/world.ts';
 
 let account: TestAccount;

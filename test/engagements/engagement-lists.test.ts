@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
-import { Dice } from '../support/statistics-history.ts';
+import { Dice } from '../support/people/statistics-history.ts';
 import { expectStatus, makeAccount, makeOperator, makeSite, makeVisitor, type TestAccount } from '../support/world.ts';
 
 /** `npm run prove` takes the long form. */

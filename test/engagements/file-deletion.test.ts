@@ -4,8 +4,8 @@ import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import { sweepFiles } from '../../packages/server/src/engagements/files/sweep.ts';
 import { inTransaction } from '../../packages/server/src/platform/database.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import { assertDeclared } from '../support/declared-items.ts';
-import { openFeed } from '../support/feed.ts';
+import { assertDeclared } from '../support/api/declared-items.ts';
+import { openFeed } from '../support/people/feed.ts';
 import {
   fileForm,
   listFiles,
@@ -14,7 +14,7 @@ import {
   uploadFile,
   startFileEngagement,
   type FileEngagement,
-} from '../support/files.ts';
+} from '../support/people/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
 import { eventsOf, expectStatus, makeOperator, makeVisitor } from '../support/world.ts';

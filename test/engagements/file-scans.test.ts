@@ -2,8 +2,15 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { ScanFault, scanWithClamd, type Verdict } from '../../packages/server/src/engagements/files/clamd.ts';
-import { eicar, detectEicar, realClamd, startFakeClamd, startRealClamd, type Behaviour } from '../support/clamd.ts';
-import { startCluster } from '../support/cluster.ts';
+import {
+  eicar,
+  detectEicar,
+  realClamd,
+  startFakeClamd,
+  startRealClamd,
+  type Behaviour,
+} from '../support/services/clamd.ts';
+import { startCluster } from '../support/processes/cluster.ts';
 import {
   fileForm,
   listFiles,
@@ -13,9 +20,9 @@ import {
   changeSite,
   startFileEngagement,
   type FileEngagement,
-} from '../support/files.ts';
+} from '../support/people/files.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/network/free-port.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 import { eventsOf, expectStatus } from '../support/world.ts';

@@ -8,8 +8,8 @@ import { sweepFiles } from '../../packages/server/src/engagements/files/sweep.ts
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { openDatabase } from '../../packages/server/src/platform/database.ts';
 import { serverProgram } from '../../scripts/built.mjs';
-import { startCluster, urlOf } from '../support/cluster.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { startCluster, urlOf } from '../support/processes/cluster.ts';
+import { cloneDatabase } from '../support/database/database.ts';
 import {
   fileForm,
   gif,
@@ -20,10 +20,10 @@ import {
   changeSite,
   slowUpload,
   startFileEngagement,
-} from '../support/files.ts';
+} from '../support/people/files.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { freePort } from '../support/free-port.ts';
-import { temporaryDirectory, UsherProcess } from '../support/process.ts';
+import { freePort } from '../support/network/free-port.ts';
+import { temporaryDirectory, UsherProcess } from '../support/processes/process.ts';
 import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 import { expectStatus, makeAccount } from '../support/world.ts';

@@ -20,9 +20,9 @@ import {
   changeSite,
   startFileEngagement,
   type FileEngagement,
-} from '../support/files.ts';
+} from '../support/people/files.ts';
 import { forThisFile } from '../support/fixture.ts';
-import * as made from '../support/picture-metadata.ts';
+import * as made from '../support/people/picture-metadata.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
 import {
   eventsOf,

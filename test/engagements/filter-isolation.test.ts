@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { say, type Engaged } from '../support/chat.ts';
+import { say, type Engaged } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { openEngagements } from '../support/ordered-load.ts';
+import { openEngagements } from '../support/receivers/ordered-load.ts';
 import { startTestServer, type Json } from '../support/server.ts';
-import { leaseElsewhere, makeWebhook } from '../support/webhooks.ts';
+import { leaseElsewhere, makeWebhook } from '../support/receivers/webhooks.ts';
 import { expectStatus } from '../support/world.ts';
 
 /** Filters run in the statement that writes the messages of all accounts. Here one account has the most expensive ones that it may have. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { end, engage, ofType, type TokenHolder } from '../support/chat.ts';
+import { end, engage, ofType, type TokenHolder } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
 import { acceptOffer, enqueue, eventsOf, expectStatus, makeAvailableOperator, makeVisitor } from '../support/world.ts';

@@ -12,10 +12,10 @@ import { inTransaction, type Sql } from '../../packages/server/src/platform/data
 import { newId, type AccountId, type EngagementId, type Id } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { pools } from '../../packages/server/src/platform/pools.ts';
-import { acknowledge, end, engage, ofType, say, transcript, type Engaged } from '../support/chat.ts';
-import { startCluster } from '../support/cluster.ts';
+import { acknowledge, end, engage, ofType, say, transcript, type Engaged } from '../support/people/chat.ts';
+import { startCluster } from '../support/processes/cluster.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { openEngagements } from '../support/ordered-load.ts';
+import { openEngagements } from '../support/receivers/ordered-load.ts';
 import { startTestServer, until, type Answer } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 import { eventsOf, expectStatus } from '../support/world.ts';

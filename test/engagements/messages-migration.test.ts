@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { engage, sendText } from '../support/chat.ts';
+import { engage, sendText } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer } from '../support/server.ts';
 import { expectStatus, makeQueue } from '../support/world.ts';

@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { acknowledge, end, engage, ofType, say, transcript, type Engaged, type TokenHolder } from '../support/chat.ts';
-import { fileForm } from '../support/files.ts';
+import {
+  acknowledge,
+  end,
+  engage,
+  ofType,
+  say,
+  transcript,
+  type Engaged,
+  type TokenHolder,
+} from '../support/people/chat.ts';
+import { fileForm } from '../support/people/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json } from '../support/server.ts';
 import {

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
-import { end, engage, sendText, type Engaged, type TokenHolder } from '../support/chat.ts';
-import { startCluster } from '../support/cluster.ts';
-import { assertDeclared } from '../support/declared-items.ts';
-import { isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
+import { end, engage, sendText, type Engaged, type TokenHolder } from '../support/people/chat.ts';
+import { startCluster } from '../support/processes/cluster.ts';
+import { assertDeclared } from '../support/api/declared-items.ts';
+import { isMessage, openFeed, type OpenFeed } from '../support/people/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, until, type Answer, type Json } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import {
   eventsOf,
   expectStatus,

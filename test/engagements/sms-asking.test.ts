@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig, SettingError } from '../../packages/server/src/config.ts';
-import { sendOutboundSms, newNumber, startCarrier } from '../support/carrier.ts';
+import { sendOutboundSms, newNumber, startCarrier } from '../support/services/carrier.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { eventsOf, expectStatus, makeAccount, makeOperator, makeSite, makeVisitor } from '../support/world.ts';

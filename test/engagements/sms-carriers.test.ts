@@ -11,7 +11,7 @@ import { twilioCarrier } from '../../packages/server/src/engagements/sms/carrier
 import type { SmsId } from '../../packages/server/src/engagements/sms/sms.ts';
 import { createApp } from '../../packages/server/src/platform/create-app.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import { sendOutboundSms, newNumber, publicUrl, signatureOf, startCarrier } from '../support/carrier.ts';
+import { sendOutboundSms, newNumber, publicUrl, signatureOf, startCarrier } from '../support/services/carrier.ts';
 import { startTestServer, until, type Json } from '../support/server.ts';
 import { expectStatus, makeAccount, makeAvailableOperator } from '../support/world.ts';
 

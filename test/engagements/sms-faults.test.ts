@@ -8,11 +8,11 @@ import {
   startCarrier,
   type AcceptedSms,
   type TestCarrier,
-} from '../support/carrier.ts';
-import { startCluster, type Cluster } from '../support/cluster.ts';
-import type { UsherProcess } from '../support/process.ts';
+} from '../support/services/carrier.ts';
+import { startCluster, type Cluster } from '../support/processes/cluster.ts';
+import type { UsherProcess } from '../support/processes/process.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
-import { startFaultProxy, type Fault } from '../support/fault-proxy.ts';
+import { startFaultProxy, type Fault } from '../support/database/fault-proxy.ts';
 import { hangMs } from '../support/slowness.ts';
 import { expectStatus, makeAccount, type ServerHandle, type TestAccount } from '../support/world.ts';
 

@@ -10,7 +10,7 @@ import {
   signatureOf,
   startCarrier,
   type AcceptedSms,
-} from '../support/carrier.ts';
+} from '../support/services/carrier.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { inTransaction } from '../../packages/server/src/platform/database.ts';
-import { engage, sendText, type Engaged } from '../support/chat.ts';
-import { fileForm } from '../support/files.ts';
+import { engage, sendText, type Engaged } from '../support/people/chat.ts';
+import { fileForm } from '../support/people/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { leaseElsewhere, makeWebhook } from '../support/webhooks.ts';
+import { leaseElsewhere, makeWebhook } from '../support/receivers/webhooks.ts';
 import { expectStatus } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acknowledge, engage, ofType, sendText, say, transcript, type TokenHolder } from '../support/chat.ts';
+import { acknowledge, engage, ofType, sendText, say, transcript, type TokenHolder } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer } from '../support/server.ts';
 import { eventsOf, expectStatus } from '../support/world.ts';

@@ -11,10 +11,10 @@ import { databaseErrorCode, openDatabase } from '../../packages/server/src/platf
 import { NameResolver } from '../../packages/server/src/platform/names/name-resolver.ts';
 import { GuardedFetcher } from '../../packages/server/src/platform/guarded-fetcher.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import { sendProof, authenticate, eventsOfRequest, outcomeOf, addProvider } from '../support/authentication.ts';
-import { startCluster } from '../support/cluster.ts';
+import { sendProof, authenticate, eventsOfRequest, outcomeOf, addProvider } from '../support/people/authentication.ts';
+import { startCluster } from '../support/processes/cluster.ts';
 import { openWorld } from '../support/fixture.ts';
-import { TestOpenid } from '../support/openid.ts';
+import { TestOpenid } from '../support/services/openid.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 import {

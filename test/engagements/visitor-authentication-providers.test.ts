@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { authenticate } from '../support/authentication.ts';
+import { authenticate } from '../support/people/authentication.ts';
 import { openWorld } from '../support/fixture.ts';
-import { TestOpenid } from '../support/openid.ts';
+import { TestOpenid } from '../support/services/openid.ts';
 import { call, startTestServer, type Json, type TestServer } from '../support/server.ts';
 import {
   expectStatus,

@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { SignJWT, type JWTPayload } from 'jose';
 import { dropExpiredSecrets, revealEvent } from '../../packages/server/src/events/event-secrets.ts';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
-import { sendProof, authenticate, eventsOfRequest, outcomeOf, addProvider } from '../support/authentication.ts';
-import { engage } from '../support/chat.ts';
-import { openFeed } from '../support/feed.ts';
+import { sendProof, authenticate, eventsOfRequest, outcomeOf, addProvider } from '../support/people/authentication.ts';
+import { engage } from '../support/people/chat.ts';
+import { openFeed } from '../support/people/feed.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
-import { TestOpenid, type Claims } from '../support/openid.ts';
+import { TestOpenid, type Claims } from '../support/services/openid.ts';
 import { call, type Json } from '../support/server.ts';
 import { eventsOf, expectStatus, makeAccount, makeSite, makeVisitor } from '../support/world.ts';
 

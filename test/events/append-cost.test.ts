@@ -6,9 +6,9 @@ import { inTransaction, type Sql } from '../../packages/server/src/platform/data
 import { newId } from '../../packages/server/src/platform/ids.ts';
 import { pools } from '../../packages/server/src/platform/pools.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
-import { plannedRows } from '../support/planned-rows.ts';
+import { plannedRows } from '../support/database/planned-rows.ts';
 import { call } from '../support/server.ts';
-import { webhookFields } from '../support/webhooks.ts';
+import { webhookFields } from '../support/receivers/webhooks.ts';
 import { expectStatus } from '../support/world.ts';
 
 const { server, account } = await openWorld();

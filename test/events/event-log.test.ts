@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { acknowledge, end, engage, sendText } from '../support/chat.ts';
-import { authenticate, addProvider } from '../support/authentication.ts';
+import { acknowledge, end, engage, sendText } from '../support/people/chat.ts';
+import { authenticate, addProvider } from '../support/people/authentication.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { TestOpenid } from '../support/openid.ts';
+import { TestOpenid } from '../support/services/openid.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
 import {
   expectStatus,

@@ -8,7 +8,7 @@ import { dropDays, eventLog, makeDays } from '../../packages/server/src/platform
 import { startHousekeeping } from '../../packages/server/src/housekeeping.ts';
 import { connect, isLockTimeout, type Sql } from '../../packages/server/src/platform/database.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase } from '../support/database/database.ts';
 import { startTestServer, until } from '../support/server.ts';
 
 const address = await cloneDatabase();

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { connect, openDatabase, type Sql } from '../../packages/server/src/platform/database.ts';
 import { knownMigrations, migrate } from '../../packages/server/src/platform/migrations.ts';
-import { cloneDatabase, emptyDatabase } from '../support/database.ts';
+import { cloneDatabase, emptyDatabase } from '../support/database/database.ts';
 
 const account = randomUUID();
 

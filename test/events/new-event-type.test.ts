@@ -31,11 +31,11 @@ registerHooks({
 
 const { appendEvent } = await import('../../packages/server/src/events/append.ts');
 const { inTransaction } = await import('../../packages/server/src/platform/database.ts');
-const { openFeed } = await import('../support/feed.ts');
+const { openFeed } = await import('../support/people/feed.ts');
 const { forThisFile, openWorld } = await import('../support/fixture.ts');
-const { startReceiver } = await import('../support/receiver.ts');
+const { startReceiver } = await import('../support/receivers/receiver.ts');
 const { call, until } = await import('../support/server.ts');
-const { makeWebhook } = await import('../support/webhooks.ts');
+const { makeWebhook } = await import('../support/receivers/webhooks.ts');
 
 const { server, account } = await openWorld();
 const receiver = await forThisFile(startReceiver());

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inTransaction } from '../../packages/server/src/platform/database.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { leaseElsewhere, makeWebhook, webhookFields } from '../support/webhooks.ts';
+import { leaseElsewhere, makeWebhook, webhookFields } from '../support/receivers/webhooks.ts';
 import {
   enqueue,
   eventsOf,

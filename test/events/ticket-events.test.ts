@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openFeed } from '../support/feed.ts';
+import { openFeed } from '../support/people/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { leaseElsewhere, makeWebhook } from '../support/webhooks.ts';
+import { leaseElsewhere, makeWebhook } from '../support/receivers/webhooks.ts';
 import {
   acceptOffer,
   enqueue,

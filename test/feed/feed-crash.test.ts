@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { sendText } from '../support/chat.ts';
-import { startDurableCluster, type DurableCluster } from '../support/durable-cluster.ts';
-import { contents, isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
-import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
+import { sendText } from '../support/people/chat.ts';
+import { startDurableCluster, type DurableCluster } from '../support/database/durable-cluster.ts';
+import { contents, isMessage, openFeed, type OpenFeed } from '../support/people/feed.ts';
+import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/receivers/ordered-load.ts';
 import { until } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import type { ServerHandle } from '../support/world.ts';
 
 /** `npm run prove` runs the long form. */

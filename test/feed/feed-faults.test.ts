@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomUUID } from 'node:crypto';
-import { engage, sendText, type Engaged } from '../support/chat.ts';
-import { contents, isMessage, openFeed } from '../support/feed.ts';
+import { engage, sendText, type Engaged } from '../support/people/chat.ts';
+import { contents, isMessage, openFeed } from '../support/people/feed.ts';
 import type { Sql } from '../../packages/server/src/platform/database.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';

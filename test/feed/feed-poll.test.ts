@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { connect, type Sql } from '../../packages/server/src/platform/database.ts';
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import { readPosition, readQuietAccounts } from '../../packages/server/src/feed/log.ts';
-import { isMessage, openFeed } from '../support/feed.ts';
-import { engage, type Engaged } from '../support/chat.ts';
+import { isMessage, openFeed } from '../support/people/feed.ts';
+import { engage, type Engaged } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startTestServer } from '../support/server.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { acknowledge, engage, sendText } from '../support/chat.ts';
-import { assertDeclared } from '../support/declared-items.ts';
-import { contents, isMessage, openFeed, type FeedItem, type OpenFeed } from '../support/feed.ts';
+import { acknowledge, engage, sendText } from '../support/people/chat.ts';
+import { assertDeclared } from '../support/api/declared-items.ts';
+import { contents, isMessage, openFeed, type FeedItem, type OpenFeed } from '../support/people/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
 import {

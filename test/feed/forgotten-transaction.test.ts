@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { missedEvents, readBatch, readPosition, readQuietAccounts } from '../../packages/server/src/feed/log.ts';
 import { connect, type Sql } from '../../packages/server/src/platform/database.ts';
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';
-import { emptyDatabase } from '../support/database.ts';
-import { engage, sendText } from '../support/chat.ts';
-import { isMessage, openFeed } from '../support/feed.ts';
+import { emptyDatabase } from '../support/database/database.ts';
+import { engage, sendText } from '../support/people/chat.ts';
+import { isMessage, openFeed } from '../support/people/feed.ts';
 import { openWorld } from '../support/fixture.ts';
-import { countRowsRead } from '../support/rows-read.ts';
+import { countRowsRead } from '../support/database/rows-read.ts';
 
 const { server, account } = await openWorld();
 const { sql } = server.database;

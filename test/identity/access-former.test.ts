@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { atLeast, type Role } from '@usher/contract/roles';
 import type { Access, DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
-import { openCast } from '../support/cast.ts';
+import { openCast } from '../support/api/cast.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { makeTargets } from '../support/route-targets.ts';
+import { makeTargets } from '../support/api/route-targets.ts';
 import { call, type Answer } from '../support/server.ts';
-import { hasSucceeded, validRequest, type ValidRequest } from '../support/valid-requests.ts';
+import { hasSucceeded, validRequest, type ValidRequest } from '../support/api/valid-requests.ts';
 import { expectStatus, makeOperator } from '../support/world.ts';
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openFeed } from '../support/feed.ts';
-import { fileForm, uploadFile, startFileEngagement } from '../support/files.ts';
+import { openFeed } from '../support/people/feed.ts';
+import { fileForm, uploadFile, startFileEngagement } from '../support/people/files.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
 import { readExamples } from '../../packages/server/src/platform/api-examples.ts';
-import { exampleCaller, exampleOf, haveSameFields, operationOf } from '../support/api-examples.ts';
-import { openCast } from '../support/cast.ts';
-import { expectedAccess, callerKinds } from '../support/expected-access.ts';
+import { exampleCaller, exampleOf, haveSameFields, operationOf } from '../support/api/api-examples.ts';
+import { openCast } from '../support/api/cast.ts';
+import { expectedAccess, callerKinds } from '../support/api/expected-access.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { makeTargets, type Targets } from '../support/route-targets.ts';
+import { makeTargets, type Targets } from '../support/api/route-targets.ts';
 import { call, type Answer } from '../support/server.ts';
-import { hasSucceeded, validRequest } from '../support/valid-requests.ts';
+import { hasSucceeded, validRequest } from '../support/api/valid-requests.ts';
 
 const examples = readExamples();
 

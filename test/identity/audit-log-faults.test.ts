@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startCluster, type Cluster } from '../support/cluster.ts';
+import { startCluster, type Cluster } from '../support/processes/cluster.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, until, type Json } from '../support/server.ts';
 import { expectStatus, makeAccount, makeQueue, makeTeam, type ServerHandle } from '../support/world.ts';

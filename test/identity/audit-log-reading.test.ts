@@ -5,9 +5,9 @@ import { listEntries, type AuditFilter } from '../../packages/server/src/identit
 import type { AccountId, OperatorId, SiteId } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { countRowsRead } from '../support/rows-read.ts';
+import { countRowsRead } from '../support/database/rows-read.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import {
   expectStatus,
   makeAccount,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { makeTargetOperator } from '../support/audited-credentials.ts';
-import { cases, freshWebhook, makeChannel, sentSecrets, type World } from '../support/audited.ts';
-import { startFileEngagement } from '../support/files.ts';
+import { makeTargetOperator } from '../support/api/audited-credentials.ts';
+import { cases, freshWebhook, makeChannel, sentSecrets, type World } from '../support/api/audited.ts';
+import { startFileEngagement } from '../support/people/files.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
 import {

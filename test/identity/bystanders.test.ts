@@ -8,11 +8,11 @@ import {
   type OperatorRule,
 } from '../../packages/server/src/identity/declared-access.ts';
 import type { ApiDocument } from '../../packages/server/src/platform/openapi/model.ts';
-import { openCast } from '../support/cast.ts';
+import { openCast } from '../support/api/cast.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { makeTargets, type Targets } from '../support/route-targets.ts';
+import { makeTargets, type Targets } from '../support/api/route-targets.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
-import { hasSucceeded, validRequest } from '../support/valid-requests.ts';
+import { hasSucceeded, validRequest } from '../support/api/valid-requests.ts';
 import { expectStatus, makeOperator, signIn, type TestOperator } from '../support/world.ts';
 
 /**

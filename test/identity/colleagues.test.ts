@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { end, engage, sendText } from '../support/chat.ts';
+import { end, engage, sendText } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openWorld } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json } from '../support/server.ts';
-import { invite, linkOf, openSession, sessionOf, sessionsPath, statusesOf } from '../support/sign-in.ts';
+import { invite, linkOf, openSession, sessionOf, sessionsPath, statusesOf } from '../support/people/sign-in.ts';
 import { expectStatus, makeAccount, makeOperator, makeSite } from '../support/world.ts';
 
 const previewPath = 'POST /operator_authentication/invitations/preview';

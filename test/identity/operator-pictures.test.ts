@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
 import { expectStatus, makeAvailableOperator } from '../support/world.ts';
-import { engage } from '../support/chat.ts';
-import * as made from '../support/picture-metadata.ts';
-import { onePixel, setPicture } from '../support/pictures.ts';
+import { engage } from '../support/people/chat.ts';
+import * as made from '../support/people/picture-metadata.ts';
+import { onePixel, setPicture } from '../support/people/pictures.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 
 const server = await forThisFile(startTestServer());

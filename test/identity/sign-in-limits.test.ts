@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { digestOf } from '../../packages/server/src/identity/secrets.ts';
-import { useRealHashes } from '../support/cheap-hashes.ts';
+import { useRealHashes } from '../support/people/cheap-hashes.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json, type TestServer } from '../support/server.ts';
-import { exchange, invite, linkOf, openSession, sessionsPath, statusesOf } from '../support/sign-in.ts';
+import { exchange, invite, linkOf, openSession, sessionsPath, statusesOf } from '../support/people/sign-in.ts';
 import { expectStatus, makeOperator, signIn as keySignIn } from '../support/world.ts';
 
 const signIn = `POST ${sessionsPath}`;

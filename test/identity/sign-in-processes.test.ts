@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startCluster } from '../support/cluster.ts';
-import { openFeed } from '../support/feed.ts';
+import { startCluster } from '../support/processes/cluster.ts';
+import { openFeed } from '../support/people/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
-import type { UsherProcess } from '../support/process.ts';
+import type { UsherProcess } from '../support/processes/process.ts';
 import { call, until } from '../support/server.ts';
-import { exchange, invite, linkOf, openSession, sessionOf, sessionsPath, statusesOf } from '../support/sign-in.ts';
+import {
+  exchange,
+  invite,
+  linkOf,
+  openSession,
+  sessionOf,
+  sessionsPath,
+  statusesOf,
+} from '../support/people/sign-in.ts';
 import { expectStatus, makeAccount } from '../support/world.ts';
 
 const current = `GET ${sessionsPath}/current`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { dropExpiredSignIns } from '../../packages/server/src/identity/sign-in/store.ts';
-import { useRealHashes } from '../support/cheap-hashes.ts';
+import { useRealHashes } from '../support/people/cheap-hashes.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, startTestServer, type Answer, type Json } from '../support/server.ts';
 import {
@@ -14,7 +14,7 @@ import {
   sessionOf,
   sessionsPath,
   statusesOf,
-} from '../support/sign-in.ts';
+} from '../support/people/sign-in.ts';
 import { expectStatus, makeAccount, makeOperator } from '../support/world.ts';
 
 const signIn = `POST ${sessionsPath}`;

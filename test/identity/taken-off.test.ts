@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { end, engage, say, sendText, type Engaged } from '../support/chat.ts';
-import { isMessage, openFeed } from '../support/feed.ts';
-import { fileForm } from '../support/files.ts';
+import { end, engage, say, sendText, type Engaged } from '../support/people/chat.ts';
+import { isMessage, openFeed } from '../support/people/feed.ts';
+import { fileForm } from '../support/people/files.ts';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { inTransaction, type Sql } from '../../packages/server/src/platform/database.ts';
 import { forThisFile } from '../support/fixture.ts';

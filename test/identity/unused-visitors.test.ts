@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dropUnusedVisitors } from '../../packages/server/src/identity/visitors/sweep.ts';
-import { openFeed } from '../support/feed.ts';
+import { openFeed } from '../support/people/feed.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openWorld } from '../support/fixture.ts';
-import { callTool, connectMcp, failTool, useTool } from '../support/mcp.ts';
+import { callTool, connectMcp, failTool, useTool } from '../support/people/mcp.ts';
 import { call, startTestServer } from '../support/server.ts';
 import {
   expectStatus,

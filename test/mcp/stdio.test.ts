@@ -8,8 +8,8 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { serverProgram } from '../../scripts/built.mjs';
 import { openWorld } from '../support/fixture.ts';
-import { failTool, modernRevision, useTool } from '../support/mcp.ts';
-import { freePort } from '../support/free-port.ts';
+import { failTool, modernRevision, useTool } from '../support/people/mcp.ts';
+import { freePort } from '../support/network/free-port.ts';
 import { call, type Json } from '../support/server.ts';
 import { expectStatus, makePolicy } from '../support/world.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { weekdays } from '@usher/contract/opening-times';
-import { engage, say } from '../support/chat.ts';
+import { engage, say } from '../support/people/chat.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
-import { connectMcp, failTool, useTool } from '../support/mcp.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { connectMcp, failTool, useTool } from '../support/people/mcp.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, until, type Json } from '../support/server.ts';
-import { makeWebhook, webhookFields } from '../support/webhooks.ts';
+import { makeWebhook, webhookFields } from '../support/receivers/webhooks.ts';
 import {
   enqueue,
   expectStatus,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { startCluster } from '../support/cluster.ts';
-import { patienceMs } from '../support/pool.ts';
+import { startCluster } from '../support/processes/cluster.ts';
+import { patienceMs } from '../support/database/pool.ts';
 
 /** More than Node's default of 511, and fewer than what Linux allows by default. */
 const callers = 1_500;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
-import { engage, sendText } from '../support/chat.ts';
-import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { engage, sendText } from '../support/people/chat.ts';
+import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/receivers/ordered-load.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, until, type Json } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
-import { startSteppedCluster, type WhoseClock } from '../support/stepped-clocks.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { startSteppedCluster, type WhoseClock } from '../support/database/stepped-clocks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import {
   enqueue,
   expectStatus,

@@ -6,7 +6,7 @@ import { ClockWatch } from '../../packages/server/src/platform/clock-watch.ts';
 import { connect, type DatabaseAddress, type Sql } from '../../packages/server/src/platform/database.ts';
 import { DatabaseSession } from '../../packages/server/src/platform/database-session.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase } from '../support/database/database.ts';
 import { until } from '../support/server.ts';
 
 const hourMs = 3_600_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { openWorld } from '../support/fixture.ts';
-import { scrape } from '../support/metrics.ts';
+import { scrape } from '../support/processes/metrics.ts';
 import { call, until, type Answer } from '../support/server.ts';
 import { expectStatus, makeAccount, makeApplicationToken, type TestAccount } from '../support/world.ts';
 

@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { Connections } from '../../packages/server/src/platform/connections.ts';
-import { callFrom } from '../support/from-address.ts';
+import { callFrom } from '../support/network/from-address.ts';
 import { until } from '../support/server.ts';
 
 const servers: Server[] = [];

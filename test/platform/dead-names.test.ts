@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createHook } from 'node:async_hooks';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { cloneDatabase } from '../support/database.ts';
-import { say, type Engaged } from '../support/chat.ts';
-import { engageWithWebhooks, makePage, startDnsWithDeadNames, startReceivers } from '../support/dead-names.ts';
-import { startProxy } from '../support/proxy.ts';
+import { cloneDatabase } from '../support/database/database.ts';
+import { say, type Engaged } from '../support/people/chat.ts';
+import { engageWithWebhooks, makePage, startDnsWithDeadNames, startReceivers } from '../support/network/dead-names.ts';
+import { startProxy } from '../support/network/proxy.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 

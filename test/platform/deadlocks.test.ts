@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { engage, transcript, type Engaged } from '../support/chat.ts';
+import { engage, transcript, type Engaged } from '../support/people/chat.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { expectStatus } from '../support/world.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseErrorCode, inTransaction, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
-import { emptyDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database/database.ts';
 import {
   backendOf,
   checkHealth,
@@ -12,8 +12,8 @@ import {
   pool,
   withTimeout,
   type Pool,
-} from '../support/pool.ts';
-import { startProxy } from '../support/proxy.ts';
+} from '../support/database/pool.ts';
+import { startProxy } from '../support/network/proxy.ts';
 import { until } from '../support/server.ts';
 
 /** Tests how `pool-watch.ts` and `database.ts` use the patched driver: deadlines, settings and deadlocks. */

@@ -3,9 +3,17 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { test, type TestContext } from 'node:test';
 import { inTransaction, type Finish, type Sql } from '../../packages/server/src/platform/database.ts';
-import { emptyDatabase } from '../support/database.ts';
-import { backendOf, checkHealth, connectionClosed, echo, pool, withTimeout, type Pool } from '../support/pool.ts';
-import { openWire } from '../support/wire.ts';
+import { emptyDatabase } from '../support/database/database.ts';
+import {
+  backendOf,
+  checkHealth,
+  connectionClosed,
+  echo,
+  pool,
+  withTimeout,
+  type Pool,
+} from '../support/database/pool.ts';
+import { openWire } from '../support/receivers/wire.ts';
 
 /** How BEGIN and COMMIT share round trips with statements, and that nothing is committed that should not be. */
 

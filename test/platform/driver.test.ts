@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
 import { connect, inTransaction, type Sql } from '../../packages/server/src/platform/database.ts';
-import { emptyDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database/database.ts';
 import {
   backendOf,
   checkHealth,
@@ -13,9 +13,9 @@ import {
   pool,
   withTimeout,
   type Pool,
-} from '../support/pool.ts';
+} from '../support/database/pool.ts';
 import { until } from '../support/server.ts';
-import { openWire } from '../support/wire.ts';
+import { openWire } from '../support/receivers/wire.ts';
 
 /** Tests each patch of `platform/postgres.ts` by what happens without it, which is mostly a statement that waits forever. */
 

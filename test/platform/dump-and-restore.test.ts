@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { openDatabase, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
-import { engage, sendText, type Engaged } from '../support/chat.ts';
-import { contents, isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
-import { runOldestProgram, startOldestPostgres } from '../support/oldest-postgres.ts';
-import { temporaryDirectory } from '../support/process.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { engage, sendText, type Engaged } from '../support/people/chat.ts';
+import { startEmbeddedCluster } from '../support/database/embedded-cluster.ts';
+import { contents, isMessage, openFeed, type OpenFeed } from '../support/people/feed.ts';
+import { runOldestProgram, startOldestPostgres } from '../support/database/oldest-postgres.ts';
+import { temporaryDirectory } from '../support/processes/process.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import { expectStatus } from '../support/world.ts';
 
 type SocketAddress = DatabaseAddress & { readonly kind: 'socket' };
@@ -53,7 +53,7 @@ async function loggedMessages(server: TestServer, { own, id }: Engaged, query: s
 
 const targets = [
   { name: 'the same major version', start: startOldestPostgres },
-  { name: 'the newest major version', start: startEmbeddedPostgres },
+  { name: 'the newest major version', start: startEmbeddedCluster },
 ] as const;
 
 for (const { name, start } of targets)

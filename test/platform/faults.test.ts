@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { connect, openDatabase } from '../../packages/server/src/platform/database.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
+import { startEmbeddedCluster } from '../support/database/embedded-cluster.ts';
 import { call, startTestServer, until, type TestServer } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 import { expectStatus, makeAccount, signIn, type TestAccount } from '../support/world.ts';
@@ -17,7 +17,7 @@ test(
   { timeout: hangMs },
   async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'usher-fault-'));
-    let postgres = await startEmbeddedPostgres(dataDir, { fsync: 'off' });
+    let postgres = await startEmbeddedCluster(dataDir, { fsync: 'off' });
     const template = openDatabase(postgres.address, 2);
     await migrate(template, ensureSigningKey);
     await template.close();
@@ -43,7 +43,7 @@ test(
       expectStatus(await call(server, 'GET /readyz'), 503);
       assert.match((await call(server, 'GET /metrics')).body, /usher_database_up 0/);
 
-      postgres = await startEmbeddedPostgres(dataDir, { fsync: 'off' });
+      postgres = await startEmbeddedCluster(dataDir, { fsync: 'off' });
       await until(async () => (await read()).status === 200, 20_000);
       await until(() => server.changes.live, 20_000);
       expectStatus(await create(), 201);
@@ -58,7 +58,7 @@ test(
 
 test('a resource answered with 201 exists after the database was killed', { timeout: hangMs }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'usher-fault-'));
-  let postgres = await startEmbeddedPostgres(dataDir);
+  let postgres = await startEmbeddedCluster(dataDir);
   const template = openDatabase(postgres.address, 2);
   await migrate(template, ensureSigningKey);
   await template.close();
@@ -84,7 +84,7 @@ test('a resource answered with 201 exists after the database was killed', { time
     await postgres.stop();
     stopped.abort();
     await Promise.all(writers);
-    postgres = await startEmbeddedPostgres(dataDir);
+    postgres = await startEmbeddedCluster(dataDir);
     await until(async () => (await call(server, 'GET /readyz')).status === 200, 20_000);
     const rows = await server.database.sql<{ id: string }[]>`SELECT id FROM teams`;
     const there = new Set(rows.map((row) => row.id));

@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startCluster } from '../support/cluster.ts';
-import type { FloodOrder, FloodReport } from '../support/flood.ts';
-import { callFrom, feedFrom } from '../support/from-address.ts';
+import { startCluster } from '../support/processes/cluster.ts';
+import type { FloodOrder, FloodReport } from '../support/network/flood.ts';
+import { callFrom, feedFrom } from '../support/network/from-address.ts';
 import { until } from '../support/server.ts';
 import {
   makeAccount,
@@ -136,7 +136,7 @@ function quantile(values: readonly number[], share: number): number {
 }
 
 function prepareFlood({ url, token, siteId, queueId }: FloodOrder) {
-  const child = fork(new URL('../support/flood.ts', import.meta.url), { stdio: 'inherit' });
+  const child = fork(new URL('../support/network/flood.ts', import.meta.url), { stdio: 'inherit' });
   return {
     begin(): void {
       child.send({ url, token, siteId, queueId } satisfies FloodOrder);

@@ -8,13 +8,13 @@ import { test, type TestContext } from 'node:test';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { openDatabase } from '../../packages/server/src/platform/database.ts';
 import { DiskWatch } from '../../packages/server/src/platform/disk-watch.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
 import { WriteSwitch } from '../../packages/server/src/platform/write-switch.ts';
-import { engage, sendText, say, transcript } from '../support/chat.ts';
-import { fileForm } from '../support/files.ts';
-import { databaseProcess, launch } from '../support/process.ts';
+import { engage, sendText, say, transcript } from '../support/people/chat.ts';
+import { startEmbeddedCluster } from '../support/database/embedded-cluster.ts';
+import { fileForm } from '../support/people/files.ts';
+import { databaseProcess, launch } from '../support/processes/process.ts';
 import { call, startTestServer, until, type Answer } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 import { expectStatus, makeAccount, signIn } from '../support/world.ts';
@@ -32,7 +32,7 @@ function expectFull(answer: Answer): void {
 
 test('while its disk is full the embedded database refuses all writes, and reads continue', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'usher-full-'));
-  const postgres = await startEmbeddedPostgres(dataDir, { fsync: 'off' });
+  const postgres = await startEmbeddedCluster(dataDir, { fsync: 'off' });
   const setUp = openDatabase(postgres.address, 2);
   await migrate(setUp, ensureSigningKey);
   await setUp.close();

@@ -7,7 +7,7 @@ import type { LookupAddress } from 'node:dns';
 import { AddressGuard } from '../../packages/server/src/platform/address-guard.ts';
 import { FetchFailed, GuardedFetcher, type FetchLimits } from '../../packages/server/src/platform/guarded-fetcher.ts';
 import { NameResolver } from '../../packages/server/src/platform/names/name-resolver.ts';
-import { selfSigned } from '../support/certificate.ts';
+import { selfSigned } from '../support/network/certificate.ts';
 import { createServer as createTlsServer } from 'node:https';
 
 const closers: (() => unknown)[] = [];

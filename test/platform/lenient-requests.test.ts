@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { preferredHandling } from '../../packages/server/src/platform/judge-request.ts';
-import { engage } from '../support/chat.ts';
+import { engage } from '../support/people/chat.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startCluster } from '../support/cluster.ts';
+import { startCluster } from '../support/processes/cluster.ts';
 import { call, startTestServer, type Answer } from '../support/server.ts';
 import {
   expectStatus,

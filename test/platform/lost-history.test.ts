@@ -6,13 +6,13 @@ import { after, test } from 'node:test';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { connect, openDatabase } from '../../packages/server/src/platform/database.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
-import { engage, sendText, say } from '../support/chat.ts';
-import { contents, isMessage, openFeed, type OpenFeed } from '../support/feed.ts';
-import { runOldestProgram, startOldestPostgres, type OldestPostgres } from '../support/oldest-postgres.ts';
-import { OrderLedger, openEngagements, startLedgerReceiver } from '../support/ordered-load.ts';
-import { temporaryDirectory } from '../support/process.ts';
+import { engage, sendText, say } from '../support/people/chat.ts';
+import { contents, isMessage, openFeed, type OpenFeed } from '../support/people/feed.ts';
+import { runOldestProgram, startOldestPostgres, type OldestPostgres } from '../support/database/oldest-postgres.ts';
+import { OrderLedger, openEngagements, startLedgerReceiver } from '../support/receivers/ordered-load.ts';
+import { temporaryDirectory } from '../support/processes/process.ts';
 import { startTestServer, until, type Json, type TestServer } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import { requestTicket, expectStatus, makeOperator, makeVisitor, offersOf, setPresence } from '../support/world.ts';
 
 /**

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../../packages/server/src/platform/database.ts';
 import { migrationLock } from '../../packages/server/src/platform/migrations.ts';
-import { emptyDatabase } from '../support/database.ts';
-import { launch, temporaryDirectory } from '../support/process.ts';
-import { startProxy } from '../support/proxy.ts';
+import { emptyDatabase } from '../support/database/database.ts';
+import { launch, temporaryDirectory } from '../support/processes/process.ts';
+import { startProxy } from '../support/network/proxy.ts';
 import { until } from '../support/server.ts';
 
 test('a database that is lost during the start is reported in one line', async (t) => {

@@ -7,13 +7,13 @@ import { createLog } from '../../packages/server/src/platform/log.ts';
 import { serveMetrics } from '../../packages/server/src/platform/metrics-server.ts';
 import { maxListedQueues, QueueSeries } from '../../packages/server/src/queues/queue-metrics.ts';
 import { newId, type QueueId } from '../../packages/server/src/platform/ids.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { cloneDatabase } from '../support/database/database.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { parseMetrics, scrape } from '../support/metrics.ts';
-import { startProxy } from '../support/proxy.ts';
+import { parseMetrics, scrape } from '../support/processes/metrics.ts';
+import { startProxy } from '../support/network/proxy.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import { enqueue, expectStatus, makeAccount, makeAvailableOperator, makeQueue } from '../support/world.ts';
-import { insertWaiting, makeWebhook } from '../support/webhooks.ts';
+import { insertWaiting, makeWebhook } from '../support/receivers/webhooks.ts';
 
 const server = await forThisFile(startTestServer());
 const account = await makeAccount(server);

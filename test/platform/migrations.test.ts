@@ -14,7 +14,7 @@ import {
   pendingMigrations,
   schemaState,
 } from '../../packages/server/src/platform/migrations.ts';
-import { emptyDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database/database.ts';
 import { until } from '../support/server.ts';
 
 const folder = `${mkdtempSync(join(tmpdir(), 'usher-migrations-'))}/`;

@@ -8,7 +8,7 @@ import { readConfig } from '../../packages/server/src/config.ts';
 import { NameUnresolved } from '../../packages/server/src/platform/names/look-up-name.ts';
 import { QueueFull } from '../../packages/server/src/platform/names/fair-queue.ts';
 import { NameResolver } from '../../packages/server/src/platform/names/name-resolver.ts';
-import { startDns, type DnsAnswer, type TestDns } from '../support/dns.ts';
+import { startDns, type DnsAnswer, type TestDns } from '../support/network/dns.ts';
 import { until } from '../support/server.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'usher-names-'));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { describeTransaction } from '../../packages/server/src/cli/doctor.ts';
 import { connect } from '../../packages/server/src/platform/database.ts';
 import { oldestTransaction } from '../../packages/server/src/platform/oldest-transaction.ts';
-import { cloneDatabase, emptyDatabase } from '../support/database.ts';
+import { cloneDatabase, emptyDatabase } from '../support/database/database.ts';
 import { until } from '../support/server.ts';
 
 test('doctor names the session of a forgotten write transaction in another database', async () => {

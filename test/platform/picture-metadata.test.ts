@@ -13,7 +13,7 @@ import {
   sourceOfFile,
 } from '../../packages/server/src/platform/pictures/picture-copy.ts';
 import { withoutMetadata } from '../../packages/server/src/platform/pictures/without-metadata.ts';
-import * as made from '../support/picture-metadata.ts';
+import * as made from '../support/people/picture-metadata.ts';
 
 /** The picture without metadata; the same bytes if there is none. */
 async function cleaned(type: string, picture: Buffer): Promise<Buffer> {

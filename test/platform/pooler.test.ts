@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../../packages/server/src/platform/database.ts';
 import { refuseSharedSessions } from '../../packages/server/src/platform/session-check.ts';
-import { engage, sendText, transcript } from '../support/chat.ts';
-import { startCluster } from '../support/cluster.ts';
-import { emptyDatabase } from '../support/database.ts';
-import { openFeed } from '../support/feed.ts';
-import { startPgbouncer } from '../support/pgbouncer.ts';
-import { launch, temporaryDirectory } from '../support/process.ts';
+import { engage, sendText, transcript } from '../support/people/chat.ts';
+import { startCluster } from '../support/processes/cluster.ts';
+import { emptyDatabase } from '../support/database/database.ts';
+import { openFeed } from '../support/people/feed.ts';
+import { startPgbouncer } from '../support/database/pgbouncer.ts';
+import { launch, temporaryDirectory } from '../support/processes/process.ts';
 import { call, until } from '../support/server.ts';
 import { expectStatus } from '../support/world.ts';
 

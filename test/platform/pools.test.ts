@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { requestConnections } from '../../packages/server/src/platform/pools.ts';
-import { startCluster } from '../support/cluster.ts';
-import { openFeed } from '../support/feed.ts';
+import { startCluster } from '../support/processes/cluster.ts';
+import { openFeed } from '../support/people/feed.ts';
 import { call, until } from '../support/server.ts';
 import { expectStatus, makeAccount, makeQueue, makeVisitor } from '../support/world.ts';
 

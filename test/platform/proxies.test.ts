@@ -4,14 +4,14 @@ import { request } from 'node:https';
 import { after, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { readConfig } from '../../packages/server/src/config.ts';
-import { selfSigned } from '../support/certificate.ts';
-import { engage, say, sendText, type Engaged, type TokenHolder } from '../support/chat.ts';
-import { contents, isMessage, openFeed } from '../support/feed.ts';
+import { selfSigned } from '../support/network/certificate.ts';
+import { engage, say, sendText, type Engaged, type TokenHolder } from '../support/people/chat.ts';
+import { contents, isMessage, openFeed } from '../support/people/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { freePort } from '../support/free-port.ts';
-import { startHaproxy, startNginx } from '../support/reverse-proxies.ts';
+import { freePort } from '../support/network/free-port.ts';
+import { startHaproxy, startNginx } from '../support/network/reverse-proxies.ts';
 import { call, startTestServer, until } from '../support/server.ts';
-import { linkOf, sessionsPath } from '../support/sign-in.ts';
+import { linkOf, sessionsPath } from '../support/people/sign-in.ts';
 import { expectStatus } from '../support/world.ts';
 
 /** The recipes of `ops`, in real proxies: only ports, paths of files and the time of a reload are replaced. */

@@ -3,14 +3,14 @@ import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { knownMigrations } from '../../packages/server/src/platform/migrations.ts';
-import { startBalancer } from '../support/balancer.ts';
-import { startCluster, urlOf } from '../support/cluster.ts';
-import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
-import { launch, temporaryDirectory, type UsherProcess } from '../support/process.ts';
+import { startBalancer } from '../support/network/balancer.ts';
+import { startCluster, urlOf } from '../support/processes/cluster.ts';
+import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/receivers/ordered-load.ts';
+import { launch, temporaryDirectory, type UsherProcess } from '../support/processes/process.ts';
 import { call, until } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 import { expectStatus } from '../support/world.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 
 /** What a later version might bring: a column that it fills, a table, and an index that is built while others write. */
 const laterMigrations = (version: number): readonly string[] => [

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { connect, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
-import { engage, say, type Engaged } from '../support/chat.ts';
-import { cloneDatabase } from '../support/database.ts';
-import { openFeed } from '../support/feed.ts';
-import { fileForm } from '../support/files.ts';
-import { startProxy, type Proxy } from '../support/proxy.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { engage, say, type Engaged } from '../support/people/chat.ts';
+import { cloneDatabase } from '../support/database/database.ts';
+import { openFeed } from '../support/people/feed.ts';
+import { fileForm } from '../support/people/files.ts';
+import { startProxy, type Proxy } from '../support/network/proxy.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until, type Answer, type TestServer } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 import { expectStatus } from '../support/world.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 
 /** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;

@@ -13,7 +13,7 @@ import {
   startFileEngagement,
   type SlowUpload,
   type FileEngagement,
-} from '../support/files.ts';
+} from '../support/people/files.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { NameResolver } from '../../packages/server/src/platform/names/name-resolver.ts';
 import { SpanExporter, type ExporterOptions } from '../../packages/server/src/platform/tracing/span-exporter.ts';
-import { startCollector, type Collector } from '../support/collector.ts';
+import { startCollector, type Collector } from '../support/network/collector.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { until } from '../support/server.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startCluster } from '../support/cluster.ts';
-import { startCollector } from '../support/collector.ts';
-import { printModules } from '../support/printed-modules.ts';
+import { startCluster } from '../support/processes/cluster.ts';
+import { startCollector } from '../support/network/collector.ts';
+import { printModules } from '../support/processes/printed-modules.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call } from '../support/server.ts';
 import { expectStatus } from '../support/world.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attributesIn, startCollector, type CollectedSpan } from '../support/collector.ts';
+import { attributesIn, startCollector, type CollectedSpan } from '../support/network/collector.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
-import { scrape } from '../support/metrics.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { scrape } from '../support/processes/metrics.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import {
   enqueue,
   expectStatus,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig, type Config } from '../../packages/server/src/config.ts';
-import { startAppendingProxy, type AppendingProxy } from '../support/appending-proxy.ts';
+import { startAppendingProxy, type AppendingProxy } from '../support/network/appending-proxy.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type TestServer } from '../support/server.ts';
 import { expectStatus, makeAccount, makeTeam } from '../support/world.ts';

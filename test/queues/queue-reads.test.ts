@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
-import { Dice } from '../support/statistics-history.ts';
+import { Dice } from '../support/people/statistics-history.ts';
 import {
   requestTicket,
   expectStatus,

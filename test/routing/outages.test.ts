@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Cluster } from '../support/cluster.ts';
-import { startDurableCluster } from '../support/durable-cluster.ts';
+import type { Cluster } from '../support/processes/cluster.ts';
+import { startDurableCluster } from '../support/database/durable-cluster.ts';
 import { ReturningClient } from '../support/returning-client.ts';
 import { call, until } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
-import { startSteppedCluster } from '../support/stepped-clocks.ts';
+import { startSteppedCluster } from '../support/database/stepped-clocks.ts';
 import {
   acceptOffer,
   enqueue,

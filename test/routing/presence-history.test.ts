@@ -6,7 +6,7 @@ import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { moveTimes } from '../../packages/server/src/routing/move-times.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { intervalsOf, nextInstant, intervalSummaries } from '../support/presence.ts';
+import { intervalsOf, nextInstant, intervalSummaries } from '../support/people/presence.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   expectStatus,

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
-import { summarize, intervalsOf, nextInstant, intervalSummaries, type StoredInterval } from '../support/presence.ts';
+import {
+  summarize,
+  intervalsOf,
+  nextInstant,
+  intervalSummaries,
+  type StoredInterval,
+} from '../support/people/presence.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   acceptOffer,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startCluster } from '../support/cluster.ts';
-import { openFeed } from '../support/feed.ts';
+import { startCluster } from '../support/processes/cluster.ts';
+import { openFeed } from '../support/people/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { intervalsOf, nextInstant, intervalSummaries } from '../support/presence.ts';
+import { intervalsOf, nextInstant, intervalSummaries } from '../support/people/presence.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   enqueue,

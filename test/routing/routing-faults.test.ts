@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { openDatabase } from '../../packages/server/src/platform/database.ts';
-import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
-import { startCluster, urlOf } from '../support/cluster.ts';
-import { audit, enqueueAll, openWorkday, serveAll } from '../support/ledger.ts';
-import { launch, temporaryDirectory } from '../support/process.ts';
-import { startFaultProxy, type Fault } from '../support/fault-proxy.ts';
+import { startCluster, urlOf } from '../support/processes/cluster.ts';
+import { startEmbeddedCluster } from '../support/database/embedded-cluster.ts';
+import { audit, enqueueAll, openWorkday, serveAll } from '../support/people/ledger.ts';
+import { launch, temporaryDirectory } from '../support/processes/process.ts';
+import { startFaultProxy, type Fault } from '../support/database/fault-proxy.ts';
 import { hangMs } from '../support/slowness.ts';
 import { makeAccount } from '../support/world.ts';
 
@@ -85,7 +85,7 @@ test(
 test('turns survive a kill and restart of the database', { timeout: hangMs }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'usher-turn-'));
   const scratch = temporaryDirectory();
-  let postgres = await startEmbeddedPostgres(dataDir);
+  let postgres = await startEmbeddedCluster(dataDir);
   const database = openDatabase(postgres.address, 2);
   await migrate(database, ensureSigningKey);
   const environment = { DATABASE_URL: urlOf(postgres.address), USHER_RATE_LIMIT_PER_TOKEN: '1000000000' };
@@ -98,7 +98,7 @@ test('turns survive a kill and restart of the database', { timeout: hangMs }, as
       for (let round = 0; round < 2; round += 1) {
         await new Promise((resolve) => setTimeout(resolve, 150));
         await postgres.stop();
-        postgres = await startEmbeddedPostgres(dataDir);
+        postgres = await startEmbeddedCluster(dataDir);
       }
     })();
     await Promise.all([enqueueAll(day, () => server), serveAll(day, () => server), restarts]);

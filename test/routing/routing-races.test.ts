@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { call, until, type Json } from '../support/server.ts';
-import { startCluster, type Cluster } from '../support/cluster.ts';
+import { startCluster, type Cluster } from '../support/processes/cluster.ts';
 import { hangMs } from '../support/slowness.ts';
 import {
   expectStatus,

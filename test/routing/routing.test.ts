@@ -25,7 +25,7 @@ async function patch(path: string, who: { token: string }, body: Json) {
   return call(server, `PATCH ${path}`, { token: who.token, body });
 }
 
-test('a visitor waits, is offered, engaged and ends, with an event for each step', async () => {
+test('a visitor waits, is offered, engaged and ends, with an event for each step #oldest', async () => {
   account = await makeAccount(server);
   const queue = await makeQueue(server, account, { when_unstaffed: 'accept', welcome_message: 'Hello' });
   const requested = await requestTicket(server, account, { queue_ids: [queue], source: 'page' });

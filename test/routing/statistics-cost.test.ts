@@ -9,7 +9,7 @@ import {
   queueWaits,
 } from '../../packages/server/src/routing/statistics/store.ts';
 import { openWorld } from '../support/fixture.ts';
-import { countRowsRead } from '../support/rows-read.ts';
+import { countRowsRead } from '../support/database/rows-read.ts';
 import { call } from '../support/server.ts';
 import { expectStatus, makeQueue } from '../support/world.ts';
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { openDatabase, type Sql } from '../../packages/server/src/platform/database.ts';
 import { knownMigrations, migrate } from '../../packages/server/src/platform/migrations.ts';
-import { emptyDatabase } from '../support/database.ts';
+import { emptyDatabase } from '../support/database/database.ts';
 
 const account = randomUUID();
 const site = randomUUID();

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
-import { Dice, writeHistory, type Fact, type History } from '../support/statistics-history.ts';
-import { durations, onlineTime, type ReferenceQuery } from '../support/statistics-reference.ts';
+import { Dice, writeHistory, type Fact, type History } from '../support/people/statistics-history.ts';
+import { durations, onlineTime, type ReferenceQuery } from '../support/people/statistics-reference.ts';
 import { expectStatus, makeAccount, makeOperator } from '../support/world.ts';
 
 /** `npm run prove` runs the long form. */

@@ -10,9 +10,9 @@ import {
   removeSampleData,
   callSampleData,
   startSampleData,
-} from '../support/sample-data.ts';
+} from '../support/people/sample-data.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import {
   acceptOffer,
   enqueue,

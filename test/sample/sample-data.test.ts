@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startCluster } from '../support/cluster.ts';
+import { startCluster } from '../support/processes/cluster.ts';
 import { forThisFile } from '../support/fixture.ts';
-import type { UsherProcess } from '../support/process.ts';
-import { fileForm } from '../support/files.ts';
+import type { UsherProcess } from '../support/processes/process.ts';
+import { fileForm } from '../support/people/files.ts';
 import {
   countRows,
   pace,
@@ -11,7 +11,7 @@ import {
   removeSampleData,
   callSampleData,
   startSampleData,
-} from '../support/sample-data.ts';
+} from '../support/people/sample-data.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {
   acceptOffer,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startCluster } from '../support/cluster.ts';
-import { printModules } from '../support/printed-modules.ts';
-import type { UsherProcess } from '../support/process.ts';
-import { callSampleData } from '../support/sample-data.ts';
+import { startCluster } from '../support/processes/cluster.ts';
+import { printModules } from '../support/processes/printed-modules.ts';
+import type { UsherProcess } from '../support/processes/process.ts';
+import { callSampleData } from '../support/people/sample-data.ts';
 import { until } from '../support/server.ts';
 import { makeAccount } from '../support/world.ts';
 

@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { createUsher } from '@usher/sdk';
 import { openWorld } from '../support/fixture.ts';
-import { freePort } from '../support/free-port.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { freePort } from '../support/network/free-port.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { until } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import {
   acceptOffer,
   makeAccount,

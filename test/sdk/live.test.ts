@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { createUsher, type SubscribedItem } from '@usher/sdk';
 import { verify, WebhookVerificationError, type WebhookVerificationReason } from '@usher/sdk/webhooks';
 import { Webhook } from 'standardwebhooks';
-import { engage, sendText } from '../support/chat.ts';
+import { engage, sendText } from '../support/people/chat.ts';
 import { forThisFile, openWorld } from '../support/fixture.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { until } from '../support/server.ts';
 
 const { server } = await openWorld();

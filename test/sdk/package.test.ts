@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { openWorld } from '../support/fixture.ts';
-import { temporaryDirectory } from '../support/process.ts';
-import { findProgram } from '../support/programs.ts';
+import { temporaryDirectory } from '../support/processes/process.ts';
+import { findProgram } from '../support/processes/programs.ts';
 
 const { server, account } = await openWorld();
 

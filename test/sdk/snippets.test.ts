@@ -8,10 +8,10 @@ import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { forThisFile, openWorld } from '../support/fixture.ts';
-import { freePort } from '../support/free-port.ts';
-import { temporaryDirectory } from '../support/process.ts';
+import { freePort } from '../support/network/free-port.ts';
+import { temporaryDirectory } from '../support/processes/process.ts';
 import { until } from '../support/server.ts';
-import { snippets, type Snippet } from '../support/snippets.ts';
+import { snippets, type Snippet } from '../support/api/snippets.ts';
 import { makeQueue } from '../support/world.ts';
 
 /** Every program in the documentation is compiled and run as it is written, with the package of the SDK. */

@@ -4,11 +4,11 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { provokeFaults } from '../support/alert-faults.ts';
-import type { Scrape } from '../support/metrics.ts';
-import { freePort } from '../support/free-port.ts';
-import { temporaryDirectory } from '../support/process.ts';
-import { findProgram } from '../support/programs.ts';
+import { provokeFaults } from '../support/processes/alert-faults.ts';
+import type { Scrape } from '../support/processes/metrics.ts';
+import { freePort } from '../support/network/free-port.ts';
+import { temporaryDirectory } from '../support/processes/process.ts';
+import { findProgram } from '../support/processes/programs.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { expectStatus } from '../support/world.ts';
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { allocatorSettings } from '../../scripts/built.mjs';
-import { databaseProcess, temporaryDirectory, UsherProcess } from '../support/process.ts';
+import { databaseProcess, temporaryDirectory, UsherProcess } from '../support/processes/process.ts';
 import { until } from '../support/server.ts';
 
 const skip = process.platform === 'linux' ? false : 'only Linux shows the environment of a process';

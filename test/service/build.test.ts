@@ -14,9 +14,9 @@ import { serverBuild } from '../../scripts/built.mjs';
 import { commitOf } from '../../scripts/commit.ts';
 import { lineMappings } from '../../scripts/source-map.ts';
 import * as parts from '../../scripts/undici-parts.mjs';
-import { urlOf } from '../support/cluster.ts';
-import { cloneDatabase } from '../support/database.ts';
-import { launch, temporaryDirectory } from '../support/process.ts';
+import { urlOf } from '../support/processes/cluster.ts';
+import { cloneDatabase } from '../support/database/database.ts';
+import { launch, temporaryDirectory } from '../support/processes/process.ts';
 
 /** The build of the server. That it runs is shown by every test that starts processes. */
 

@@ -4,15 +4,15 @@ import { test } from 'node:test';
 import { startHousekeeping } from '../../packages/server/src/housekeeping.ts';
 import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import { openCast, type Cast } from '../support/cast.ts';
-import { expectedAccess, type CallerKind } from '../support/expected-access.ts';
-import { openFeed } from '../support/feed.ts';
+import { openCast, type Cast } from '../support/api/cast.ts';
+import { expectedAccess, type CallerKind } from '../support/api/expected-access.ts';
+import { openFeed } from '../support/people/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { oldestMajor } from '../support/oldest-postgres.ts';
-import { queryVariants, type QueryIds, type QueryParameter } from '../support/query-variants.ts';
-import { makeTargets } from '../support/route-targets.ts';
+import { oldestMajor } from '../support/database/oldest-postgres.ts';
+import { queryVariants, type QueryIds, type QueryParameter } from '../support/api/query-variants.ts';
+import { makeTargets } from '../support/api/route-targets.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { hasSucceeded, validRequest, type ValidRequest } from '../support/valid-requests.ts';
+import { hasSucceeded, validRequest, type ValidRequest } from '../support/api/valid-requests.ts';
 import { makeQueue, makeTeam } from '../support/world.ts';
 
 /**
@@ -49,14 +49,14 @@ function loggedErrors({ server }: Cast): string {
   return server.logged.filter((line) => ['error', 'fatal'].includes(JSON.parse(line).level)).join('');
 }
 
-test('the tests run on the requested version of PostgreSQL', async () => {
+test('the tests run on the requested version of PostgreSQL #oldest', async () => {
   const [row] = await cast.server.database.sql<{ major: number }[]>`
     SELECT current_setting('server_version_num')::integer / 10000 AS major`;
   if (process.env['TEST_POSTGRES'] === 'oldest') assert.equal(row?.major, oldestMajor);
   else assert.ok((row?.major ?? 0) > oldestMajor, 'the embedded PostgreSQL is newer than the oldest supported one');
 });
 
-test('every route succeeds for each kind of caller that it admits', async (t) => {
+test('every route succeeds for each kind of caller that it admits #oldest', async (t) => {
   for (const route of routes()) {
     await t.test(`${route.method} ${route.url}`, async () => {
       const kinds = callersOf(route);
@@ -70,7 +70,7 @@ test('every route succeeds for each kind of caller that it admits', async (t) =>
   assert.equal(loggedErrors(cast), '');
 });
 
-test('every list succeeds with each of its query parameters', async (t) => {
+test('every list succeeds with each of its query parameters #oldest', async (t) => {
   const { paths } = (await call(cast.server, 'GET /openapi.json')).body;
   const ids = await queryIds();
   for (const route of routes()) {

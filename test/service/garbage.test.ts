@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { openWorld } from '../support/fixture.ts';
-import { nearMisses } from '../support/near-misses.ts';
+import { nearMisses } from '../support/api/near-misses.ts';
 import { call, type Json } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import { makePolicy, makeQueue, makeTeam, makeVisitor } from '../support/world.ts';
 
 /**

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { settings } from '../../packages/server/src/config-settings.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/network/free-port.ts';
 import { startTestServer, type Json } from '../support/server.ts';
 import { makeAccount } from '../support/world.ts';
 

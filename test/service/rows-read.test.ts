@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../../packages/server/src/platform/database.ts';
-import { cloneDatabase } from '../support/database.ts';
-import { countRowsRead } from '../support/rows-read.ts';
+import { cloneDatabase } from '../support/database/database.ts';
+import { countRowsRead } from '../support/database/rows-read.ts';
 
 test('rows read are counted, also if PostgreSQL reports its own counts at that moment', async () => {
   const pool = connect(await cloneDatabase(), { max: 1 });

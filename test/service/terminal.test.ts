@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 import { afterEach, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { serverProgram } from '../../scripts/built.mjs';
-import { urlOf } from '../support/cluster.ts';
-import { cloneDatabase, emptyDatabase } from '../support/database.ts';
-import { freePort } from '../support/free-port.ts';
-import { temporaryDirectory, UsherProcess } from '../support/process.ts';
-import { findProgram } from '../support/programs.ts';
+import { urlOf } from '../support/processes/cluster.ts';
+import { cloneDatabase, emptyDatabase } from '../support/database/database.ts';
+import { freePort } from '../support/network/free-port.ts';
+import { temporaryDirectory, UsherProcess } from '../support/processes/process.ts';
+import { findProgram } from '../support/processes/programs.ts';
 import { call, until } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
 

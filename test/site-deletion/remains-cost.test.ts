@@ -5,7 +5,7 @@ import type { Sql } from '../../packages/server/src/platform/database.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { removeRemains } from '../../packages/server/src/site-deletion/remove-remains.ts';
 import { openWorld } from '../support/fixture.ts';
-import { countRowsRead } from '../support/rows-read.ts';
+import { countRowsRead } from '../support/database/rows-read.ts';
 import { call } from '../support/server.ts';
 import { expectStatus, makeOperator, makeSite } from '../support/world.ts';
 

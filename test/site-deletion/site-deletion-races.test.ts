@@ -5,10 +5,10 @@ import { connect, type Sql } from '../../packages/server/src/platform/database.t
 import type { SiteId } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { removeRemains } from '../../packages/server/src/site-deletion/remove-remains.ts';
-import { newNumber, startCarrier } from '../support/carrier.ts';
+import { newNumber, startCarrier } from '../support/services/carrier.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
-import { makeWebhook, webhookFields } from '../support/webhooks.ts';
+import { makeWebhook, webhookFields } from '../support/receivers/webhooks.ts';
 import {
   makeAccount,
   makeAvailableOperator,

@@ -4,12 +4,18 @@ import { test } from 'node:test';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { removeRemains } from '../../packages/server/src/site-deletion/remove-remains.ts';
-import { fileForm, filesOnDisk, uploadFile, startFileEngagement, type FileEngagement } from '../support/files.ts';
-import { openFeed } from '../support/feed.ts';
+import { openFeed } from '../support/people/feed.ts';
+import {
+  fileForm,
+  filesOnDisk,
+  uploadFile,
+  startFileEngagement,
+  type FileEngagement,
+} from '../support/people/files.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import {
   enqueue,
   expectStatus,

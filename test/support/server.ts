@@ -15,10 +15,10 @@ import type { App } from '../../packages/server/src/platform/http.ts';
 import { requestConnections } from '../../packages/server/src/platform/pools.ts';
 import type { Metrics } from '../../packages/server/src/platform/metrics.ts';
 import type { Sweeps } from '../../packages/server/src/platform/room.ts';
-import './cheap-hashes.ts';
-import { cloneDatabase } from './database.ts';
-import { refuseUndeclaredErrors } from './declared-errors.ts';
-import { send } from './http-client.ts';
+import './people/cheap-hashes.ts';
+import { cloneDatabase } from './database/database.ts';
+import { refuseUndeclaredErrors } from './api/declared-errors.ts';
+import { send } from './network/http-client.ts';
 import { slowness, startWatch } from './slowness.ts';
 
 export interface TestServer {

@@ -4,7 +4,7 @@ import type { EventType } from '../../packages/server/src/events/catalogue.ts';
 import { makeEvent } from '../../packages/server/src/events/make-event.ts';
 import { createAccount, newKey } from '../../packages/server/src/identity/accounts.ts';
 import type { SiteId } from '../../packages/server/src/platform/ids.ts';
-import './cheap-hashes.ts';
+import './people/cheap-hashes.ts';
 import { call, type Answer, type Json, type TestServer } from './server.ts';
 
 /** A server, in this process or another, and its database. */

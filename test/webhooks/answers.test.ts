@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HttpSender } from '../../packages/server/src/webhooks/channels/http/sender.ts';
-import { finished, unfinished, type RawAnswer } from '../support/raw-answers.ts';
-import { requestBody, ScriptedReceiver } from '../support/scripted-connections.ts';
-import { UndiciSender } from '../support/undici-sender.ts';
+import { finished, unfinished, type RawAnswer } from '../support/receivers/raw-answers.ts';
+import { requestBody, ScriptedReceiver } from '../support/receivers/scripted-connections.ts';
+import { UndiciSender } from '../support/receivers/undici-sender.ts';
 
 /**
  * Deliveries have their own HTTP/1.1 connections, because undici costs almost twice as much. These tests send the same answers,

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { constants } from 'node:http2';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, test } from 'node:test';
-import { appleSettings, type Push } from '../support/apple.ts';
-import { ApnsFixture, delivery, sendMany, countVerdicts } from '../support/apns.ts';
-import { otherHostCertificate, selfSigned } from '../support/certificate.ts';
+import { appleSettings, type Push } from '../support/services/apple.ts';
+import { ApnsFixture, delivery, sendMany, countVerdicts } from '../support/receivers/apns.ts';
+import { otherHostCertificate, selfSigned } from '../support/network/certificate.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { until } from '../support/server.ts';
 

@@ -10,11 +10,11 @@ import { readConfig, SettingError } from '../../packages/server/src/config.ts';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
 import { openDatabase } from '../../packages/server/src/platform/database.ts';
 import { ApnsSender } from '../../packages/server/src/webhooks/channels/apns/sender.ts';
-import { appleCa, appleSettings, type FakeApple, type Push } from '../support/apple.ts';
-import { ApnsFixture, delivery, type Settings } from '../support/apns.ts';
-import { selfSigned } from '../support/certificate.ts';
+import { appleCa, appleSettings, type FakeApple, type Push } from '../support/services/apple.ts';
+import { ApnsFixture, delivery, type Settings } from '../support/receivers/apns.ts';
+import { selfSigned } from '../support/network/certificate.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { launch, temporaryDirectory } from '../support/process.ts';
+import { launch, temporaryDirectory } from '../support/processes/process.ts';
 
 const fixture = await forThisFile(ApnsFixture.open());
 afterEach(async () => fixture.cleanUp());

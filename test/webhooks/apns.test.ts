@@ -5,8 +5,8 @@ import { jwtVerify } from 'jose';
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
 import { answers } from '../../packages/server/src/webhooks/channels/apns/answers.ts';
 import { ApnsSender } from '../../packages/server/src/webhooks/channels/apns/sender.ts';
-import type { Push } from '../support/apple.ts';
-import { ApnsFixture, delivery, registeredAt, sendMany, countVerdicts } from '../support/apns.ts';
+import type { Push } from '../support/services/apple.ts';
+import { ApnsFixture, delivery, registeredAt, sendMany, countVerdicts } from '../support/receivers/apns.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { until } from '../support/server.ts';
 

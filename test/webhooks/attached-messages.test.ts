@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acknowledge, engage, sendText, type Engaged } from '../support/chat.ts';
+import { acknowledge, engage, sendText, type Engaged } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import {
   acceptOffer,
   requestTicket,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { requestTicketWithWebhooks, engageWithWebhooks, makePage, openPage } from '../support/dead-names.ts';
-import { startDns } from '../support/dns.ts';
+import { requestTicketWithWebhooks, engageWithWebhooks, makePage, openPage } from '../support/network/dead-names.ts';
+import { startDns } from '../support/network/dns.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { webhookFields } from '../support/webhooks.ts';
+import { webhookFields } from '../support/receivers/webhooks.ts';
 import { expectStatus, makeAccount, makeVisitor, providerFields } from '../support/world.ts';
 
 /** A lookup times out after 3 s. On a busy machine single requests may be slow, so the fastest one counts. */

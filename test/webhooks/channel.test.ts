@@ -17,8 +17,8 @@ import { OpenChannels } from '../../packages/server/src/webhooks/channels/open-c
 import { Transport } from '../../packages/server/src/webhooks/dispatcher/transport.ts';
 import { Dispatcher } from '../../packages/server/src/webhooks/dispatcher/dispatcher.ts';
 import { WebhookCache } from '../../packages/server/src/webhooks/dispatcher/webhook-cache.ts';
-import { cloneDatabase } from '../support/database.ts';
-import { insertDeliveries, insertWebhook } from '../support/deliveries.ts';
+import { cloneDatabase } from '../support/database/database.ts';
+import { insertDeliveries, insertWebhook } from '../support/receivers/deliveries.ts';
 import { until } from '../support/server.ts';
 
 const delivered: Attempt = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { say, type Engaged } from '../support/chat.ts';
+import { say, type Engaged } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import {
   assignRoles,
@@ -10,9 +10,9 @@ import {
   webhookBody,
   registerWebhook,
   type RegistrarSetup,
-} from '../support/registrars.ts';
+} from '../support/api/registrars.ts';
 import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
-import { apnsFields, leaseElsewhere, webhookRow } from '../support/webhooks.ts';
+import { apnsFields, leaseElsewhere, webhookRow } from '../support/receivers/webhooks.ts';
 import { expectStatus, makeOperator, makeSite, signIn, type TestAccount, type TestOperator } from '../support/world.ts';
 
 /** A registration covers the sites on which its registrar is super_manager, from the next event on. */

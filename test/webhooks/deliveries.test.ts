@@ -11,11 +11,11 @@ import {
   insertFailedAttempt,
   waitingDeliveries,
   type TestWebhook,
-} from '../support/deliveries.ts';
+} from '../support/receivers/deliveries.ts';
 import { openWorld } from '../support/fixture.ts';
-import { countRowsRead } from '../support/rows-read.ts';
+import { countRowsRead } from '../support/database/rows-read.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
-import { leaseElsewhere } from '../support/webhooks.ts';
+import { leaseElsewhere } from '../support/receivers/webhooks.ts';
 import { expectStatus, makeAccount, makeOperator, makeSite } from '../support/world.ts';
 
 const { server, account: own } = await openWorld();

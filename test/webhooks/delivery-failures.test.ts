@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import type { ServerResponse } from 'node:http';
-import { engage, end, sendText, type Engaged } from '../support/chat.ts';
+import { engage, end, sendText, type Engaged } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver, type ReceiverAnswer, type Receiver } from '../support/receiver.ts';
-import { selfSigned } from '../support/certificate.ts';
+import { startReceiver, type ReceiverAnswer, type Receiver } from '../support/receivers/receiver.ts';
+import { selfSigned } from '../support/network/certificate.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 
 let receivers: Receiver[] = [];
 const server = await forThisFile(startTestServer());

@@ -7,15 +7,16 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { openDatabase, type Database } from '../../packages/server/src/platform/database.ts';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
+import type { EmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
 import { migrate } from '../../packages/server/src/platform/migrations.ts';
-import { urlOf } from '../support/cluster.ts';
-import { engage, type Engaged } from '../support/chat.ts';
-import { isAccepted, MisbehavingReceiver, type ReceivedEvent } from '../support/misbehaving-receiver.ts';
-import { launch, temporaryDirectory, type UsherProcess } from '../support/process.ts';
+import { urlOf } from '../support/processes/cluster.ts';
+import { engage, type Engaged } from '../support/people/chat.ts';
+import { startEmbeddedCluster } from '../support/database/embedded-cluster.ts';
+import { isAccepted, MisbehavingReceiver, type ReceivedEvent } from '../support/receivers/misbehaving-receiver.ts';
+import { launch, temporaryDirectory, type UsherProcess } from '../support/processes/process.ts';
 import { call, until } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 
 /** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;
@@ -44,7 +45,7 @@ test(
   async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'usher-ledger-'));
     const scratch = temporaryDirectory();
-    const postgres = await startEmbeddedPostgres(dataDir);
+    const postgres = await startEmbeddedCluster(dataDir);
     const database = openDatabase(postgres.address, 4);
     await migrate(database, ensureSigningKey);
     const environment = {
@@ -141,7 +142,7 @@ async function injectFaults(world: World): Promise<void> {
     if (round % Math.ceil(kills / restarts) === 0) {
       world.faults.push(Date.now());
       await world.postgres.stop();
-      world.postgres = await startEmbeddedPostgres(world.dataDir);
+      world.postgres = await startEmbeddedCluster(world.dataDir);
       world.faults.push(Date.now());
     }
     world.nodes.push(await world.start());

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startEmbeddedPostgres } from '../../packages/server/src/platform/embedded-postgres.ts';
-import { startDurableCluster } from '../support/durable-cluster.ts';
-import { startOldestPostgres } from '../support/oldest-postgres.ts';
-import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/ordered-load.ts';
+import { startDurableCluster } from '../support/database/durable-cluster.ts';
+import { startEmbeddedCluster } from '../support/database/embedded-cluster.ts';
+import { startOldestPostgres } from '../support/database/oldest-postgres.ts';
+import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/receivers/ordered-load.ts';
 import { until } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 
 /** `npm run prove` runs the long form. */
 const isLong = process.env['PROVE'] !== undefined;
 
 const versions = [
-  { name: 'the newest PostgreSQL', startPostgres: startEmbeddedPostgres },
+  { name: 'the newest PostgreSQL', startPostgres: startEmbeddedCluster },
   { name: 'the oldest supported PostgreSQL', startPostgres: startOldestPostgres },
 ] as const;
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
-import { acknowledge, end, engage, sendText, type Engaged, type TokenHolder } from '../support/chat.ts';
+import { acknowledge, end, engage, sendText, type Engaged, type TokenHolder } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import {
   acceptOffer,
   requestTicket,
@@ -45,7 +45,7 @@ async function patch(path: string, { token }: TokenHolder, body: Json): Promise<
   return expectStatus(await call(server, `PATCH ${path}`, { token, body }), 200).body;
 }
 
-test('an event is sent as stored, with the method and headers of the webhook and a valid signature', async () => {
+test('an event is sent as stored, with the method and headers of the webhook and a valid signature #oldest', async () => {
   const receiver = await receive();
   const chat = await engage(server);
   const { secret } = await makeWebhook(server, chat.own, {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { inTransaction } from '../../packages/server/src/platform/database.ts';
-import { acknowledge, engage, say, sendText, type Engaged } from '../support/chat.ts';
+import { acknowledge, engage, say, sendText, type Engaged } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Answer } from '../support/server.ts';
-import { leaseElsewhere, makeWebhook, webhookFields } from '../support/webhooks.ts';
+import { leaseElsewhere, makeWebhook, webhookFields } from '../support/receivers/webhooks.ts';
 import { expectStatus } from '../support/world.ts';
 
 /** D8.12: which events a webhook is sent that is registered or enabled while they are written. */

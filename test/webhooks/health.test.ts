@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import pino from 'pino';
 import { WebhookHealth } from '../../packages/server/src/webhooks/dispatcher/webhook-health.ts';
 import { startTestServer, until } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import { makeAccount } from '../support/world.ts';
 
 test('webhook health is written in the order of ids, the order in which changes of roles lock webhooks', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sendText } from '../support/chat.ts';
+import { sendText } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import {
   assignRoles,
   engageOn,
@@ -10,7 +10,7 @@ import {
   webhookBody,
   registerWebhook,
   type RegistrarSetup,
-} from '../support/registrars.ts';
+} from '../support/api/registrars.ts';
 import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
 import { expectStatus, signIn, type TestAccount } from '../support/world.ts';
 

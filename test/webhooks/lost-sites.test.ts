@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sendText } from '../support/chat.ts';
+import { sendText } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { assignRoles, engageOn, makeRegistrarSetup, webhookBody, registerWebhook } from '../support/registrars.ts';
+import { assignRoles, engageOn, makeRegistrarSetup, webhookBody, registerWebhook } from '../support/api/registrars.ts';
 import { call, startTestServer, type Answer, type Json } from '../support/server.ts';
-import { leaseElsewhere } from '../support/webhooks.ts';
+import { leaseElsewhere } from '../support/receivers/webhooks.ts';
 import { expectStatus, makeOperator, signIn, type TestAccount } from '../support/world.ts';
 
 /** What an operator who has lost a site can still read of the deliveries of that site. */

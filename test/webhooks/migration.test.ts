@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { forThisFile } from '../support/fixture.ts';
-import { assignRoles, makeRegistrarSetup, webhookBody, registerWebhook } from '../support/registrars.ts';
+import { assignRoles, makeRegistrarSetup, webhookBody, registerWebhook } from '../support/api/registrars.ts';
 import { call, startTestServer } from '../support/server.ts';
-import { webhookRow } from '../support/webhooks.ts';
+import { webhookRow } from '../support/receivers/webhooks.ts';
 import { expectStatus, makeOperator } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());

@@ -4,8 +4,8 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { ForbiddenAddress } from '../../packages/server/src/platform/address-guard.ts';
 import { NatsConnection, type Reply } from '../../packages/server/src/webhooks/channels/nats/connection.ts';
-import { otherHostCertificate, selfSigned } from '../support/certificate.ts';
-import { TestNats } from '../support/nats.ts';
+import { otherHostCertificate, selfSigned } from '../support/network/certificate.ts';
+import { TestNats } from '../support/receivers/nats.ts';
 import { until } from '../support/server.ts';
 
 const message = { subject: 'usher', headers: { 'Nats-Msg-Id': 'one' }, body: '{}' };

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { inTransaction } from '../../packages/server/src/platform/database.ts';
-import { engage, sendText } from '../support/chat.ts';
-import { insertDeliveries } from '../support/deliveries.ts';
+import { engage, sendText } from '../support/people/chat.ts';
+import { insertDeliveries } from '../support/receivers/deliveries.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { TestNats } from '../support/nats.ts';
+import { TestNats } from '../support/receivers/nats.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { makeWebhook, webhookRow } from '../support/webhooks.ts';
+import { makeWebhook, webhookRow } from '../support/receivers/webhooks.ts';
 import { expectStatus, makeAccount, type TestAccount } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());

@@ -4,14 +4,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
-import { startApple } from '../support/apple.ts';
-import { selfSigned } from '../support/certificate.ts';
-import { end, engage, sendText } from '../support/chat.ts';
-import { startCluster } from '../support/cluster.ts';
-import { temporaryDirectory } from '../support/process.ts';
+import { startApple } from '../support/services/apple.ts';
+import { selfSigned } from '../support/network/certificate.ts';
+import { end, engage, sendText } from '../support/people/chat.ts';
+import { startCluster } from '../support/processes/cluster.ts';
+import { temporaryDirectory } from '../support/processes/process.ts';
 import { call, until } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 
 /** A real process, with a key file and a test certificate authority. */
 test(

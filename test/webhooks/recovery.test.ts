@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { startCluster } from '../support/cluster.ts';
-import { insertDeliveries, insertWebhook, waitingDeliveries, type TestWebhook } from '../support/deliveries.ts';
+import { startCluster } from '../support/processes/cluster.ts';
+import {
+  insertDeliveries,
+  insertWebhook,
+  waitingDeliveries,
+  type TestWebhook,
+} from '../support/receivers/deliveries.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, until, type Answer, type Json } from '../support/server.ts';
-import { leaseElsewhere } from '../support/webhooks.ts';
+import { leaseElsewhere } from '../support/receivers/webhooks.ts';
 import { expectStatus, makeAccount, type ServerHandle } from '../support/world.ts';
 
 const { server, account: own } = await openWorld();

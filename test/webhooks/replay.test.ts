@@ -7,10 +7,10 @@ import {
   insertWebhook,
   waitingDeliveries,
   type TestWebhook,
-} from '../support/deliveries.ts';
+} from '../support/receivers/deliveries.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
-import { leaseElsewhere } from '../support/webhooks.ts';
+import { leaseElsewhere } from '../support/receivers/webhooks.ts';
 import { expectStatus } from '../support/world.ts';
 
 const { server, account: own } = await openWorld();

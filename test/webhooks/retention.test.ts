@@ -10,8 +10,13 @@ import { AddressGuard } from '../../packages/server/src/platform/address-guard.t
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import { NameResolver } from '../../packages/server/src/platform/names/name-resolver.ts';
 import { dropOldWebhooks } from '../../packages/server/src/webhooks/retention.ts';
-import { engage, end } from '../support/chat.ts';
-import { insertDeliveries, insertWebhook, waitingDeliveries, type TestWebhook } from '../support/deliveries.ts';
+import { engage, end } from '../support/people/chat.ts';
+import {
+  insertDeliveries,
+  insertWebhook,
+  waitingDeliveries,
+  type TestWebhook,
+} from '../support/receivers/deliveries.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, until } from '../support/server.ts';
 import { expectStatus, makeAccount, makeQueue, requestTicket, type TestAccount } from '../support/world.ts';

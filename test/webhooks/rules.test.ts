@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { eventTypes } from '../../packages/server/src/events/catalogue.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
-import { apnsFields as apns, webhookFields } from '../support/webhooks.ts';
+import { apnsFields as apns, webhookFields } from '../support/receivers/webhooks.ts';
 import { expectStatus } from '../support/world.ts';
 
 /** What D8.4 and D8.9 refuse at registration, by POST and by PUT. This server allows only public addresses. */

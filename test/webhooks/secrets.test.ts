@@ -15,7 +15,7 @@ import {
   webhookRow,
   waitingRows,
   webhookFields,
-} from '../support/webhooks.ts';
+} from '../support/receivers/webhooks.ts';
 import { expectStatus, makeAccount, makeOperator } from '../support/world.ts';
 
 const { server, account: own } = await openWorld();

@@ -13,7 +13,7 @@ import {
   webhookRow,
   waitingRows,
   webhookFields,
-} from '../support/webhooks.ts';
+} from '../support/receivers/webhooks.ts';
 import { expectStatus, makeAccount } from '../support/world.ts';
 
 const { server, account: own } = await openWorld();

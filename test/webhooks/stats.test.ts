@@ -5,10 +5,15 @@ import type { WebhookId } from '../../packages/server/src/events/attach-webhooks
 import { inTransaction } from '../../packages/server/src/platform/database.ts';
 import { readByIndex } from '../../packages/server/src/platform/read-by-index.ts';
 import { countAttempts } from '../../packages/server/src/webhooks/stats/store.ts';
-import { insertDeliveries, finishDelivery, insertWebhook, insertFailedAttempt } from '../support/deliveries.ts';
+import {
+  insertDeliveries,
+  finishDelivery,
+  insertWebhook,
+  insertFailedAttempt,
+} from '../support/receivers/deliveries.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
-import { leaseElsewhere } from '../support/webhooks.ts';
+import { leaseElsewhere } from '../support/receivers/webhooks.ts';
 import { expectStatus, makeAccount, makeOperator, makeSite } from '../support/world.ts';
 
 const { server, account: own } = await openWorld();

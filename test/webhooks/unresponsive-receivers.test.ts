@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { engage, sendText, type Engaged } from '../support/chat.ts';
+import { engage, sendText, type Engaged } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver, type ReceiverAnswer, type Receiver } from '../support/receiver.ts';
+import { startReceiver, type ReceiverAnswer, type Receiver } from '../support/receivers/receiver.ts';
 import { startTestServer, until } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
-import { makeWebhook, webhookRow } from '../support/webhooks.ts';
+import { makeWebhook, webhookRow } from '../support/receivers/webhooks.ts';
 
 /**
  * A receiver that accepts requests and never answers. The first request times out after 15 s, the next ones after 5 s until one

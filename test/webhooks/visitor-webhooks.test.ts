@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig } from '../../packages/server/src/config.ts';
-import { engage, sendText } from '../support/chat.ts';
-import { startDns } from '../support/dns.ts';
+import { engage, sendText } from '../support/people/chat.ts';
+import { startDns } from '../support/network/dns.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { makeWebhook } from '../support/webhooks.ts';
+import { makeWebhook } from '../support/receivers/webhooks.ts';
 import {
   requestTicket,
   expectStatus,

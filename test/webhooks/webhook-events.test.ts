@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { FailingWebhooks } from '../../packages/server/src/webhooks/failing-webhooks.ts';
-import { openFeed, type OpenFeed } from '../support/feed.ts';
+import { openFeed, type OpenFeed } from '../support/people/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { makeWebhook, waitingRows, webhookRow } from '../support/webhooks.ts';
+import { makeWebhook, waitingRows, webhookRow } from '../support/receivers/webhooks.ts';
 import { expectStatus, eventsOf, makeAccount, makeOperator, makeSite, type TestAccount } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());

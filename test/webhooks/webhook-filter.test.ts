@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { compileFilter, type Filter } from '../../packages/server/src/events/filter.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Json } from '../support/server.ts';
-import { leaseElsewhere, makeWebhook, webhookFields } from '../support/webhooks.ts';
+import { leaseElsewhere, makeWebhook, webhookFields } from '../support/receivers/webhooks.ts';
 import {
   acceptOffer,
   enqueue,

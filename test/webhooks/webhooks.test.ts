@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { newSecret, secretBytes } from '../../packages/server/src/webhooks/channels/webhook-secret.ts';
-import { startCluster } from '../support/cluster.ts';
+import { startCluster } from '../support/processes/cluster.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
 import {
@@ -13,7 +13,7 @@ import {
   originOf,
   webhookRow,
   webhookFields,
-} from '../support/webhooks.ts';
+} from '../support/receivers/webhooks.ts';
 import { requestTicket, expectStatus, makeAccount, makeOperator, makeQueue, makeSite } from '../support/world.ts';
 
 const { server, account: own } = await openWorld();

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser } from '../support/browser.ts';
-import { barriersOf } from '../support/console.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { barriersOf } from '../support/browser/console.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { askToTalk, openShop, say, takeVisitor, visit, write } from '../support/widget.ts';
+import { askToTalk, openShop, say, takeVisitor, visit, write } from '../support/browser/widget.ts';
 import { expectStatus, makeApplicationToken, setPresence } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());

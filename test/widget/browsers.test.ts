@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser/browser.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
-import { askToTalk, openShop, say, takeVisitor, visit, write } from '../support/widget.ts';
+import { askToTalk, openShop, say, takeVisitor, visit, write } from '../support/browser/widget.ts';
 import { expectStatus } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());

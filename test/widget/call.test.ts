@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { comesTrue, openBrowser, proof } from '../support/browser.ts';
-import { Caller } from '../support/caller.ts';
-import { barriersOf } from '../support/console.ts';
+import { comesTrue, openBrowser } from '../support/browser/browser.ts';
+import { Caller } from '../support/browser/caller.ts';
+import { barriersOf } from '../support/browser/console.ts';
 import { forThisFile } from '../support/fixture.ts';
+import { proof } from '../support/proof.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { askToTalk, openShop, takeVisitor, visit, type Shop } from '../support/widget.ts';
+import { askToTalk, openShop, takeVisitor, visit, type Shop } from '../support/browser/widget.ts';
 import { expectStatus } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser/browser.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, type Json } from '../support/server.ts';
-import { askToTalk, openShop, takeVisitor, visit } from '../support/widget.ts';
+import { askToTalk, openShop, takeVisitor, visit } from '../support/browser/widget.ts';
 import { expectStatus } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer());

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { openBrowser } from '../support/browser.ts';
-import { Caller } from '../support/caller.ts';
-import { findFirefox, openFirefox } from '../support/firefox.ts';
-import type { RemoteBrowser } from '../support/remote-browser.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { Caller } from '../support/browser/caller.ts';
+import { findFirefox, openFirefox } from '../support/browser/firefox.ts';
+import { proof } from '../support/proof.ts';
+import type { RemoteBrowser } from '../support/browser/remote-browser.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { openShop, takeVisitor } from '../support/widget.ts';
-import { testWidget } from '../support/widget-suite.ts';
+import { openShop, takeVisitor } from '../support/browser/widget.ts';
+import { testWidget } from '../support/browser/widget-suite.ts';
 import { makeAccount, makeQueue } from '../support/world.ts';
 
 /** In CI a missing browser fails the run earlier: see scripts/install-test-tools.ts. */
@@ -26,7 +27,7 @@ describe('the widget in Firefox', { skip }, () => {
 
   testWidget(() => ({ server, browser }));
 
-  test('a visitor in Firefox and an operator in Chromium hear each other', async () => {
+  test('a visitor in Firefox and an operator in Chromium hear each other', proof, async () => {
     await using shop = await openShop(server);
     const page = await browser.newPage();
     await page.goto(shop.url);
@@ -47,23 +48,27 @@ describe('the widget in Firefox', { skip }, () => {
   });
 });
 
-test('the console works in a Firefox that blocks cookies and storage, until it is reloaded', { skip }, async () => {
-  await using server = await startTestServer();
-  // This is the setting "Block all cookies". Firefox then also blocks storage and channels between tabs.
-  await using browser = await openFirefox({ 'network.cookie.cookieBehavior': 2 });
-  const own = await makeAccount(server);
-  await makeQueue(server, own, { name: 'Invoices' });
-  const page = await browser.newPage();
-  await page.goto(`${server.url}/console/desk`);
-  await page.untilRead('Your browser blocks cookies');
-  assert.equal(await page.evaluate('navigator.cookieEnabled'), false);
-  await page.click('API key', 'label');
-  await page.click('Key ID *', 'input');
-  await page.type(own.key.id);
-  await page.click('Key secret *', 'input');
-  await page.type(own.key.secret);
-  await page.press('Enter');
-  await page.untilTrue(`find('section', 'Chats')`);
-  await page.goto(`${server.url}/console/`);
-  await page.untilRead('Your browser blocks cookies');
-});
+test(
+  'the console works in a Firefox that blocks cookies and storage, until it is reloaded',
+  { skip: skip || proof.skip },
+  async () => {
+    await using server = await startTestServer();
+    // This is the setting "Block all cookies". Firefox then also blocks storage and channels between tabs.
+    await using browser = await openFirefox({ 'network.cookie.cookieBehavior': 2 });
+    const own = await makeAccount(server);
+    await makeQueue(server, own, { name: 'Invoices' });
+    const page = await browser.newPage();
+    await page.goto(`${server.url}/console/desk`);
+    await page.untilRead('Your browser blocks cookies');
+    assert.equal(await page.evaluate('navigator.cookieEnabled'), false);
+    await page.click('API key', 'label');
+    await page.click('Key ID *', 'input');
+    await page.type(own.key.id);
+    await page.click('Key secret *', 'input');
+    await page.type(own.key.secret);
+    await page.press('Enter');
+    await page.untilTrue(`find('section', 'Chats')`);
+    await page.goto(`${server.url}/console/`);
+    await page.untilRead('Your browser blocks cookies');
+  },
+);

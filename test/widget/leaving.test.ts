@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBrowser, proof } from '../support/browser.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { forThisFile } from '../support/fixture.ts';
+import { proof } from '../support/proof.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { askToTalk, openShop, takeVisitor, visit } from '../support/widget.ts';
+import { askToTalk, openShop, takeVisitor, visit } from '../support/browser/widget.ts';
 import { enqueue, expectStatus, setPresence } from '../support/world.ts';
+
+const browser = await forThisFile(openBrowser());
 
 /** The 30 s lease that is not renewed, and some time to detect its end. */
 const expiryMs = 45_000;
 
 test('a visitor who closes the tab leaves the queue after half a minute; one who reloads or has another tab does not', async () => {
   await using server = await startTestServer();
-  await using browser = await openBrowser();
   await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
   await setPresence(server, shop.operator, { available: false });
   const waiting = async (): Promise<Json[]> => {
@@ -43,7 +46,6 @@ test(
   proof,
   async () => {
     await using server = await startTestServer();
-    await using browser = await openBrowser();
     await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
     await setPresence(server, shop.operator, { available: false });
     const { admin, siteId } = shop.own;
@@ -66,7 +68,6 @@ test(
 
 test('a waiting visitor is next in line only while an operator is online', async () => {
   await using server = await startTestServer();
-  await using browser = await openBrowser();
   await using shop = await openShop(server, { queueFields: { when_unstaffed: 'accept' } });
   await enqueue(server, shop.own, shop.queue);
   await takeVisitor(server, shop);

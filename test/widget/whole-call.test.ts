@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openChromium } from '../support/chromium.ts';
-import { findFirefox, openFirefox } from '../support/firefox.ts';
+import { openChromium } from '../support/browser/chromium.ts';
+import { findFirefox, openFirefox } from '../support/browser/firefox.ts';
+import { proof } from '../support/proof.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startProxy, type Proxy } from '../support/proxy.ts';
-import type { RemoteBrowser, RemotePage } from '../support/remote-browser.ts';
+import { startProxy, type Proxy } from '../support/network/proxy.ts';
+import type { RemoteBrowser, RemotePage } from '../support/browser/remote-browser.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import {
   acceptOffer,
@@ -157,7 +158,7 @@ async function transferCall({ desk, colleague, visitor }: Stage): Promise<void> 
 
 const browsers = [
   { name: 'Chromium', open: openChromium, skip: false },
-  { name: 'Firefox', open: openFirefox, skip: findFirefox() === null ? 'Firefox is not installed' : false },
+  { name: 'Firefox', open: openFirefox, skip: findFirefox() === null ? 'Firefox is not installed' : proof.skip },
 ] as const;
 
 for (const { name, open, skip } of browsers)

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { proof, openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser/browser.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { setPicture } from '../support/pictures.ts';
-import { startProxy } from '../support/proxy.ts';
+import { setPicture } from '../support/people/pictures.ts';
+import { proof } from '../support/proof.ts';
+import { startProxy } from '../support/network/proxy.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
-import { askToTalk, openShop, say, takeVisitor, visit, write, type Shop } from '../support/widget.ts';
+import { askToTalk, openShop, say, takeVisitor, visit, write, type Shop } from '../support/browser/widget.ts';
 import { expectStatus, makeAvailableOperator, makeQueue, setPresence } from '../support/world.ts';
 
 const server = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { comesTrue, openBrowser } from '../support/browser.ts';
-import { composer, offers, messageList, openDesk } from '../support/desk.ts';
+import { comesTrue, openBrowser } from '../support/browser/browser.ts';
+import { composer, offers, messageList, openDesk } from '../support/browser/desk.ts';
 import { forThisFile } from '../support/fixture.ts';
-import { startProxy } from '../support/proxy.ts';
+import { startProxy } from '../support/network/proxy.ts';
 import { startTestServer, until, type Json } from '../support/server.ts';
 import { makeApplicationToken } from '../support/world.ts';
 
