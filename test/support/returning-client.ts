@@ -41,7 +41,10 @@ export class ReturningClient {
     if (server === null) return;
     const headers = { authorization: `Bearer ${this.#token}` };
     const response = await fetch(`${server.url}/feed?hold_presence=true`, { headers, signal: this.#stopped.signal });
-    if (!response.ok) return void (await response.body?.cancel());
+    if (!response.ok) {
+      await response.body?.cancel();
+      return;
+    }
     this.feeds += 1;
     for await (const chunk of response.body ?? []) void chunk;
   }

@@ -16,7 +16,14 @@ import { newSecret, purposeOfCredentials, purposeOfSecret } from '../channels/we
 import { reportWebhooks } from '../report-webhooks.ts';
 import { moveWaiting, setAside } from '../set-aside.ts';
 import { auditedWebhook, concerning } from './audit.ts';
-import { lockedWebhook, namedSites, permittedWebhook, reachOf, refuseBeyondReach, refuseDeletedSites } from './reach.ts';
+import {
+  lockedWebhook,
+  namedSites,
+  permittedWebhook,
+  reachOf,
+  refuseBeyondReach,
+  refuseDeletedSites,
+} from './reach.ts';
 import {
   beginReports,
   countRegistered,

@@ -189,7 +189,10 @@ function jsonOf(filter: Filter | null): string | null {
   return filter === null ? null : JSON.stringify(filter);
 }
 
-function compiledOf(filter: Filter | null): { readonly path: string | null; readonly values: CompiledFilter['values'] } {
+function compiledOf(filter: Filter | null): {
+  readonly path: string | null;
+  readonly values: CompiledFilter['values'];
+} {
   return filter === null ? { path: null, values: {} } : compileFilter(filter);
 }
 
