@@ -3,13 +3,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BareDatabase, CreateLoad } from './bare-driver.ts';
 import type { BareResponse } from './bare-fastify.ts';
-import { startCountingUsher, frequentStatements } from './counting.ts';
-import type { Comparison, Entry, Limit, Measure } from './harness.ts';
-import type { Lab } from './lab.ts';
-import { requestLoad, requestsPerSecond, type Load } from './load.ts';
-import { processorSeconds } from './processor-time.ts';
-import { ask, startPeer } from './processes.ts';
-import { benchKey, call, firstSite, signIn, type Session, type Usher } from './usher.ts';
+import { startCountingUsher, frequentStatements } from './measuring/counting.ts';
+import type { Comparison, Entry, Limit, Measure } from './measuring/harness.ts';
+import type { Lab } from './measuring/lab.ts';
+import { requestLoad, requestsPerSecond, type Load } from './measuring/load.ts';
+import { processorSeconds } from './measuring/processor-time.ts';
+import { ask, startPeer } from './measuring/processes.ts';
+import { benchKey, call, firstSite, signIn, type Session, type Usher } from './measuring/usher.ts';
 
 /** The connections that the default of USHER_DATABASE_POOL leaves for requests. */
 const poolSize = 10;

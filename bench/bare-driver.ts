@@ -8,7 +8,7 @@ import {
   type SiteId,
   type TeamId,
 } from '../packages/server/src/platform/ids.ts';
-import type { Load } from './load.ts';
+import type { Load } from './measuring/load.ts';
 
 /**
  * The peer for the authenticated create: the transaction of `POST /teams` alone, which inserts a team and its audit entry, with the driver as

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { actAtRate, type Rate } from './at-rate.ts';
-import { RawClient } from './raw-client.ts';
+import { actAtRate, type Rate } from './measuring/at-rate.ts';
+import { RawClient } from './measuring/raw-client.ts';
 import { openFloor, type Floor, type Person } from './routing-load.ts';
-import { call, type Session } from './usher.ts';
+import { call, type Session } from './measuring/usher.ts';
 
 /** An engagement between a visitor and an operator. */
 export interface Chat {

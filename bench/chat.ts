@@ -1,12 +1,12 @@
 import type { BareChat } from './bare-chat.ts';
 import { messageMs, openChats, sendFor, transcriptOf, visitorOf, type Chat, type Sender } from './chat-load.ts';
-import { startCountingUsher, statementsPerRow } from './counting.ts';
-import { withDatabase } from './databases.ts';
-import type { Comparison, Entry, Limit } from './harness.ts';
-import { assertInOrder } from './in-order.ts';
-import type { Size } from './lab.ts';
-import { ask, startPeer } from './processes.ts';
-import type { Session, Usher } from './usher.ts';
+import { startCountingUsher, statementsPerRow } from './measuring/counting.ts';
+import { withDatabase } from './measuring/databases.ts';
+import type { Comparison, Entry, Limit } from './measuring/harness.ts';
+import { assertInOrder } from './measuring/in-order.ts';
+import type { Size } from './measuring/lab.ts';
+import { ask, startPeer } from './measuring/processes.ts';
+import type { Session, Usher } from './measuring/usher.ts';
 
 const poolSize = 10;
 

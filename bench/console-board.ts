@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { openBrowser } from '../test/support/browser/browser.ts';
 import { openConsole } from '../test/support/browser/console.ts';
-import { percentile } from './clock.ts';
-import { withDatabase } from './databases.ts';
-import type { Entry } from './harness.ts';
-import type { Lab, Size } from './lab.ts';
-import { RawClient } from './raw-client.ts';
-import { benchKey, firstSite, signIn, type Session, type Usher } from './usher.ts';
+import { percentile } from './measuring/clock.ts';
+import { withDatabase } from './measuring/databases.ts';
+import type { Entry } from './measuring/harness.ts';
+import type { Lab, Size } from './measuring/lab.ts';
+import { RawClient } from './measuring/raw-client.ts';
+import { benchKey, firstSite, signIn, type Session, type Usher } from './measuring/usher.ts';
 
 interface BoardLoad {
   readonly queues: number;

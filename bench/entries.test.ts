@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Databases } from './databases.ts';
+import type { Databases } from './measuring/databases.ts';
 import { findBrowser } from '../test/support/browser/browser.ts';
 import { entries } from './entries.ts';
-import { runOnce } from './harness.ts';
-import { shortLab, startSharedDatabases } from './lab.ts';
+import { runOnce } from './measuring/harness.ts';
+import { shortLab, startSharedDatabases } from './measuring/lab.ts';
 import { isProof } from '../test/support/proof.ts';
 import { hangMs } from '../test/support/slowness.ts';
 

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { residentMegabytes } from './api.ts';
 import { openChats, sendAtRate, type Chat } from './chat-load.ts';
-import { percentile } from './clock.ts';
-import { FeedClient } from './feed-client.ts';
-import type { Entry, Limit } from './harness.ts';
-import { assertInOrder } from './in-order.ts';
-import type { Size } from './lab.ts';
-import { temporaryFolder } from './processes.ts';
+import { percentile } from './measuring/clock.ts';
+import { FeedClient } from './measuring/feed-client.ts';
+import type { Entry, Limit } from './measuring/harness.ts';
+import { assertInOrder } from './measuring/in-order.ts';
+import type { Size } from './measuring/lab.ts';
+import { temporaryFolder } from './measuring/processes.ts';
 import { openFloor } from './routing-load.ts';
-import { firstSite, signIn, startUsher, type Usher } from './usher.ts';
+import { firstSite, signIn, startUsher, type Usher } from './measuring/usher.ts';
 
 interface FeedSize {
   /** Feeds that are open at the same time. */

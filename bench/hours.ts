@@ -1,6 +1,6 @@
 import { weekdays } from '@usher/contract/opening-times';
-import type { Entry } from './harness.ts';
-import type { Size } from './lab.ts';
+import type { Entry } from './measuring/harness.ts';
+import type { Size } from './measuring/lab.ts';
 import type { HoursPolicy } from '../packages/server/src/schedules/business-hours.ts';
 import { type CompiledHours, compileHours, isOpen, nextChange } from '../packages/server/src/schedules/hours.ts';
 

@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 
 /**
- * Opens a pool with postgres.js as published, for peers. Import this file first: `platform/postgres.ts` patches the driver while it is
+ * Opens a pool with postgres.js as published, for peers. Import this file first: `platform/database/postgres.ts` patches the driver while it is
  * loaded, and leaves alone one that is loaded already.
  */
 export function connectPublished(text: string, max: number): postgres.Sql {

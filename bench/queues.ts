@@ -1,9 +1,9 @@
 import { compareWithBareRoute } from './api.ts';
-import { withDatabase } from './databases.ts';
-import type { Entry } from './harness.ts';
-import type { Lab } from './lab.ts';
-import { requestLoad, requestsPerSecond } from './load.ts';
-import { call, firstSite, signIn, type Session } from './usher.ts';
+import { withDatabase } from './measuring/databases.ts';
+import type { Entry } from './measuring/harness.ts';
+import type { Lab } from './measuring/lab.ts';
+import { requestLoad, requestsPerSecond } from './measuring/load.ts';
+import { call, firstSite, signIn, type Session } from './measuring/usher.ts';
 
 /** The number of queues of the site that is read, and of sites in a small and in a large account. */
 const sizes = {

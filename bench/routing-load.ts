@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RawClient } from './raw-client.ts';
-import type { Session } from './usher.ts';
-import { call } from './usher.ts';
+import { RawClient } from './measuring/raw-client.ts';
+import type { Session } from './measuring/usher.ts';
+import { call } from './measuring/usher.ts';
 
 export interface Person {
   readonly id: string;

@@ -1,13 +1,13 @@
-import { startCountingUsher, statementsPerRow } from './counting.ts';
-import { withDatabase } from './databases.ts';
-import type { Comparison, Entry, Limit } from './harness.ts';
-import { median } from './harness.ts';
-import type { Lab, Size } from './lab.ts';
-import { temporaryFolder } from './processes.ts';
-import { RawClient } from './raw-client.ts';
+import { startCountingUsher, statementsPerRow } from './measuring/counting.ts';
+import { withDatabase } from './measuring/databases.ts';
+import type { Comparison, Entry, Limit } from './measuring/harness.ts';
+import { median } from './measuring/harness.ts';
+import type { Lab, Size } from './measuring/lab.ts';
+import { temporaryFolder } from './measuring/processes.ts';
+import { RawClient } from './measuring/raw-client.ts';
 import { boardCommandMicros, type BoardSize } from './routing-board.ts';
 import { engagementsPerSecond, openFloor, type Floor } from './routing-load.ts';
-import { firstSite, signIn, startUsher, type Usher } from './usher.ts';
+import { firstSite, signIn, startUsher, type Usher } from './measuring/usher.ts';
 
 interface RoutingSize {
   readonly board: BoardSize;

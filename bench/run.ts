@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { addBefore, measureBefore, openCheckout, unknownEntry, type Checkout } from './before.ts';
+import { addBefore, measureBefore, openCheckout, unknownEntry, type Checkout } from './measuring/before.ts';
 import { entries } from './entries.ts';
-import { nameOf, run, type Entry } from './harness.ts';
-import { fullLab } from './lab.ts';
-import { merge, readResults, thisMachine, writeResults, type Outcomes } from './results.ts';
-import { table } from './table.ts';
+import { nameOf, run, type Entry } from './measuring/harness.ts';
+import { fullLab } from './measuring/lab.ts';
+import { merge, readResults, thisMachine, writeResults, type Outcomes } from './measuring/results.ts';
+import { table } from './measuring/table.ts';
 
 /**
  * `npm run bench -- [--before <folder>] [name…]`: runs the named entries, or all of them, and stores the results in results.json. A

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { withoutBrackets } from '../packages/server/src/platform/openapi/operation-names.ts';
+import { withoutBrackets } from '../packages/server/src/platform/reference/openapi/operation-names.ts';
 
 /**
  * Writes the types of `packages/sdk` from openapi.json: one type for each named schema, and `Operations`, the request and

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { build } from 'vite';
 import { escapeForeign } from './ascii.ts';
 import { serverBuild, serverBuilds } from './built.mjs';
-import { commitOf } from './commit.ts';
+import { commitOf } from './release/commit.ts';
 import { lineMappings } from './source-map.ts';
 
 /**
@@ -20,7 +20,7 @@ const isOfSample = (module: string): boolean => module.includes('/packages/sampl
 await build({
   configFile: false,
   logLevel: 'warn',
-  // The driver is patched while it is loaded (platform/postgres.ts).
+  // The driver is patched while it is loaded (platform/database/postgres.ts).
   ssr: { noExternal: true, external: ['postgres'] },
   resolve: {
     alias: [

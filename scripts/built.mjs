@@ -32,7 +32,7 @@ const serverSources = [
   'package-lock.json',
   'scripts/build-server.ts',
   'scripts/ascii.ts',
-  'scripts/commit.ts',
+  'scripts/release/commit.ts',
   'scripts/source-map.ts',
   'scripts/undici-parts.mjs',
   'scripts/unused-module.mjs',

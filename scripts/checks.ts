@@ -15,9 +15,9 @@ function types(title: string, project = '.'): Check {
 
 /** The fastest checks come first. */
 export const codeChecks: readonly Check[] = [
-  ['import direction', ['scripts/check-imports.ts']],
-  ['rules', ['scripts/check-rules.ts']],
-  ['words', ['scripts/check-words.ts']],
+  ['import direction', ['scripts/checks/check-imports.ts']],
+  ['rules', ['scripts/checks/check-rules.ts']],
+  ['words', ['scripts/checks/check-words.ts']],
   types('types'),
   types('types of the console', 'packages/console'),
   types('types of the widget', 'packages/widget'),

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { examplesFile, readExamples, type Example } from '../packages/server/src/platform/api-examples.ts';
+import { examplesFile, readExamples, type Example } from '../packages/server/src/platform/reference/api-examples.ts';
 import { globalSetup, globalTeardown } from '../test/setup.ts';
 import { ExampleText, haveSameFields, recordExamples } from '../test/support/api/api-examples.ts';
 import { startTestServer } from '../test/support/server.ts';

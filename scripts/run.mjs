@@ -29,11 +29,11 @@ const programs = {
   prove: ['scripts/prove.ts'],
   openapi: ['scripts/openapi.ts'],
   screenshots: ['scripts/screenshots.ts'],
-  notice: ['scripts/notice.ts'],
-  pack: ['scripts/pack.ts'],
+  notice: ['scripts/release/notice.ts'],
+  pack: ['scripts/release/pack.ts'],
   'pack-sdk': ['scripts/build-sdk.ts'],
-  sbom: ['scripts/sbom.ts'],
-  release: ['scripts/release.ts'],
+  sbom: ['scripts/release/sbom.ts'],
+  release: ['scripts/release/release.ts'],
   build: [],
 };
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { errors } from '../packages/server/src/platform/errors.ts';
-import { camelCase, namesOf } from '../packages/server/src/platform/openapi/operation-names.ts';
+import { camelCase, namesOf } from '../packages/server/src/platform/reference/openapi/operation-names.ts';
 import { onlySchema, typeOf, type OpenApi, type Operation, type Schema } from './api-types.ts';
 
 /**

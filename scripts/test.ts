@@ -20,7 +20,12 @@ import { printProcessorSeconds } from './processor-seconds.ts';
 const testsFailed = 1;
 const othersFailed = 2;
 
-const allTests = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
+const allTests = [
+  'packages/*/src/**/*.test.ts',
+  'test/**/*.test.ts',
+  'bench/*.test.ts',
+  'bench/{measuring,webhooks}/*.test.ts',
+];
 /** Most files wait for other processes now and then, so more files than processors run at once. */
 const filesAtOnce = 4;
 /** No test takes longer. Longest: bench/entries.test.ts and, with `PROVE`, the random histories of the board. */

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { openSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
-import type { DatabaseAddress } from '../../packages/server/src/platform/database.ts';
+import type { DatabaseAddress } from '../../packages/server/src/platform/database/database.ts';
 import { serverProgram } from '../../scripts/built.mjs';
 import { addFile, backUp, contentsOf, tablesOf, withSql } from '../support/database/backup.ts';
 import { cloneDatabase, emptyDatabase } from '../support/database/database.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { DatabaseAddress } from '../../packages/server/src/platform/database.ts';
+import type { DatabaseAddress } from '../../packages/server/src/platform/database/database.ts';
 import { backUp, contentsOf, restoreFrom, withSql } from '../support/database/backup.ts';
 import { sendText, type Engaged } from '../support/people/chat.ts';
 import { emptyDatabase } from '../support/database/database.ts';

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { parseCommandLine } from '../../packages/server/src/cli/command.ts';
 import { commands } from '../../packages/server/src/cli/commands.ts';
-import { completionScript } from '../../packages/server/src/cli/completion.ts';
+import { completionScript } from '../../packages/server/src/cli/commands/completion.ts';
 import { freePort } from '../support/network/free-port.ts';
 import { launch, type UsherProcess } from '../support/processes/process.ts';
 

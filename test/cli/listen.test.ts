@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, test } from 'node:test';
-import { newSecret } from '../../packages/server/src/webhooks/channels/webhook-secret.ts';
+import { newSecret } from '../../packages/server/src/channels/webhook-secret.ts';
 import { rotateSigningKey } from '../../packages/server/src/identity/signing-keys.ts';
 import { acknowledge, end, engage, sendText, type Engaged } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { newSecret } from '../../packages/server/src/webhooks/channels/webhook-secret.ts';
+import { newSecret } from '../../packages/server/src/channels/webhook-secret.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { launch, type UsherProcess } from '../support/processes/process.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { aliases } from '../../packages/server/src/platform/aliases.ts';
+import { aliases } from '../../packages/server/src/platform/http/aliases.ts';
 import { newNumber } from '../support/services/carrier.ts';
 import { openCast } from '../support/api/cast.ts';
 import { expectedAccess, type CallerKind } from '../support/api/expected-access.ts';

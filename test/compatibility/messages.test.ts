@@ -13,7 +13,7 @@ import { eventsOf, expectStatus, makeAvailableOperator, makeQueue } from '../sup
 
 /**
  * What existing clients expect of messages, transcripts, engagements and files: each numbered expectation next to a request that
- * shows it. Number 1.5 is in test/webhooks/push.test.ts, which has its own fake of Apple's server.
+ * shows it. Number 1.5 is in test/channels/push.test.ts, which has its own fake of Apple's server.
  */
 const server = await forThisFile(startTestServer());
 const receiver = await forThisFile(startReceiver());

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { parseApnsUrl } from '../../packages/server/src/webhooks/channels/apns/url.ts';
+import { parseApnsUrl } from '../../packages/server/src/channels/apns/url.ts';
 import { ApnsFixture, delivery } from '../support/receivers/apns.ts';
 import { engage, say } from '../support/people/chat.ts';
 import { openWorld } from '../support/fixture.ts';

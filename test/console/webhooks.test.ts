@@ -12,7 +12,7 @@ import {
   type WebhookFields,
 } from '../../packages/console/src/pages/webhooks/registrations/fields.ts';
 import { verifySnippet } from '../../packages/console/src/pages/webhooks/catalogue/verify-snippet.ts';
-import { webhookViolations } from '../../packages/server/src/events/subscription.ts';
+import { webhookViolations } from '../../packages/server/src/events/subscriptions/subscription.ts';
 import { comesTrue, openBrowser, type TestPage } from '../support/browser/browser.ts';
 import { barriersOf, looks, openConsole, openPath, tooWideOn } from '../support/browser/console.ts';
 import { insertDeliveries, insertWebhook } from '../support/receivers/deliveries.ts';

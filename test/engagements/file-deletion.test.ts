@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import { sweepFiles } from '../../packages/server/src/engagements/files/sweep.ts';
-import { inTransaction } from '../../packages/server/src/platform/database.ts';
+import { inTransaction } from '../../packages/server/src/platform/database/database.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { assertDeclared } from '../support/api/declared-items.ts';
 import { openFeed } from '../support/people/feed.ts';

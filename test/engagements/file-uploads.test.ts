@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import { sweepFiles } from '../../packages/server/src/engagements/files/sweep.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import { openDatabase } from '../../packages/server/src/platform/database.ts';
+import { openDatabase } from '../../packages/server/src/platform/database/database.ts';
 import { serverProgram } from '../../scripts/built.mjs';
 import { startCluster, urlOf } from '../support/processes/cluster.ts';
 import { cloneDatabase } from '../support/database/database.ts';

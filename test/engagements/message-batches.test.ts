@@ -8,10 +8,10 @@ import {
 import { Messages } from '../../packages/server/src/engagements/messages/messages.ts';
 import { findMessage, type ChatMessage } from '../../packages/server/src/engagements/messages/store.ts';
 import { Hints } from '../../packages/server/src/events/hints.ts';
-import { inTransaction, type Sql } from '../../packages/server/src/platform/database.ts';
+import { inTransaction, type Sql } from '../../packages/server/src/platform/database/database.ts';
 import { newId, type AccountId, type EngagementId, type Id } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
-import { pools } from '../../packages/server/src/platform/pools.ts';
+import { pools } from '../../packages/server/src/platform/database/pools.ts';
 import { acknowledge, end, engage, ofType, say, transcript, type Engaged } from '../support/people/chat.ts';
 import { startCluster } from '../support/processes/cluster.ts';
 import { forThisFile } from '../support/fixture.ts';

@@ -9,7 +9,7 @@ import { carrierRoutes } from '../../packages/server/src/engagements/sms/carrier
 import type { Carrier, Hook, HookRequest } from '../../packages/server/src/engagements/sms/carrier.ts';
 import { twilioCarrier } from '../../packages/server/src/engagements/sms/carriers/twilio.ts';
 import type { SmsId } from '../../packages/server/src/engagements/sms/sms.ts';
-import { createApp } from '../../packages/server/src/platform/create-app.ts';
+import { createApp } from '../../packages/server/src/platform/http/create-app.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { sendOutboundSms, newNumber, publicUrl, signatureOf, startCarrier } from '../support/services/carrier.ts';
 import { startTestServer, until, type Json } from '../support/server.ts';

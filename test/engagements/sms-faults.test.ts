@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { Sql } from '../../packages/server/src/platform/database.ts';
+import type { Sql } from '../../packages/server/src/platform/database/database.ts';
 import {
   sendOutboundSms,
   newNumber,

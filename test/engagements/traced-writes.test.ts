@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { inTransaction } from '../../packages/server/src/platform/database.ts';
+import { inTransaction } from '../../packages/server/src/platform/database/database.ts';
 import { engage, sendText, type Engaged } from '../support/people/chat.ts';
 import { fileForm } from '../support/people/files.ts';
 import { forThisFile } from '../support/fixture.ts';

@@ -6,10 +6,10 @@ import type { NotifyOperator } from '../../packages/server/src/engagements/visit
 import { Sealer } from '../../packages/server/src/identity/sealer.ts';
 import { Keyring } from '../../packages/server/src/identity/signing-keys.ts';
 import { Tokens } from '../../packages/server/src/identity/tokens.ts';
-import { AddressGuard } from '../../packages/server/src/platform/address-guard.ts';
-import { databaseErrorCode, openDatabase } from '../../packages/server/src/platform/database.ts';
-import { NameResolver } from '../../packages/server/src/platform/names/name-resolver.ts';
-import { GuardedFetcher } from '../../packages/server/src/platform/guarded-fetcher.ts';
+import { AddressGuard } from '../../packages/server/src/platform/outbound/address-guard.ts';
+import { databaseErrorCode, openDatabase } from '../../packages/server/src/platform/database/database.ts';
+import { NameResolver } from '../../packages/server/src/platform/outbound/names/name-resolver.ts';
+import { GuardedFetcher } from '../../packages/server/src/platform/outbound/guarded-fetcher.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { sendProof, authenticate, eventsOfRequest, outcomeOf, addProvider } from '../support/people/authentication.ts';
 import { startCluster } from '../support/processes/cluster.ts';

@@ -30,7 +30,7 @@ registerHooks({
 });
 
 const { appendEvent } = await import('../../packages/server/src/events/append.ts');
-const { inTransaction } = await import('../../packages/server/src/platform/database.ts');
+const { inTransaction } = await import('../../packages/server/src/platform/database/database.ts');
 const { openFeed } = await import('../support/people/feed.ts');
 const { forThisFile, openWorld } = await import('../support/fixture.ts');
 const { startReceiver } = await import('../support/receivers/receiver.ts');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inTransaction } from '../../packages/server/src/platform/database.ts';
+import { inTransaction } from '../../packages/server/src/platform/database/database.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { startReceiver } from '../support/receivers/receiver.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { randomUUID } from 'node:crypto';
 import { engage, sendText, type Engaged } from '../support/people/chat.ts';
 import { contents, isMessage, openFeed } from '../support/people/feed.ts';
-import type { Sql } from '../../packages/server/src/platform/database.ts';
+import type { Sql } from '../../packages/server/src/platform/database/database.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import { expectStatus, makeAccount, makeOperator, setPresence } from '../support/world.ts';

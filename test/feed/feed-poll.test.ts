@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { connect, type Sql } from '../../packages/server/src/platform/database.ts';
+import { connect, type Sql } from '../../packages/server/src/platform/database/database.ts';
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import { readPosition, readQuietAccounts } from '../../packages/server/src/feed/log.ts';
 import { isMessage, openFeed } from '../support/people/feed.ts';

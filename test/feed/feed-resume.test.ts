@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Sql } from '../../packages/server/src/platform/database.ts';
+import type { Sql } from '../../packages/server/src/platform/database/database.ts';
 import { end, engage, sendText } from '../support/people/chat.ts';
 import { contents, isMessage, openFeed } from '../support/people/feed.ts';
 import { forThisFile } from '../support/fixture.ts';

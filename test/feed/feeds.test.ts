@@ -7,7 +7,7 @@ import Fastify from 'fastify';
 import { Feeds } from '../../packages/server/src/feed/feeds.ts';
 import { feedRoutes } from '../../packages/server/src/feed/routes.ts';
 import type { OperatorCaller } from '../../packages/server/src/identity/caller.ts';
-import type { App } from '../../packages/server/src/platform/http.ts';
+import type { App } from '../../packages/server/src/platform/http/http.ts';
 import type { AccountId, OperatorId } from '../../packages/server/src/platform/ids.ts';
 import { openWorld } from '../support/fixture.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { missedEvents, readBatch, readPosition, readQuietAccounts } from '../../packages/server/src/feed/log.ts';
-import { connect, type Sql } from '../../packages/server/src/platform/database.ts';
+import { connect, type Sql } from '../../packages/server/src/platform/database/database.ts';
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import { emptyDatabase } from '../support/database/database.ts';
 import { engage, sendText } from '../support/people/chat.ts';

@@ -7,8 +7,8 @@ import { Authenticator } from '../../packages/server/src/identity/authenticate.t
 import { createDirectory } from '../../packages/server/src/identity/directory.ts';
 import { Keyring } from '../../packages/server/src/identity/signing-keys.ts';
 import { Tokens } from '../../packages/server/src/identity/tokens.ts';
-import { createApp } from '../../packages/server/src/platform/create-app.ts';
-import { AddressRate, RateLimit } from '../../packages/server/src/platform/rate-limit.ts';
+import { createApp } from '../../packages/server/src/platform/http/create-app.ts';
+import { AddressRate, RateLimit } from '../../packages/server/src/platform/limits/rate-limit.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call } from '../support/server.ts';
 import { expectStatus, makeAccount, makeSite } from '../support/world.ts';

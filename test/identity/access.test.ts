@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DeclaredAccess } from '../../packages/server/src/identity/declared-access.ts';
-import { readExamples } from '../../packages/server/src/platform/api-examples.ts';
+import { readExamples } from '../../packages/server/src/platform/reference/api-examples.ts';
 import { exampleCaller, exampleOf, haveSameFields, operationOf } from '../support/api/api-examples.ts';
 import { openCast } from '../support/api/cast.ts';
 import { expectedAccess, callerKinds } from '../support/api/expected-access.ts';

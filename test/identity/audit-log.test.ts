@@ -81,7 +81,7 @@ test('every audited route writes one entry that says who changed what and contai
 });
 
 test('a route that can change something must declare whether it is audited', async () => {
-  const { createApp } = await import('../../packages/server/src/platform/create-app.ts');
+  const { createApp } = await import('../../packages/server/src/platform/http/create-app.ts');
   const { installAudit } = await import('../../packages/server/src/identity/audit/install-audit.ts');
   const { createLog } = await import('../../packages/server/src/platform/log.ts');
   const app = createApp({ log: createLog('silent'), sql: server.database.sql, trustProxy: false });

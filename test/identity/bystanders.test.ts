@@ -7,7 +7,7 @@ import {
   operatorRules,
   type OperatorRule,
 } from '../../packages/server/src/identity/declared-access.ts';
-import type { ApiDocument } from '../../packages/server/src/platform/openapi/model.ts';
+import type { ApiDocument } from '../../packages/server/src/platform/reference/openapi/model.ts';
 import { openCast } from '../support/api/cast.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { makeTargets, type Targets } from '../support/api/route-targets.ts';

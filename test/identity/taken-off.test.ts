@@ -5,7 +5,7 @@ import { end, engage, say, sendText, type Engaged } from '../support/people/chat
 import { isMessage, openFeed } from '../support/people/feed.ts';
 import { fileForm } from '../support/people/files.ts';
 import { readConfig } from '../../packages/server/src/config.ts';
-import { inTransaction, type Sql } from '../../packages/server/src/platform/database.ts';
+import { inTransaction, type Sql } from '../../packages/server/src/platform/database/database.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pools } from '../../packages/server/src/platform/pools.ts';
+import { pools } from '../../packages/server/src/platform/database/pools.ts';
 import { openWorld } from '../support/fixture.ts';
 
 const { server, account: own } = await openWorld();

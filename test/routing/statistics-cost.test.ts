@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Sql } from '../../packages/server/src/platform/database.ts';
+import type { Sql } from '../../packages/server/src/platform/database/database.ts';
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';
 import type { StatisticsQuery } from '../../packages/server/src/routing/statistics/query.ts';
 import {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { openDatabase, type Sql } from '../../packages/server/src/platform/database.ts';
-import { knownMigrations, migrate } from '../../packages/server/src/platform/migrations.ts';
+import { openDatabase, type Sql } from '../../packages/server/src/platform/database/database.ts';
+import { knownMigrations, migrate } from '../../packages/server/src/platform/database/migrations/migrations.ts';
 import { emptyDatabase } from '../support/database/database.ts';
 
 const account = randomUUID();

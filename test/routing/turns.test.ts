@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
 import type { AccountId, OperatorId } from '../../packages/server/src/platform/ids.ts';
-import { connect } from '../../packages/server/src/platform/database.ts';
+import { connect } from '../../packages/server/src/platform/database/database.ts';
 import { mediaSet } from '../../packages/server/src/routing/board/structures/media.ts';
 import { dueAccounts } from '../../packages/server/src/routing/turn-store.ts';
 import { Turns } from '../../packages/server/src/routing/turns.ts';

@@ -11,7 +11,7 @@ import * as undici from 'undici';
 import { escapeForeign } from '../../scripts/ascii.ts';
 import type * as Built from '../../scripts/built.mjs';
 import { serverBuild } from '../../scripts/built.mjs';
-import { commitOf } from '../../scripts/commit.ts';
+import { commitOf } from '../../scripts/release/commit.ts';
 import { lineMappings } from '../../scripts/source-map.ts';
 import * as parts from '../../scripts/undici-parts.mjs';
 import { urlOf } from '../support/processes/cluster.ts';
@@ -111,7 +111,7 @@ test(
     const file = join(serverBuild(), found[0] ?? '');
     const code = readFileSync(file, 'utf8').split('\n');
     const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
-    const original = 'packages/server/src/cli/serve.ts';
+    const original = 'packages/server/src/cli/commands/serve.ts';
     const source = readFileSync(original, 'utf8').split('\n');
     for (const text of texts) {
       const line = code.findIndex((each) => each.includes(text));

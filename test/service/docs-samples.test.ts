@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { typescriptSample } from '../../packages/server/src/platform/docs-samples.ts';
-import type { ApiDocument } from '../../packages/server/src/platform/openapi/model.ts';
+import { typescriptSample } from '../../packages/server/src/platform/reference/docs-samples.ts';
+import type { ApiDocument } from '../../packages/server/src/platform/reference/openapi/model.ts';
 
 test('the TypeScript sample of every operation compiles with the SDK', () => {
   const api = JSON.parse(readFileSync('openapi.json', 'utf8')) as ApiDocument;

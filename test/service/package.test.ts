@@ -3,9 +3,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { bundledPackages, makeNotice } from '../../scripts/notice.ts';
-import { releasedChangelog, unnamedMigrations } from '../../scripts/release.ts';
-import { makeSbom } from '../../scripts/sbom.ts';
+import { bundledPackages, makeNotice } from '../../scripts/release/notice.ts';
+import { releasedChangelog, unnamedMigrations } from '../../scripts/release/release.ts';
+import { makeSbom } from '../../scripts/release/sbom.ts';
 import { urlOf } from '../support/processes/cluster.ts';
 import { cloneDatabase } from '../support/database/database.ts';
 import { freePort } from '../support/network/free-port.ts';
@@ -26,7 +26,7 @@ function run(command: string, args: readonly string[], cwd = process.cwd()): str
 test('the package starts in an empty folder, with runtime dependencies only', { timeout: hangMs }, async (t) => {
   const directory = temporaryDirectory();
   t.after(() => directory.remove());
-  const tarball = run(process.execPath, ['scripts/pack.ts', '--out', directory.path]).trim();
+  const tarball = run(process.execPath, ['scripts/release/pack.ts', '--out', directory.path]).trim();
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
   const scripts = isLong ? ['--foreground-scripts'] : ['--omit=optional', '--ignore-scripts'];
   run('npm', ['install', ...quiet, ...scripts, '--prefix', directory.path, tarball], directory.path);

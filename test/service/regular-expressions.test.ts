@@ -23,7 +23,7 @@ const builtAtRunTime = [
   // Digits with bounds, between dashes.
   'packages/server/src/feed/position.ts',
   // The paths of routes: `[^/]+` between slashes, so every character has one way to match.
-  'packages/server/src/platform/create-app.ts',
+  'packages/server/src/platform/http/create-app.ts',
   // These two patterns are also in openapi.json.
   'packages/server/src/schedules/business-hours.ts',
 ];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from '../../packages/server/src/platform/database.ts';
+import { connect } from '../../packages/server/src/platform/database/database.ts';
 import { cloneDatabase } from '../support/database/database.ts';
 import { countRowsRead } from '../support/database/rows-read.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { test } from 'node:test';
-import { knownMigrations } from '../../packages/server/src/platform/migrations.ts';
+import { knownMigrations } from '../../packages/server/src/platform/database/migrations/migrations.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until } from '../support/server.ts';
 import { expectStatus, makeAccount, makeVisitor } from '../support/world.ts';

@@ -16,7 +16,7 @@ import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { connect } from '../../packages/server/src/platform/database.ts';
+import { connect } from '../../packages/server/src/platform/database/database.ts';
 import { emptyDatabase } from '../support/database/database.ts';
 import { freePort } from '../support/network/free-port.ts';
 import { databaseProcess, launch, temporaryDirectory, UsherProcess } from '../support/processes/process.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
-import type { Sql } from '../../packages/server/src/platform/database.ts';
+import type { Sql } from '../../packages/server/src/platform/database/database.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import { removeRemains } from '../../packages/server/src/site-deletion/remove-remains.ts';
 import { openWorld } from '../support/fixture.ts';

@@ -1,4 +1,4 @@
-import { connect, type DatabaseAddress, type Sql } from '../../packages/server/src/platform/database.ts';
+import { connect, type DatabaseAddress, type Sql } from '../../packages/server/src/platform/database/database.ts';
 
 /** Values by type, as SQL, for columns that must not be null; `n` is the number of the row. */
 const valueOfType: Readonly<Record<string, string>> = {

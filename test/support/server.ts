@@ -4,16 +4,20 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { buildApp } from '../../packages/server/src/app.ts';
 import { readConfig, type Config } from '../../packages/server/src/config.ts';
-import { openRowChanges, type RowChanges } from '../../packages/server/src/platform/row-changes.ts';
-import { ClockWatch } from '../../packages/server/src/platform/clock-watch.ts';
-import { openDatabase, type Database, type DatabaseAddress } from '../../packages/server/src/platform/database.ts';
-import { DatabaseSession } from '../../packages/server/src/platform/database-session.ts';
-import type { DiskSpace } from '../../packages/server/src/platform/disk-watch.ts';
+import { openRowChanges, type RowChanges } from '../../packages/server/src/platform/database/row-changes.ts';
+import { ClockWatch } from '../../packages/server/src/platform/clock/clock-watch.ts';
+import {
+  openDatabase,
+  type Database,
+  type DatabaseAddress,
+} from '../../packages/server/src/platform/database/database.ts';
+import { DatabaseSession } from '../../packages/server/src/platform/database/database-session.ts';
+import type { DiskSpace } from '../../packages/server/src/platform/embedded/disk-watch.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
 import type { Pace } from '../../packages/server/src/sample/simulations.ts';
-import type { App } from '../../packages/server/src/platform/http.ts';
-import { requestConnections } from '../../packages/server/src/platform/pools.ts';
-import type { Metrics } from '../../packages/server/src/platform/metrics.ts';
+import type { App } from '../../packages/server/src/platform/http/http.ts';
+import { requestConnections } from '../../packages/server/src/platform/database/pools.ts';
+import type { Metrics } from '../../packages/server/src/platform/watching/metrics.ts';
 import type { Sweeps } from '../../packages/server/src/platform/room.ts';
 import './people/cheap-hashes.ts';
 import { cloneDatabase } from './database/database.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { inTransaction } from '../../packages/server/src/platform/database.ts';
+import { inTransaction } from '../../packages/server/src/platform/database/database.ts';
 import { acknowledge, engage, say, sendText, type Engaged } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Answer } from '../support/server.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
-import { WebhookHealth } from '../../packages/server/src/webhooks/dispatcher/webhook-health.ts';
+import { WebhookHealth } from '../../packages/server/src/webhooks/dispatcher/outcomes/webhook-health.ts';
 import { startTestServer, until } from '../support/server.ts';
 import { makeWebhook } from '../support/receivers/webhooks.ts';
 import { makeAccount } from '../support/world.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { eventTypes, type EventType } from '../../packages/server/src/events/catalogue.ts';
 import { makeEvent } from '../../packages/server/src/events/make-event.ts';
-import { newSecret } from '../../packages/server/src/webhooks/channels/webhook-secret.ts';
+import { newSecret } from '../../packages/server/src/channels/webhook-secret.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Answer, type Json } from '../support/server.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { compileFilter, type Filter } from '../../packages/server/src/events/filter.ts';
+import { compileFilter, type Filter } from '../../packages/server/src/events/subscriptions/filter.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Json } from '../support/server.ts';
 import { leaseElsewhere, makeWebhook, webhookFields } from '../support/receivers/webhooks.ts';

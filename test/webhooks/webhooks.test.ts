@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { newSecret, secretBytes } from '../../packages/server/src/webhooks/channels/webhook-secret.ts';
+import { newSecret, secretBytes } from '../../packages/server/src/channels/webhook-secret.ts';
 import { startCluster } from '../support/processes/cluster.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call, type Answer, type Json } from '../support/server.ts';

@@ -10,7 +10,7 @@ import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
-import { confirmNavigation } from './components/unsaved-changes.ts';
+import { confirmNavigation } from './components/editing/unsaved-changes.ts';
 import { pathPrefix } from './path-prefix.ts';
 import { ErrorBoundary, FailedPage } from './shell/error-boundary.tsx';
 import { titleClippedTexts } from './shell/clipped-titles.ts';

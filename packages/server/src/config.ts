@@ -16,7 +16,7 @@ export interface Config {
   readonly dataDir: string;
   /** An external PostgreSQL; with `null` Usher runs the embedded one in `dataDir`. */
   readonly databaseUrl: string | null;
-  /** All database connections that the process may open. `platform/pools.ts` divides them. */
+  /** All database connections that the process may open. `platform/database/pools.ts` divides them. */
   readonly databaseConnections: number;
   /** Whether a start migrates the schema. */
   readonly migrate: 'on' | 'off';
@@ -94,7 +94,7 @@ export function readConfig(environment: Environment): Config {
     port: wholeNumber('PORT', read('PORT'), 0, 65_535),
     dataDir: resolve(read('USHER_DATA_DIR')),
     databaseUrl: databaseUrl(read('DATABASE_URL')),
-    // Background work reserves 23 connections (`platform/pools.ts`), and requests need at least 2.
+    // Background work reserves 23 connections (`platform/database/pools.ts`), and requests need at least 2.
     databaseConnections: wholeNumber('USHER_DATABASE_POOL', read('USHER_DATABASE_POOL'), 25, 250),
     migrate: oneOf('USHER_MIGRATE', read('USHER_MIGRATE'), ['on', 'off']),
     adminKey: adminKey(read('USHER_ADMIN_KEY_ID'), read('USHER_ADMIN_KEY_SECRET')),

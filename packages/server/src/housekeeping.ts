@@ -1,4 +1,4 @@
-import type { ClockWatch } from './platform/clock-watch.ts';
+import type { ClockWatch } from './platform/clock/clock-watch.ts';
 import type { Log } from './platform/log.ts';
 import type { PeriodicWork, WorkRuns } from './platform/periodic-work.ts';
 import type { Sweeps } from './platform/room.ts';

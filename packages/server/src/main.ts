@@ -4,18 +4,24 @@ import { ensureFirstAccount, findFirstSuperManager, type NewKey } from './identi
 import { startHousekeeping } from './housekeeping.ts';
 import { linkPath, makeLink } from './identity/sign-in/links.ts';
 import { ensureSigningKey } from './identity/signing-keys.ts';
-import { openRowChanges } from './platform/row-changes.ts';
-import { ClockWatch } from './platform/clock-watch.ts';
-import { acceptBacklog } from './platform/connection-limits.ts';
-import { databaseErrorCode, isDatabaseUnavailable, isDiskFull, type Database, type Sql } from './platform/database.ts';
-import { DatabaseSession } from './platform/database-session.ts';
+import { openRowChanges } from './platform/database/row-changes.ts';
+import { ClockWatch } from './platform/clock/clock-watch.ts';
+import { acceptBacklog } from './platform/limits/connection-limits.ts';
+import {
+  databaseErrorCode,
+  isDatabaseUnavailable,
+  isDiskFull,
+  type Database,
+  type Sql,
+} from './platform/database/database.ts';
+import { DatabaseSession } from './platform/database/database-session.ts';
 import { StartError } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
-import { serveMetrics } from './platform/metrics-server.ts';
-import { logMigrations } from './platform/migration-log.ts';
-import { knownMigrations, migrate } from './platform/migrations.ts';
+import { serveMetrics } from './platform/watching/metrics-server.ts';
+import { logMigrations } from './platform/database/migrations/migration-log.ts';
+import { knownMigrations, migrate } from './platform/database/migrations/migrations.ts';
 import { listeningUrl } from './platform/server-url.ts';
-import { trustAllWarning } from './platform/trusted-proxies.ts';
+import { trustAllWarning } from './platform/http/trusted-proxies.ts';
 import { openStorage } from './storage.ts';
 
 export interface RunningServer {

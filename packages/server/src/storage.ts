@@ -1,13 +1,13 @@
 import type { Config } from './config.ts';
-import { databaseErrorCode, openDatabase, type Database } from './platform/database.ts';
-import { DiskWatch, refuseFullDisk, type DiskSpace } from './platform/disk-watch.ts';
-import { superviseEmbeddedPostgres } from './platform/embedded-supervisor.ts';
-import { makeDataDirectory, runningEmbeddedPostgres } from './platform/embedded-postgres.ts';
+import { databaseErrorCode, openDatabase, type Database } from './platform/database/database.ts';
+import { DiskWatch, refuseFullDisk, type DiskSpace } from './platform/embedded/disk-watch.ts';
+import { superviseEmbeddedPostgres } from './platform/embedded/embedded-supervisor.ts';
+import { makeDataDirectory, runningEmbeddedPostgres } from './platform/embedded/embedded-postgres.ts';
 import { StartError } from './platform/errors.ts';
 import { createLog, type Log } from './platform/log.ts';
-import { requestConnections } from './platform/pools.ts';
-import { refuseSharedSessions } from './platform/session-check.ts';
-import { WriteSwitch } from './platform/write-switch.ts';
+import { requestConnections } from './platform/database/pools.ts';
+import { refuseSharedSessions } from './platform/database/session-check.ts';
+import { WriteSwitch } from './platform/embedded/write-switch.ts';
 
 /** An open connection to the database that the settings name. */
 export interface Storage {

@@ -1,6 +1,6 @@
 import type { Api } from '@usher/client/api';
-import { canCall } from './can-call.ts';
-import { widgetMedia, type Medium } from './media.ts';
+import { canCall } from './calls/can-call.ts';
+import { widgetMedia, type Medium } from './calls/media.ts';
 import type { Settings } from './settings.ts';
 
 /** The polling interval. Up to half as much is added at random, so that pages opened together do not poll together. */

@@ -1,10 +1,10 @@
 import type { Engagement, MediaUpgradeRequest, QueueTicket } from '@usher/sdk/api-types';
-import type { FileRules } from './file-rules.ts';
+import type { FileRules } from './chat/file-rules.ts';
 import type { FeedState } from '@usher/client/feed';
 import type { Media } from '@usher/call/media';
-import type { Medium } from './media.ts';
-import type { Message } from './messages.ts';
-import type { UnsentMessage } from './outbox.ts';
+import type { Medium } from './calls/media.ts';
+import type { Message } from './chat/messages.ts';
+import type { UnsentMessage } from './chat/outbox.ts';
 import { describeError } from './describe-error.ts';
 import type { Store } from './store.ts';
 

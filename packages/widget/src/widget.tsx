@@ -1,7 +1,7 @@
 import { Api } from '@usher/client/api';
 import { render } from 'preact';
 import { Availability } from './availability.ts';
-import { Calls } from './calls.ts';
+import { Calls } from './calls/calls.ts';
 import { Conversation } from './conversation.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { initialState, type State } from './state.ts';

@@ -1,5 +1,5 @@
 import type { DeclaredAccess } from '../../../packages/server/src/identity/declared-access.ts';
-import type { Example } from '../../../packages/server/src/platform/api-examples.ts';
+import type { Example } from '../../../packages/server/src/platform/reference/api-examples.ts';
 import { openCast, type Cast } from './cast.ts';
 import { callerKinds, expectedAccess, type CallerKind } from './expected-access.ts';
 import { makeTargets } from './route-targets.ts';

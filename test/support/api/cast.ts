@@ -4,7 +4,7 @@ import type { SiteId } from '../../../packages/server/src/platform/ids.ts';
 import { startCarrier } from '../services/carrier.ts';
 import type { CallerKind } from './expected-access.ts';
 import { call, startTestServer, type TestServer } from '../server.ts';
-import type { DatabaseAddress } from '../../../packages/server/src/platform/database.ts';
+import type { DatabaseAddress } from '../../../packages/server/src/platform/database/database.ts';
 import {
   makeAccount,
   makeApplicationToken,

@@ -38,6 +38,6 @@ export function refuseUndeclaredErrors(logged: readonly string[]): void {
   if (found.size === 0) return;
   process.exitCode = 1;
   console.error(
-    `platform/openapi/error-codes.ts does not declare these errors for their operations: ${[...found].join(', ')}`,
+    `platform/reference/openapi/error-codes.ts does not declare these errors for their operations: ${[...found].join(', ')}`,
   );
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { eventTypes, type EventType } from '../../../packages/server/src/events/catalogue.ts';
 import { schemaOf } from '../../../packages/server/src/events/make-event.ts';
 import { feedItems, type FeedItemType } from '../../../packages/server/src/feed/catalogue.ts';
-import { validatorCompiler } from '../../../packages/server/src/platform/validation.ts';
+import { validatorCompiler } from '../../../packages/server/src/platform/http/validation.ts';
 
 type Validate = ReturnType<typeof validatorCompiler>;
 

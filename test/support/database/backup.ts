@@ -5,7 +5,11 @@ import { Readable } from 'node:stream';
 import { restoreBackup, type RestoreSummary } from '../../../packages/server/src/backup/restore-backup.ts';
 import { writeBackup, type BackupSummary } from '../../../packages/server/src/backup/write-backup.ts';
 import { FileDisk } from '../../../packages/server/src/engagements/files/disk.ts';
-import { connect, openDatabase, type DatabaseAddress } from '../../../packages/server/src/platform/database.ts';
+import {
+  connect,
+  openDatabase,
+  type DatabaseAddress,
+} from '../../../packages/server/src/platform/database/database.ts';
 import type { FileId } from '../../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../../packages/server/src/platform/log.ts';
 import { pathOnDisk } from '../people/files.ts';

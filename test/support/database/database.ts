@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connect, type DatabaseAddress } from '../../../packages/server/src/platform/database.ts';
+import { connect, type DatabaseAddress } from '../../../packages/server/src/platform/database/database.ts';
 
 function socket(database: string): DatabaseAddress {
   const directory = process.env['TEST_DATABASE_SOCKET'];

@@ -5,7 +5,7 @@ import {
   makeDataDirectory,
   startEmbeddedPostgres,
   type EmbeddedPostgres,
-} from '../../../packages/server/src/platform/embedded-postgres.ts';
+} from '../../../packages/server/src/platform/embedded/embedded-postgres.ts';
 
 /** The variable that names a data directory with an empty cluster. */
 const variable = 'TEST_EMPTY_CLUSTER';

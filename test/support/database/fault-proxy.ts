@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import type { DatabaseAddress } from '../../../packages/server/src/platform/database.ts';
+import type { DatabaseAddress } from '../../../packages/server/src/platform/database/database.ts';
 
 /**
  * A fault in a turn. `act` is called when the process sends message number `step` on a connection for turns, counted from

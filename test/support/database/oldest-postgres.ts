@@ -3,11 +3,11 @@ import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import type { DatabaseAddress } from '../../../packages/server/src/platform/database.ts';
-import { choosePostgresUser, type PostgresUser } from '../../../packages/server/src/platform/postgres-user.ts';
+import type { DatabaseAddress } from '../../../packages/server/src/platform/database/database.ts';
+import { choosePostgresUser, type PostgresUser } from '../../../packages/server/src/platform/embedded/postgres-user.ts';
 import { until } from '../server.ts';
 
-/** The oldest major version that Usher supports: `platform/migrations.ts` refuses older servers. */
+/** The oldest major version that Usher supports: `platform/database/migrations/migrations.ts` refuses older servers. */
 export const oldestMajor = 15;
 
 /** Where packages install the programs of that version. The variable is for machines that have them elsewhere. */

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DatabaseAddress } from '../../../packages/server/src/platform/database.ts';
+import type { DatabaseAddress } from '../../../packages/server/src/platform/database/database.ts';
 import { freePort } from '../network/free-port.ts';
 import { findProgram } from '../processes/programs.ts';
 import { startProxy } from '../network/proxy.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../packages/server/src/platform/database.ts';
+import type { Sql } from '../../../packages/server/src/platform/database/database.ts';
 
 interface PlanNode {
   readonly 'Actual Rows': number;

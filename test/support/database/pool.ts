@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { connect, inTransaction, type DatabaseAddress } from '../../../packages/server/src/platform/database.ts';
+import {
+  connect,
+  inTransaction,
+  type DatabaseAddress,
+} from '../../../packages/server/src/platform/database/database.ts';
 import { slowness } from '../slowness.ts';
 
 /** Far more than any statement here takes. Whatever waits longer hangs. */

@@ -1,4 +1,4 @@
-import { inTransaction, type Sql } from '../../../packages/server/src/platform/database.ts';
+import { inTransaction, type Sql } from '../../../packages/server/src/platform/database/database.ts';
 
 /**
  * The number of rows that `reading` reads in tables with names LIKE `tables`. PostgreSQL counts for each transaction that is under way;

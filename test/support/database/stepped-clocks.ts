@@ -2,9 +2,9 @@ import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, utimesSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureSigningKey } from '../../../packages/server/src/identity/signing-keys.ts';
-import { openDatabase } from '../../../packages/server/src/platform/database.ts';
-import { startEmbeddedPostgres } from '../../../packages/server/src/platform/embedded-postgres.ts';
-import { migrate } from '../../../packages/server/src/platform/migrations.ts';
+import { openDatabase } from '../../../packages/server/src/platform/database/database.ts';
+import { startEmbeddedPostgres } from '../../../packages/server/src/platform/embedded/embedded-postgres.ts';
+import { migrate } from '../../../packages/server/src/platform/database/migrations/migrations.ts';
 import { startProcesses, type Cluster } from '../processes/cluster.ts';
 
 /** Where Debian, Fedora and a build from source put libfaketime. */

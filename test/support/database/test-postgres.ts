@@ -1,6 +1,6 @@
 import { ensureSigningKey } from '../../../packages/server/src/identity/signing-keys.ts';
-import { connect, openDatabase } from '../../../packages/server/src/platform/database.ts';
-import { migrate } from '../../../packages/server/src/platform/migrations.ts';
+import { connect, openDatabase } from '../../../packages/server/src/platform/database/database.ts';
+import { migrate } from '../../../packages/server/src/platform/database/migrations/migrations.ts';
 import { startEmbeddedCluster } from './embedded-cluster.ts';
 import { startOldestPostgres } from './oldest-postgres.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Sql } from '../../../packages/server/src/platform/database.ts';
+import type { Sql } from '../../../packages/server/src/platform/database/database.ts';
 import { call, type Answer } from '../server.ts';
 import {
   makeOperator,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { connect, inTransaction } from '../../../packages/server/src/platform/database.ts';
-import { requestConnections } from '../../../packages/server/src/platform/pools.ts';
+import { connect, inTransaction } from '../../../packages/server/src/platform/database/database.ts';
+import { requestConnections } from '../../../packages/server/src/platform/database/pools.ts';
 import { readConfig } from '../../../packages/server/src/config.ts';
 import { cloneDatabase, emptyDatabase } from '../database/database.ts';
 import { fileForm, startFileEngagement, uploadFile } from '../people/files.ts';

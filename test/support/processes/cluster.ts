@@ -1,4 +1,8 @@
-import { openDatabase, type Database, type DatabaseAddress } from '../../../packages/server/src/platform/database.ts';
+import {
+  openDatabase,
+  type Database,
+  type DatabaseAddress,
+} from '../../../packages/server/src/platform/database/database.ts';
 import { cloneDatabase } from '../database/database.ts';
 import { launch, temporaryDirectory, type UsherProcess } from './process.ts';
 import type { ServerHandle } from '../world.ts';

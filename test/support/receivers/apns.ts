@@ -1,10 +1,10 @@
 import { randomUUID, type KeyObject } from 'node:crypto';
 import type { Config } from '../../../packages/server/src/config.ts';
 import { Sealer } from '../../../packages/server/src/identity/sealer.ts';
-import { openDatabase, type Database } from '../../../packages/server/src/platform/database.ts';
-import type { ApnsLimits } from '../../../packages/server/src/webhooks/channels/apns/limits.ts';
-import { ApnsSender, type ApnsDelivery } from '../../../packages/server/src/webhooks/channels/apns/sender.ts';
-import type { Attempt } from '../../../packages/server/src/webhooks/channels/attempt.ts';
+import { openDatabase, type Database } from '../../../packages/server/src/platform/database/database.ts';
+import type { ApnsLimits } from '../../../packages/server/src/channels/apns/limits.ts';
+import { ApnsSender, type ApnsDelivery } from '../../../packages/server/src/channels/apns/sender.ts';
+import type { Attempt } from '../../../packages/server/src/channels/attempt.ts';
 import { appleCa, appleSettings, startApple, type FakeApple } from '../services/apple.ts';
 import { cloneDatabase } from '../database/database.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Sql } from '../../../packages/server/src/platform/database.ts';
+import type { Sql } from '../../../packages/server/src/platform/database/database.ts';
 import type { Json } from '../server.ts';
 import type { ServerHandle, TestAccount } from '../world.ts';
 

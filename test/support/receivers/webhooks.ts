@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../../packages/server/src/events/catalogue.ts';
-import { purposeOfSecret } from '../../../packages/server/src/webhooks/channels/webhook-secret.ts';
+import { purposeOfSecret } from '../../../packages/server/src/channels/webhook-secret.ts';
 import { Sealer } from '../../../packages/server/src/identity/sealer.ts';
 import { call, type Json } from '../server.ts';
 import { expectStatus, type ServerHandle, type TestAccount } from '../world.ts';

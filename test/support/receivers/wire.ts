@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectSocket, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import type { DatabaseAddress } from '../../../packages/server/src/platform/database.ts';
+import type { DatabaseAddress } from '../../../packages/server/src/platform/database/database.ts';
 import { emptyDatabase } from '../database/database.ts';
 
 /** How a connection breaks: closed by the server, reset by the network, or closed instead of a response. */

@@ -4,8 +4,8 @@ import { useCallback, useEffect, useEffectEvent, useState, type ReactElement, ty
 import { useLocation } from 'wouter';
 import { describeError } from '../components/describe-error.ts';
 import { mediumName } from '../components/medium.ts';
-import { confirmLeave, discardUnsavedChanges } from '../components/unsaved-changes.ts';
-import { useNow } from '../components/elapsed-time.tsx';
+import { confirmLeave, discardUnsavedChanges } from '../components/editing/unsaved-changes.ts';
+import { useNow } from '../components/time/elapsed-time.tsx';
 import { useQueueName } from '../data/use-queue-name.ts';
 import { useVisitorName } from '../data/use-visitor.ts';
 import { callConsents } from '../live/call-consents.ts';

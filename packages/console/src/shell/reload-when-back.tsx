@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import { useEffect, type ReactElement } from 'react';
-import { needsReloadConfirmation } from '../components/unsaved-changes.ts';
+import { needsReloadConfirmation } from '../components/editing/unsaved-changes.ts';
 import { storageOf } from '../data/browser-storage.ts';
 import { pathPrefix } from '../path-prefix.ts';
 import { texts } from './texts.ts';

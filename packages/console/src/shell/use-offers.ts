@@ -1,6 +1,6 @@
 import type { FeedItem } from '@usher/client/feed';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { setClockSkew } from '../components/elapsed-time.tsx';
+import { setClockSkew } from '../components/time/elapsed-time.tsx';
 import { useMe } from '../data/use-me.ts';
 import { measureClockSkew } from '../live/server-clock.ts';
 import { useFeedItems } from '../live/use-live-feed.ts';

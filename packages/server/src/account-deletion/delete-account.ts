@@ -1,5 +1,5 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import { deleteAccountRow, deleteRows, detachFallbacks, filesOfAccount, tablesOfAccounts } from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database/database.ts';
 import type { AccountId, FileId } from '../platform/ids.ts';
 
 /** Rows that one statement deletes. */

@@ -1,4 +1,4 @@
-import { databaseErrorCode } from '../platform/database.ts';
+import { databaseErrorCode } from '../platform/database/database.ts';
 import { Refusal, StartError } from '../platform/errors.ts';
 
 /** What was being done: it decides which disk is full, and what a closed pipe means. */

@@ -3,11 +3,11 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ensureSigningKey } from '../identity/signing-keys.ts';
 import type { FileStore } from '../engagements/files/file-store.ts';
-import { connect, type Database, type Sql } from '../platform/database.ts';
+import { connect, type Database, type Sql } from '../platform/database/database.ts';
 import { StartError } from '../platform/errors.ts';
 import type { FileId } from '../platform/ids.ts';
-import { createSchema, knownMigrations, migrate } from '../platform/migrations.ts';
-import { commandPools } from '../platform/pools.ts';
+import { createSchema, knownMigrations, migrate } from '../platform/database/migrations/migrations.ts';
+import { commandPools } from '../platform/database/pools.ts';
 import type { BackedUpTable, BackupHeader, SequenceValue } from './format.ts';
 import { readBackup } from './read-backup.ts';
 import {

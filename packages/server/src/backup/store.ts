@@ -1,5 +1,5 @@
-import type { Sql } from '../platform/database.ts';
-import { auditLog, deliveryLog, eventLog } from '../platform/daily-logs.ts';
+import type { Sql } from '../platform/database/database.ts';
+import { auditLog, deliveryLog, eventLog } from '../platform/database/daily-logs.ts';
 import { StartError } from '../platform/errors.ts';
 import type { FileId } from '../platform/ids.ts';
 import type { BackedUpTable, SequenceValue } from './format.ts';

@@ -1,8 +1,8 @@
-import type { Database, Sql } from '../platform/database.ts';
-import { connect, databaseErrorCode } from '../platform/database.ts';
+import type { Database, Sql } from '../platform/database/database.ts';
+import { connect, databaseErrorCode } from '../platform/database/database.ts';
 import { StartError } from '../platform/errors.ts';
 import type { FileId } from '../platform/ids.ts';
-import { commandPools } from '../platform/pools.ts';
+import { commandPools } from '../platform/database/pools.ts';
 import { version } from '../platform/version.ts';
 import type { FileStore } from '../engagements/files/file-store.ts';
 import { BackupWriter, formatNumber, type BackedUpTable, type BackupHeader } from './format.ts';

@@ -1,5 +1,5 @@
-import { breakingFiles, breakingWarning } from '../platform/migration-log.ts';
-import type { MigrationListener } from '../platform/migrations.ts';
+import { breakingFiles, breakingWarning } from '../platform/database/migrations/migration-log.ts';
+import type { MigrationListener } from '../platform/database/migrations/migrations.ts';
 
 /** What commands say about the migrations that they apply. Standard output is for their result. */
 export function migrationsOnStderr(): MigrationListener {

@@ -1,10 +1,10 @@
 import { readConfig, SettingError } from '../config.ts';
 import { StartError } from '../platform/errors.ts';
-import { keepTickShape } from '../platform/tick-shape.ts';
+import { keepTickShape } from '../platform/engine/tick-shape.ts';
 import { version } from '../platform/version.ts';
 import { parseCommandLine, UsageError, usageExitCode } from './command.ts';
 import { commands } from './commands.ts';
-import { completionCommand } from './completion.ts';
+import { completionCommand } from './commands/completion.ts';
 import { groupHelp, overview, secondWords } from './help.ts';
 
 const completion = completionCommand(commands);

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { ensureSigningKey } from '../identity/signing-keys.ts';
-import { inTransaction, type Sql } from '../platform/database.ts';
-import { migrate } from '../platform/migrations.ts';
+import { inTransaction, type Sql } from '../platform/database/database.ts';
+import { migrate } from '../platform/database/migrations/migrations.ts';
 import { joinStorage, type Storage } from '../storage.ts';
 import { migrationsOnStderr } from './migration-notes.ts';
 

@@ -1,8 +1,8 @@
 import type { Hints } from '../events/hints.ts';
 import type { Events } from '../events/room.ts';
 import type { Identity } from '../identity/room.ts';
-import { GuardedFetcher } from '../platform/guarded-fetcher.ts';
-import { pools } from '../platform/pools.ts';
+import { GuardedFetcher } from '../platform/outbound/guarded-fetcher.ts';
+import { pools } from '../platform/database/pools.ts';
 import type { Platform, Room } from '../platform/room.ts';
 import { listeningUrl } from '../platform/server-url.ts';
 import type { Routing } from '../routing/room.ts';

@@ -3,7 +3,7 @@ import { engagementStates } from '@usher/contract/states';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf } from '../identity/access.ts';
-import type { App } from '../platform/http.ts';
+import type { App } from '../platform/http/http.ts';
 import {
   cursorQuery,
   cutAtCursor,
@@ -14,7 +14,7 @@ import {
   perPage,
   readCursor,
   type Cursor,
-} from '../platform/paging.ts';
+} from '../platform/http/paging.ts';
 import { body, list, nullable, oneOf, uuid } from '../platform/schema.ts';
 import { instantOf } from '../platform/instant.ts';
 import type { Turns } from '../routing/turns.ts';

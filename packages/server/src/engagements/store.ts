@@ -1,8 +1,8 @@
 import type { Medium } from '@usher/contract/media';
 import { pictureUrlOf } from '../identity/operators/pictures/picture.ts';
-import type { Piece, Sql } from '../platform/database.ts';
+import type { Piece, Sql } from '../platform/database/database.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
-import type { Cursor } from '../platform/paging.ts';
+import type { Cursor } from '../platform/http/paging.ts';
 import { sourceOf } from '../routing/board/rules/source.ts';
 import { callsOfEngagement } from './calls/store.ts';
 import type { EngagementRow } from './engagement.ts';

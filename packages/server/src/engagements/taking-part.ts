@@ -1,6 +1,6 @@
-import { piece, type Piece, type Sql } from '../platform/database.ts';
+import { piece, type Piece, type Sql } from '../platform/database/database.ts';
 import type { AccountId, EngagementId } from '../platform/ids.ts';
-import type { TraceContext } from '../platform/trace-context.ts';
+import type { TraceContext } from '../platform/watching/trace-context.ts';
 import type { Party } from '../routing/board/rules/answering.ts';
 import type { EngagementWrite } from './write-batches.ts';
 

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { subEngagement } from '../events/vocabulary.ts';
 import { accountOf, permitted } from '../identity/access.ts';
-import type { App } from '../platform/http.ts';
+import type { App } from '../platform/http/http.ts';
 import { newId, type EngagementId, type Id } from '../platform/ids.ts';
 import { body, output, timestamp, uuid } from '../platform/schema.ts';
 import type { RecordedIn, VisitorEvent } from './event-batches-store.ts';

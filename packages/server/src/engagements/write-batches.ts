@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable, isTimedOut } from '../platform/database.ts';
+import { isDatabaseUnavailable, isTimedOut } from '../platform/database/database.ts';
 import type { AccountId, EngagementId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import { FairQueue } from './fair-queue.ts';

@@ -1,8 +1,8 @@
 import { appendEvents } from '../events/append.ts';
-import { inTransaction, isPool, piece, type Piece, type Sql } from '../platform/database.ts';
+import { inTransaction, isPool, piece, type Piece, type Sql } from '../platform/database/database.ts';
 import type { AccountId, EngagementId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
-import { currentTrace } from '../platform/trace.ts';
+import { currentTrace } from '../platform/watching/trace.ts';
 import { lockEngaged, type AuthoredWrite } from './taking-part.ts';
 import { WriteBatches } from './write-batches.ts';
 

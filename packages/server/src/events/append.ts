@@ -1,12 +1,12 @@
 import type Type from 'typebox';
-import { piece, type Piece, type Sql } from '../platform/database.ts';
+import { piece, type Piece, type Sql } from '../platform/database/database.ts';
 import { newId, type AccountId } from '../platform/ids.ts';
-import { currentTrace } from '../platform/trace.ts';
-import type { TraceContext } from '../platform/trace-context.ts';
+import { currentTrace } from '../platform/watching/trace.ts';
+import type { TraceContext } from '../platform/watching/trace-context.ts';
 import type { EventFields, EventType, OnDemandType, WebhookEventType } from './catalogue.ts';
 import { keepSecret, type EventSecret } from './event-secrets.ts';
 import { makeEvent } from './make-event.ts';
-import { attacherSeesSite, isCovered, isFiltered, otherStatus, passesFilter } from './subscribers.ts';
+import { attacherSeesSite, isCovered, isFiltered, otherStatus, passesFilter } from './subscriptions/subscribers.ts';
 
 /**
  * Appends events to the log: the only code that does. An event is appended in the transaction of the change it reports; an

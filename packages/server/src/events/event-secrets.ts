@@ -1,6 +1,6 @@
 import type { Seal, Sealer } from '../identity/sealer.ts';
-import { deleteOld, type ShouldContinue } from '../platform/batches.ts';
-import type { Sql } from '../platform/database.ts';
+import { deleteOld, type ShouldContinue } from '../platform/database/batches.ts';
+import type { Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import { traitsOf } from './catalogue.ts';
 

@@ -1,5 +1,5 @@
-import type { RowChanges } from '../platform/row-changes.ts';
-import { isDatabaseUnavailable, type Sql } from '../platform/database.ts';
+import type { RowChanges } from '../platform/database/row-changes.ts';
+import { isDatabaseUnavailable, type Sql } from '../platform/database/database.ts';
 import { newId, type AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { EventPayload, EventType } from './catalogue.ts';

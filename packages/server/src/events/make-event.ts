@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import Type from 'typebox';
 import { isUuid } from '../platform/ids.ts';
-import type { EventSchemas } from '../platform/openapi/model.ts';
+import type { EventSchemas } from '../platform/reference/openapi/model.ts';
 import { catalogue, eventTypes, type EventFields, type EventPayload, type EventType } from './catalogue.ts';
 import { fieldOrder, type FieldSchema } from './field-order.ts';
 import { instant } from './vocabulary.ts';

@@ -1,8 +1,8 @@
 import type { Identity } from '../identity/room.ts';
-import { AddressGuard } from '../platform/address-guard.ts';
-import { dropDays, eventLog, makeDays } from '../platform/daily-logs.ts';
+import { AddressGuard } from '../platform/outbound/address-guard.ts';
+import { dropDays, eventLog, makeDays } from '../platform/database/daily-logs.ts';
 import type { Platform, Room } from '../platform/room.ts';
-import { WebhookAttacher } from './attach-webhooks.ts';
+import { WebhookAttacher } from './subscriptions/attach-webhooks.ts';
 import { dropExpiredSecrets } from './event-secrets.ts';
 import { Hints } from './hints.ts';
 import { beginEpochs } from './log-point.ts';

@@ -1,8 +1,8 @@
 import { BoundedMap } from '../platform/bounded-map.ts';
 import { Refusal } from '../platform/errors.ts';
 import type { AccountId, VisitorId } from '../platform/ids.ts';
-import type { NameResolver } from '../platform/names/name-resolver.ts';
-import { addressKey } from '../platform/rate-limit.ts';
+import type { NameResolver } from '../platform/outbound/names/name-resolver.ts';
+import { addressKey } from '../platform/limits/rate-limit.ts';
 
 /** One visitor may attach as many unresolved names as one ticket may have webhooks; one address twice as many. */
 const maxPerVisitor = 10;

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { isFromPage, type Caller } from '../identity/caller.ts';
-import type { ConnectionLimits } from '../platform/connection-limits.ts';
+import type { ConnectionLimits } from '../platform/limits/connection-limits.ts';
 import { Refusal } from '../platform/errors.ts';
-import { addressKey } from '../platform/rate-limit.ts';
+import { addressKey } from '../platform/limits/rate-limit.ts';
 
 /** Feeds that one visitor may have open: a browser opens one per tab. An operator's programs may need more. */
 const maxPerVisitor = 10;

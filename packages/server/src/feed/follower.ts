@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ReceivedSignal } from '../engagements/signals/pieces.ts';
 import type { Whisper } from '../events/hints.ts';
 import type { Caller } from '../identity/caller.ts';
-import { isDatabaseUnavailable, type Sql } from '../platform/database.ts';
+import { isDatabaseUnavailable, type Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { SiteQueues } from '../queues/site-queues.ts';

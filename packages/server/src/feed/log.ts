@@ -7,7 +7,7 @@ import {
   unseenEvents,
   type LogPoint,
 } from '../events/log-point.ts';
-import { piece, type Sql } from '../platform/database.ts';
+import { piece, type Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { About } from '../events/append.ts';
 import { movedBetween, type BoardMove } from '../routing/board-moves.ts';

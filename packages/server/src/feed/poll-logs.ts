@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable, type Sql } from '../platform/database.ts';
+import { isDatabaseUnavailable, type Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { Follower } from './follower.ts';

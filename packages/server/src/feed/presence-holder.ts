@@ -1,5 +1,5 @@
 import type { Caller } from '../identity/caller.ts';
-import { isDatabaseUnavailable } from '../platform/database.ts';
+import { isDatabaseUnavailable } from '../platform/database/database.ts';
 import type { AccountId, OperatorId, VisitorId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { Turns } from '../routing/turns.ts';

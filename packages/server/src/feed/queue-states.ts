@@ -1,6 +1,6 @@
 import type { AccountId, SiteId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
-import { isDatabaseUnavailable } from '../platform/database.ts';
+import { isDatabaseUnavailable } from '../platform/database/database.ts';
 import type { QueueOutput } from '../queues/queue.ts';
 import type { SiteQueues } from '../queues/site-queues.ts';
 import { opensToAll } from './audience.ts';

@@ -1,5 +1,5 @@
 import { isOfThisHistory } from '../events/log-point.ts';
-import { databaseErrorCode } from '../platform/database.ts';
+import { databaseErrorCode } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { FollowerDependencies } from './follower.ts';
 import { readerScopeOf } from './reader-scope.ts';

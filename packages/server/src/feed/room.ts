@@ -1,7 +1,7 @@
 import { revealEvent } from '../events/event-secrets.ts';
 import type { Events } from '../events/room.ts';
 import type { Identity } from '../identity/room.ts';
-import { pools } from '../platform/pools.ts';
+import { pools } from '../platform/database/pools.ts';
 import type { Platform, Room } from '../platform/room.ts';
 import type { Queues } from '../queues/room.ts';
 import type { Routing } from '../routing/room.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database/database.ts';
 import type { AccountId, TicketId } from '../platform/ids.ts';
 import { operatorsById } from '../identity/operators/store.ts';
 import { requestsById } from '../engagements/requests/store.ts';

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { atLeast, type Role } from '@usher/contract/roles';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { notFound, Refusal, invalid } from '../platform/errors.ts';
-import type { App } from '../platform/http.ts';
+import type { App } from '../platform/http/http.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
-import { addressKey, type AddressRate, type RateLimit } from '../platform/rate-limit.ts';
+import { addressKey, type AddressRate, type RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Authenticator } from './authenticate.ts';
 import { hasRoleAnywhere, isFromPage, anonymous, type Caller, type OperatorCaller } from './caller.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database/database.ts';
 import { newId, type AccountId, type OperatorId, type SiteId } from '../platform/ids.ts';
 import { findKeyOwner, insertApiKey } from './api-keys/store.ts';
 import { newOperator } from './operators/operator.ts';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { AddressHasher } from '../platform/address-hasher.ts';
+import type { AddressHasher } from '../platform/limits/address-hasher.ts';
 import { isFromPage } from './caller.ts';
 
 /** The hash of the caller's address; `null` if limits per address do not apply to the caller. */

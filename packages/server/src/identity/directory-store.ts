@@ -1,5 +1,5 @@
 import type { Role } from '@usher/contract/roles';
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database/database.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
 
 interface OfAccount {

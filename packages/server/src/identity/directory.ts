@@ -1,6 +1,6 @@
-import type { RowChanges } from '../platform/row-changes.ts';
-import type { Sql } from '../platform/database.ts';
-import { RowCache } from '../platform/row-cache.ts';
+import type { RowChanges } from '../platform/database/row-changes.ts';
+import type { Sql } from '../platform/database/database.ts';
+import { RowCache } from '../platform/database/row-cache.ts';
 import { loadAccessToken, type CachedAccessToken } from './access-tokens/store.ts';
 import {
   loadApplicationToken,

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { App } from '../platform/http.ts';
-import type { Sql } from '../platform/database.ts';
+import type { App } from '../platform/http/http.ts';
+import type { Sql } from '../platform/database/database.ts';
 import { isUuid, type SiteId } from '../platform/ids.ts';
 import { areLenient, sitesOfResource } from './lenient-store.ts';
 

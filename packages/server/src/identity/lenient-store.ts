@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database/database.ts';
 import type { SiteId } from '../platform/ids.ts';
 
 /** The table of each resource, by the name of its id in a path or body. */

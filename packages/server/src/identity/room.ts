@@ -1,6 +1,6 @@
-import { AddressHasher } from '../platform/address-hasher.ts';
-import { auditLog, dropDays, makeDays } from '../platform/daily-logs.ts';
-import { RateLimit } from '../platform/rate-limit.ts';
+import { AddressHasher } from '../platform/limits/address-hasher.ts';
+import { auditLog, dropDays, makeDays } from '../platform/database/daily-logs.ts';
+import { RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Platform, Room } from '../platform/room.ts';
 import { LastUse } from './access-tokens/last-use.ts';
 import { accessTokenRoutes } from './access-tokens/routes.ts';

@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 'jose';
-import type { RowChanges } from '../platform/row-changes.ts';
-import type { Sql } from '../platform/database.ts';
+import type { RowChanges } from '../platform/database/row-changes.ts';
+import type { Sql } from '../platform/database/database.ts';
 import { newId } from '../platform/ids.ts';
 
 export const algorithm = 'EdDSA';

@@ -1,5 +1,5 @@
 import type { Identity } from '../identity/room.ts';
-import type { App } from '../platform/http.ts';
+import type { App } from '../platform/http/http.ts';
 import type { Platform, Room } from '../platform/room.ts';
 
 interface McpDependencies {

@@ -3,9 +3,9 @@ import type { FastifyRequest } from 'fastify';
 import { mayRead } from '../identity/cors.ts';
 import type { Directory } from '../identity/directory.ts';
 import { Refusal } from '../platform/errors.ts';
-import type { App } from '../platform/http.ts';
+import type { App } from '../platform/http/http.ts';
 import type { Log } from '../platform/log.ts';
-import { addressOf } from '../platform/paging.ts';
+import { addressOf } from '../platform/http/paging.ts';
 import { createMcpServer } from './create-server.ts';
 import type { CallApi } from './tool-api.ts';
 

@@ -1,28 +1,28 @@
 import type { LookupFunction } from 'node:net';
 import type { Config } from '../config.ts';
-import { AddressGuard } from './address-guard.ts';
-import type { ShouldContinue } from './batches.ts';
-import type { RowChanges } from './row-changes.ts';
-import type { ClockWatch, SweepTime } from './clock-watch.ts';
-import { connectionLimits, openFileLimit, type ConnectionLimits } from './connection-limits.ts';
-import { ConnectionShares } from './connection-shares.ts';
-import type { Database, Sql } from './database.ts';
-import type { DatabaseSession } from './database-session.ts';
-import type { DiskSpace } from './disk-watch.ts';
-import { docsRoutes } from './docs.ts';
-import { healthRoutes } from './health.ts';
-import type { App } from './http.ts';
-import { dropOldIdempotencyKeys } from './idempotency.ts';
+import { AddressGuard } from './outbound/address-guard.ts';
+import type { ShouldContinue } from './database/batches.ts';
+import type { RowChanges } from './database/row-changes.ts';
+import type { ClockWatch, SweepTime } from './clock/clock-watch.ts';
+import { connectionLimits, openFileLimit, type ConnectionLimits } from './limits/connection-limits.ts';
+import { ConnectionShares } from './database/connection-shares.ts';
+import type { Database, Sql } from './database/database.ts';
+import type { DatabaseSession } from './database/database-session.ts';
+import type { DiskSpace } from './embedded/disk-watch.ts';
+import { docsRoutes } from './reference/docs.ts';
+import { healthRoutes } from './http/health.ts';
+import type { App } from './http/http.ts';
+import { dropOldIdempotencyKeys } from './http/idempotency.ts';
 import type { Log } from './log.ts';
-import { watchDatabase } from './database-metrics.ts';
-import { createMetrics, metricsRoute, type Metrics } from './metrics.ts';
-import { watchNames } from './names/metrics.ts';
-import { NameResolver } from './names/name-resolver.ts';
-import type { EventSchemas } from './openapi/model.ts';
-import { pageRoutes } from './pages.ts';
-import { pools, requestConnections } from './pools.ts';
-import type * as OtlpTracer from './tracing/otlp-tracer.ts';
-import type { Tracer } from './tracing/tracer.ts';
+import { watchDatabase } from './watching/database-metrics.ts';
+import { createMetrics, metricsRoute, type Metrics } from './watching/metrics.ts';
+import { watchNames } from './outbound/names/metrics.ts';
+import { NameResolver } from './outbound/names/name-resolver.ts';
+import type { EventSchemas } from './reference/openapi/model.ts';
+import { pageRoutes } from './http/pages.ts';
+import { pools, requestConnections } from './database/pools.ts';
+import type * as OtlpTracer from './watching/tracing/otlp-tracer.ts';
+import type { Tracer } from './watching/tracing/tracer.ts';
 
 /**
  * What a room provides to the process. Opening a room starts its background work and registers its metrics. A room also returns
@@ -129,6 +129,6 @@ async function openTracer(
   options: Parameters<typeof OtlpTracer.openTracer>[1],
 ): Promise<OtlpTracer.OpenTracer | null> {
   if (settings === null) return null;
-  const otlp = await import('./tracing/otlp-tracer.ts');
+  const otlp = await import('./watching/tracing/otlp-tracer.ts');
   return otlp.openTracer(settings, options);
 }

@@ -1,6 +1,6 @@
 import type { AccountId } from '../platform/ids.ts';
 import { BoundedMap } from '../platform/bounded-map.ts';
-import type { RowChanges } from '../platform/row-changes.ts';
+import type { RowChanges } from '../platform/database/row-changes.ts';
 
 /** An account whose epoch is evicted is read again, as after a change. */
 const maxAccounts = 100_000;

@@ -1,7 +1,7 @@
 import { media, type Medium } from '@usher/contract/media';
 import Type from 'typebox';
 import { accountOf } from '../identity/access.ts';
-import type { App } from '../platform/http.ts';
+import type { App } from '../platform/http/http.ts';
 import { list, mediumList, nullable, output, timestamp, uuid } from '../platform/schema.ts';
 import type { QueueOutput } from './queue.ts';
 import type { SiteQueues } from './site-queues.ts';

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import { CachedReading } from '../platform/cached-reading.ts';
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database/database.ts';
 import type { QueueId } from '../platform/ids.ts';
 import { mediaOf } from './queue.ts';
 import { Staff } from './staff.ts';

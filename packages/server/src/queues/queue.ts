@@ -4,8 +4,8 @@ import { welcomeFaults } from '@usher/contract/response-card';
 import { queueStatuses, unstaffedRules } from '@usher/contract/states';
 import Type from 'typebox';
 import type { Violation } from '../platform/errors.ts';
-import { assigned, computed, fieldsOf, fixed, internal, optional, required } from '../platform/fields.ts';
-import type { RowOf, SettingsOf, ShownOf } from '../platform/fields.ts';
+import { assigned, computed, fieldsOf, fixed, internal, optional, required } from '../platform/database/fields.ts';
+import type { RowOf, SettingsOf, ShownOf } from '../platform/database/fields.ts';
 import type { AccountId, TeamId } from '../platform/ids.ts';
 import {
   body,

@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database/database.ts';
 import type { QueueId } from '../platform/ids.ts';
 import { nextChange } from '../schedules/hours.ts';
 import { computedFields, snapshotAt, withVisitors, type Counts } from './facts.ts';

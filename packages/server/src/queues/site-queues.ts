@@ -1,5 +1,5 @@
-import type { RowChanges } from '../platform/row-changes.ts';
-import type { Sql } from '../platform/database.ts';
+import type { RowChanges } from '../platform/database/row-changes.ts';
+import type { Sql } from '../platform/database/database.ts';
 import type { AccountId, QueueId, SiteId } from '../platform/ids.ts';
 import { AccountEpochs } from './account-epochs.ts';
 import { snapshotAt, type Counts, type FactsSnapshot } from './facts.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database/database.ts';
 import { BoundedMap } from '../platform/bounded-map.ts';
 import type { QueueId, SchedulingPolicyId, SiteId } from '../platform/ids.ts';
 import { compileHours, type CompiledHours } from '../schedules/hours.ts';

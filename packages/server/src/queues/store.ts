@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../platform/database.ts';
+import type { Piece, Sql } from '../platform/database/database.ts';
 import type { AccountId, QueueId, SchedulingPolicyId, SiteId } from '../platform/ids.ts';
 import type { PolicyRow } from '../schedules/policy.ts';
 import type { AvailableOperators, TeamSet } from './memberships.ts';

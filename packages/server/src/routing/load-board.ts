@@ -1,6 +1,6 @@
 import { smsRequestLifetimeHours } from '@usher/contract/limits';
 import type { Medium } from '@usher/contract/media';
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database/database.ts';
 import {
   newId,
   type AccountId,

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { insertEvents } from '../events/append.ts';
 import { objectSql } from '../events/payload-sql.ts';
-import { piece } from '../platform/database.ts';
+import { piece } from '../platform/database/database.ts';
 import { nullable, oneOf, output, timestamp, uuid } from '../platform/schema.ts';
 import { phoneNumber } from './notes.ts';
 

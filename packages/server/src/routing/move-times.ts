@@ -1,8 +1,8 @@
-import { isOutage, readClock, recordOutage, type StoredClock } from '../platform/clock-store.ts';
-import type { Clock } from '../platform/clock-watch.ts';
-import type { Sql } from '../platform/database.ts';
+import { isOutage, readClock, recordOutage, type StoredClock } from '../platform/clock/clock-store.ts';
+import type { Clock } from '../platform/clock/clock-watch.ts';
+import type { Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
-import { stepToleranceMs } from '../platform/steady-clock.ts';
+import { stepToleranceMs } from '../platform/clock/steady-clock.ts';
 import { maxLastingRequestAge, maxRequestAge } from './load-board.ts';
 import type { LockedAccount } from './turn-store.ts';
 

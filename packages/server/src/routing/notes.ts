@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import type { WebhookId } from '../events/attach-webhooks.ts';
-import { attachedWebhooks } from '../events/subscription.ts';
+import type { WebhookId } from '../events/subscriptions/attach-webhooks.ts';
+import { attachedWebhooks } from '../events/subscriptions/subscription.ts';
 import { body, description, nullable } from '../platform/schema.ts';
 import type { RequestNotes } from './board/structures/state.ts';
 

@@ -1,6 +1,6 @@
 import type { Events } from '../events/room.ts';
 import type { Identity } from '../identity/room.ts';
-import { pools } from '../platform/pools.ts';
+import { pools } from '../platform/database/pools.ts';
 import type { Platform, Room } from '../platform/room.ts';
 import type { Queues } from '../queues/room.ts';
 import { intervalRoutes } from './presence/intervals-routes.ts';

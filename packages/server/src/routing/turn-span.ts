@@ -1,7 +1,7 @@
 import type { AccountId } from '../platform/ids.ts';
-import { readTrace } from '../platform/trace.ts';
-import type { TraceContext } from '../platform/trace-context.ts';
-import type { Span, Tracer } from '../platform/tracing/tracer.ts';
+import { readTrace } from '../platform/watching/trace.ts';
+import type { TraceContext } from '../platform/watching/trace-context.ts';
+import type { Span, Tracer } from '../platform/watching/tracing/tracer.ts';
 import type { Job } from './turn.ts';
 
 /** The span of a turn, below the first sampled request whose order the turn executes. The other requests are links. */

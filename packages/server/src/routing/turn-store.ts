@@ -1,6 +1,6 @@
 import type { OnDemandType } from '../events/catalogue.ts';
-import { deleteOld, type ShouldContinue } from '../platform/batches.ts';
-import { piece, type Sql } from '../platform/database.ts';
+import { deleteOld, type ShouldContinue } from '../platform/database/batches.ts';
+import { piece, type Sql } from '../platform/database/database.ts';
 import type { AccountId, EngagementId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
 import type { VisitorFacts } from './board/rules/enqueue.ts';
 import type { MediaUpgrade } from './board/rules/upgrading.ts';

@@ -1,10 +1,10 @@
-import type { Clock } from '../platform/clock-watch.ts';
+import type { Clock } from '../platform/clock/clock-watch.ts';
 import type { Traces } from '../events/append.ts';
 import type { NewVisitor } from '../identity/visitors/store.ts';
-import { inTransaction, type Finish, type Sql } from '../platform/database.ts';
+import { inTransaction, type Finish, type Sql } from '../platform/database/database.ts';
 import { Refusal } from '../platform/errors.ts';
 import { newId, type AccountId, type EngagementId, type VisitorId } from '../platform/ids.ts';
-import type { TraceContext } from '../platform/trace-context.ts';
+import type { TraceContext } from '../platform/watching/trace-context.ts';
 import { nextDue, takeChanges, type Board } from './board/board.ts';
 import { isEmpty, type Visit } from './board/structures/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from './board/commands.ts';

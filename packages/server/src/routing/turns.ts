@@ -1,11 +1,11 @@
-import type { RowChanges } from '../platform/row-changes.ts';
-import type { Clock } from '../platform/clock-watch.ts';
-import { databaseErrorCode, isDatabaseUnavailable, type Sql } from '../platform/database.ts';
+import type { RowChanges } from '../platform/database/row-changes.ts';
+import type { Clock } from '../platform/clock/clock-watch.ts';
+import { databaseErrorCode, isDatabaseUnavailable, type Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { WorkRuns } from '../platform/periodic-work.ts';
-import { currentTrace } from '../platform/trace.ts';
-import type { Tracer } from '../platform/tracing/tracer.ts';
+import { currentTrace } from '../platform/watching/trace.ts';
+import type { Tracer } from '../platform/watching/tracing/tracer.ts';
 import { weightOf } from './board/board.ts';
 import type { CommandName, Commands } from './board/commands.ts';
 import { ClockStepped } from './move-times.ts';

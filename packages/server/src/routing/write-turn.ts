@@ -1,4 +1,4 @@
-import { piece, type Finish, type Sql } from '../platform/database.ts';
+import { piece, type Finish, type Sql } from '../platform/database/database.ts';
 import { appendRows, appendSubjectEvents, type SubjectEvent, type Traces } from '../events/append.ts';
 import { insertVisitors, type NewVisitor } from '../identity/visitors/store.ts';
 import type { AccountId } from '../platform/ids.ts';

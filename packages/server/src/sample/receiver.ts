@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { App } from '../platform/http.ts';
+import type { App } from '../platform/http/http.ts';
 
 export const receiverPath = '/sample_data/receiver';
 

@@ -1,6 +1,6 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
 import { lockAccount } from '../identity/lock-account.ts';
-import { inTransaction, type Piece, type Sql } from '../platform/database.ts';
+import { inTransaction, type Piece, type Sql } from '../platform/database/database.ts';
 import type { EngagementId, OperatorId, VisitorId } from '../platform/ids.ts';
 import {
   deleteEngagements,

@@ -1,6 +1,6 @@
 import type { Engagements } from '../engagements/room.ts';
 import type { Identity } from '../identity/room.ts';
-import type { App } from '../platform/http.ts';
+import type { App } from '../platform/http/http.ts';
 import type { Platform, Room } from '../platform/room.ts';
 import { sampleDataRoutes } from './routes.ts';
 import { Simulations, type Pace } from './simulations.ts';

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { eventTypes, traitsOf, type EventType } from '../events/catalogue.ts';
-import type { WebhookId } from '../events/attach-webhooks.ts';
-import { destinationFor } from '../events/destination.ts';
-import { newSecret as newWebhookSecret, purposeOfSecret } from '../webhooks/channels/webhook-secret.ts';
+import type { WebhookId } from '../events/subscriptions/attach-webhooks.ts';
+import { destinationFor } from '../events/subscriptions/destination.ts';
+import { newSecret as newWebhookSecret, purposeOfSecret } from '../channels/webhook-secret.ts';
 import { insertApiKey } from '../identity/api-keys/store.ts';
 import { lockAccount } from '../identity/lock-account.ts';
 import { newOperator } from '../identity/operators/operator.ts';
@@ -12,7 +12,7 @@ import { hashSecret, newSecret } from '../identity/secrets.ts';
 import { siteFields } from '../identity/sites/site.ts';
 import { insertSite } from '../identity/sites/store.ts';
 import { insertTeam } from '../identity/teams/store.ts';
-import { inTransaction, type Sql } from '../platform/database.ts';
+import { inTransaction, type Sql } from '../platform/database/database.ts';
 import {
   newId,
   type AccountId,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FileStore } from '../engagements/files/file-store.ts';
-import { DueWork } from '../platform/due-work.ts';
+import { DueWork } from '../platform/database/due-work.ts';
 import type { Log } from '../platform/log.ts';
 import { sampleHost, type HostDependencies } from './host.ts';
 import { remove } from './remove.ts';

@@ -1,7 +1,7 @@
 import { timeShape, weekdays } from '@usher/contract/opening-times';
 import Type from 'typebox';
-import { assigned, fieldsOf, fixed, internal, optional, required } from '../platform/fields.ts';
-import type { RowOf, SettingsOf } from '../platform/fields.ts';
+import { assigned, fieldsOf, fixed, internal, optional, required } from '../platform/database/fields.ts';
+import type { RowOf, SettingsOf } from '../platform/database/fields.ts';
 import type { AccountId } from '../platform/ids.ts';
 import { body, checked, description, list, name, output, put, timestamp, uuid } from '../platform/schema.ts';
 import { datePattern, hoursViolations, normalizeDays, type HoursPolicy } from './business-hours.ts';

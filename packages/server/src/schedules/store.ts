@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database/database.ts';
 import type { AccountId, QueueId, SchedulingPolicyId, SiteId } from '../platform/ids.ts';
 import { policyFields, type PolicyRow, type StoredPolicy } from './policy.ts';
 

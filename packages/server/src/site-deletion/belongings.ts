@@ -1,6 +1,6 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
-import { deleteMatching, type ShouldContinue } from '../platform/batches.ts';
-import type { Piece, Sql } from '../platform/database.ts';
+import { deleteMatching, type ShouldContinue } from '../platform/database/batches.ts';
+import type { Piece, Sql } from '../platform/database/database.ts';
 import type { AccountId, EngagementId, FileId, OperatorId, SiteId } from '../platform/ids.ts';
 
 export interface DeletedSite {

@@ -1,7 +1,7 @@
 import { lockAccount } from '../identity/lock-account.ts';
 import { findSite, lockSite } from '../identity/sites/store.ts';
 import type { SiteRow } from '../identity/sites/site.ts';
-import { inTransaction, type Sql } from '../platform/database.ts';
+import { inTransaction, type Sql } from '../platform/database/database.ts';
 import { invalid, notFound, Refusal } from '../platform/errors.ts';
 import type { OperatorId } from '../platform/ids.ts';
 import type { DeletedSite } from './belongings.ts';

@@ -1,6 +1,6 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
-import { batchSize, inBatches, preferIndexes, type ShouldContinue } from '../platform/batches.ts';
-import { inTransaction, type Sql } from '../platform/database.ts';
+import { batchSize, inBatches, preferIndexes, type ShouldContinue } from '../platform/database/batches.ts';
+import { inTransaction, type Sql } from '../platform/database/database.ts';
 import type { EngagementId, OperatorId, VisitorId } from '../platform/ids.ts';
 import { deleteEngagements, deleteHistory, forgetInIntervals, type DeletedSite } from './belongings.ts';
 

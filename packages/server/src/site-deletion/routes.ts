@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { accountOf, operatorOf } from '../identity/access.ts';
 import { recordChange } from '../identity/audit/audit.ts';
 import { siteOutput } from '../identity/sites/site.ts';
-import type { App } from '../platform/http.ts';
+import type { App } from '../platform/http/http.ts';
 import { uuid } from '../platform/schema.ts';
 import { deleteSite } from './delete-site.ts';
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database/database.ts';
 import type { OperatorId } from '../platform/ids.ts';
 import { maxLastingRequestAge } from '../routing/load-board.ts';
 import { deleteConfiguration, forgetCoverage, type DeletedSite } from './belongings.ts';

@@ -1,10 +1,10 @@
 import { atLeast, type Role } from '@usher/contract/roles';
 import type { FastifyRequest } from 'fastify';
-import type { WebhookId } from '../events/attach-webhooks.ts';
-import type { DestinationId } from '../events/destination.ts';
+import type { WebhookId } from '../events/subscriptions/attach-webhooks.ts';
+import type { DestinationId } from '../events/subscriptions/destination.ts';
 import { accountOf, operatorOf, permitAs, roleTooLow } from '../identity/access.ts';
 import { hasRoleAnywhere } from '../identity/caller.ts';
-import type { Sql } from '../platform/database.ts';
+import type { Sql } from '../platform/database/database.ts';
 import { notFound, Refusal } from '../platform/errors.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
 

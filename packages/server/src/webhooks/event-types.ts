@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { catalogue, eventTypes, type EventType } from '../events/catalogue.ts';
 import { sampleEvent, schemaOf } from '../events/make-event.ts';
-import type { App } from '../platform/http.ts';
+import type { App } from '../platform/http/http.ts';
 import { oneOf, output } from '../platform/schema.ts';
 
 /** Any JSON object. */

@@ -1,4 +1,4 @@
-import { inTransaction, isDatabaseUnavailable, type Sql } from '../platform/database.ts';
+import { inTransaction, isDatabaseUnavailable, type Sql } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
 import type { WorkRuns } from '../platform/periodic-work.ts';
 import { endOutages, markFailing } from './health-store.ts';

@@ -1,5 +1,5 @@
-import type { WebhookId } from '../events/attach-webhooks.ts';
-import type { Sql } from '../platform/database.ts';
+import type { WebhookId } from '../events/subscriptions/attach-webhooks.ts';
+import type { Sql } from '../platform/database/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../platform/ids.ts';
 import type { Outage } from './outage.ts';
 

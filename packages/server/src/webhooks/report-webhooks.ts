@@ -1,8 +1,8 @@
-import type { WebhookId } from '../events/attach-webhooks.ts';
+import type { WebhookId } from '../events/subscriptions/attach-webhooks.ts';
 import { appendWebhookEvent } from '../events/append.ts';
 import type { WebhookEventType } from '../events/catalogue.ts';
-import type { Sql } from '../platform/database.ts';
-import { channelOf } from './channels/channels.ts';
+import type { Sql } from '../platform/database/database.ts';
+import { channelOf } from '../channels/channels.ts';
 import { readReported, type ReportedWebhook } from './health-store.ts';
 
 /** Appends an event about each of these webhooks, in the transaction that changed them. */

@@ -1,6 +1,6 @@
-import { batchSize, inBatches, preferIndexes, type ShouldContinue } from '../platform/batches.ts';
-import { deliveryLog, dropDays, type Retention } from '../platform/daily-logs.ts';
-import { inTransaction, type Sql } from '../platform/database.ts';
+import { batchSize, inBatches, preferIndexes, type ShouldContinue } from '../platform/database/batches.ts';
+import { deliveryLog, dropDays, type Retention } from '../platform/database/daily-logs.ts';
+import { inTransaction, type Sql } from '../platform/database/database.ts';
 
 /**
  * Removes what is older than the retention: whole days of the delivery log; waiting deliveries whose events are gone; then

@@ -1,6 +1,6 @@
-import type { WebhookId } from '../events/attach-webhooks.ts';
-import type { DestinationId } from '../events/destination.ts';
-import { inTransaction, type Piece, type Sql } from '../platform/database.ts';
+import type { WebhookId } from '../events/subscriptions/attach-webhooks.ts';
+import type { DestinationId } from '../events/subscriptions/destination.ts';
+import { inTransaction, type Piece, type Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import { reportWebhooks } from './report-webhooks.ts';
 

@@ -1,7 +1,7 @@
 import { callTexts } from '@usher/call/texts';
 import type { EndReason, TicketState } from '@usher/contract/states';
-import type { CallKind } from '../call-media.ts';
-import type { Medium } from '../media.ts';
+import type { CallKind } from '../calls/call-media.ts';
+import type { Medium } from '../calls/media.ts';
 import { pluralFor } from '../plural.ts';
 
 const locale = 'en';

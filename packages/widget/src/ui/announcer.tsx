@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { announcementsOf, type AnnouncedState } from '../announcements.ts';
+import { announcementsOf, type AnnouncedState } from '../chat/announcements.ts';
 import type { State } from '../state.ts';
 import type { Store } from '../store.ts';
 

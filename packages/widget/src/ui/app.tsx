@@ -6,8 +6,8 @@ import { Launcher } from './launcher.tsx';
 import { Panel } from './panel.tsx';
 import type { AppProps } from './props.ts';
 import { RemoteAudio } from './remote-audio.tsx';
-import { useMediaQuery } from './use-media-query.ts';
-import { useStore } from './use-store.ts';
+import { useMediaQuery } from './hooks/use-media-query.ts';
+import { useStore } from './hooks/use-store.ts';
 import { texts } from '../texts.ts';
 
 export function App(props: AppProps) {

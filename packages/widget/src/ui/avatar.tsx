@@ -1,6 +1,6 @@
 import type { EngagedOperator } from '@usher/sdk/api-types';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { initialsOf } from '../initials.ts';
+import { initialsOf } from '../chat/initials.ts';
 
 /** The canvas is larger than its size on the page, for high-resolution screens. */
 const canvasSize = 96;

@@ -2,14 +2,14 @@ import type { CallView } from '@usher/call/call-view';
 import { describeDeviceProblem } from '@usher/call/texts';
 import { joinLabel, type Media } from '@usher/call/media';
 import { useState } from 'preact/hooks';
-import type { Calls } from '../calls.ts';
+import type { Calls } from '../calls/calls.ts';
 import { Devices } from './devices.tsx';
 import { Duration } from './duration.tsx';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './props.ts';
 import { Video } from './video.tsx';
-import { useFocusFallback } from './use-focus-fallback.ts';
-import { useStore } from './use-store.ts';
+import { useFocusFallback } from './hooks/use-focus-fallback.ts';
+import { useStore } from './hooks/use-store.ts';
 import { texts } from '../texts.ts';
 
 export function CallArea({ calls }: PanelProps) {

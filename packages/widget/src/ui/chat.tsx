@@ -1,8 +1,8 @@
-import { callKindOf } from '../call-media.ts';
-import { canCall } from '../can-call.ts';
-import { operatorOf } from '../operator-headings.ts';
+import { callKindOf } from '../calls/call-media.ts';
+import { canCall } from '../calls/can-call.ts';
+import { operatorOf } from '../chat/operator-headings.ts';
 import type { Stage, UpgradeRequest } from '../state.ts';
-import { describeEnd } from '../descriptions.ts';
+import { describeEnd } from '../chat/descriptions.ts';
 import { texts } from '../texts.ts';
 import { Avatar } from './avatar.tsx';
 import { CallArea } from './call-area.tsx';

@@ -1,8 +1,8 @@
 import { maxMessageLength } from '@usher/contract/limits';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Chat } from '../chat.ts';
+import type { Chat } from '../chat/chat.ts';
 import { pastedFiles } from '@usher/client/transferred-files';
-import type { FileRules } from '../file-rules.ts';
+import type { FileRules } from '../chat/file-rules.ts';
 import { Icon } from './icons.tsx';
 import { texts } from '../texts.ts';
 

@@ -6,7 +6,7 @@ import {
   type Devices as DeviceLists,
 } from '@usher/call/devices';
 import { useEffect, useState } from 'preact/hooks';
-import type { Calls } from '../calls.ts';
+import type { Calls } from '../calls/calls.ts';
 import { texts } from '../texts.ts';
 
 export function Devices({ calls, hasCamera }: { readonly calls: Calls; readonly hasCamera: boolean }) {

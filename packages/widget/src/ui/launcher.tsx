@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import type { State } from '../state.ts';
-import { describePosition } from '../descriptions.ts';
+import { describePosition } from '../chat/descriptions.ts';
 import { Icon } from './icons.tsx';
 import { texts } from '../texts.ts';
 

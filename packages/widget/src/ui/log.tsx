@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { Message } from '../messages.ts';
-import { linesOf, type Line } from '../lines.ts';
+import type { Message } from '../chat/messages.ts';
+import { linesOf, type Line } from '../chat/lines.ts';
 import { MessageLine } from './message-line.tsx';
 import { engagementOf } from '../state.ts';
 import type { PanelProps } from './props.ts';

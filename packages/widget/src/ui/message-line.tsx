@@ -1,7 +1,7 @@
 import type { EngagedOperator } from '@usher/sdk/api-types';
 import { useState } from 'preact/hooks';
-import type { Chat } from '../chat.ts';
-import { chosenOption, fileIdOf, type Message, type SentFile } from '../messages.ts';
+import type { Chat } from '../chat/chat.ts';
+import { chosenOption, fileIdOf, type Message, type SentFile } from '../chat/messages.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './props.ts';

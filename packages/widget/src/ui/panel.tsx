@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { canCall } from '../can-call.ts';
+import { canCall } from '../calls/can-call.ts';
 import type { State } from '../state.ts';
 import { RequestCall } from './request-call.tsx';
 import { Chat } from './chat.tsx';
-import { useDropTarget } from './use-drop-target.ts';
+import { useDropTarget } from './hooks/use-drop-target.ts';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './props.ts';
 import { Start } from './start.tsx';
-import { trapFocus } from './trap-focus.ts';
-import { useMediaQuery } from './use-media-query.ts';
-import { useVisibleHeight } from './use-visible-height.ts';
+import { trapFocus } from './hooks/trap-focus.ts';
+import { useMediaQuery } from './hooks/use-media-query.ts';
+import { useVisibleHeight } from './hooks/use-visible-height.ts';
 import { Waiting } from './waiting.tsx';
 import { texts } from '../texts.ts';
 

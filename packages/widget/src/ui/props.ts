@@ -1,4 +1,4 @@
-import type { Calls } from '../calls.ts';
+import type { Calls } from '../calls/calls.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Settings } from '../settings.ts';
 import type { State } from '../state.ts';

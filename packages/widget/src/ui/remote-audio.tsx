@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { Calls } from '../calls.ts';
-import { useStore } from './use-store.ts';
+import type { Calls } from '../calls/calls.ts';
+import { useStore } from './hooks/use-store.ts';
 
 /** Plays the sound of the other side, also while the panel is closed. `Video` shows the picture without sound. */
 export function RemoteAudio({ calls }: { readonly calls: Calls }) {

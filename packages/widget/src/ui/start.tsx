@@ -1,7 +1,7 @@
 import { maxNameLength } from '@usher/contract/limits';
 import { useState } from 'preact/hooks';
-import type { Medium } from '../media.ts';
-import { describeOffline } from '../descriptions.ts';
+import type { Medium } from '../calls/media.ts';
+import { describeOffline } from '../chat/descriptions.ts';
 import { texts } from '../texts.ts';
 import { Icon } from './icons.tsx';
 import type { PanelProps } from './props.ts';

@@ -1,6 +1,6 @@
-import type { Chat } from '../chat.ts';
-import type { UnsentMessage } from '../outbox.ts';
-import { formatBytes } from '../descriptions.ts';
+import type { Chat } from '../chat/chat.ts';
+import type { UnsentMessage } from '../chat/outbox.ts';
+import { formatBytes } from '../chat/descriptions.ts';
 import { Icon } from './icons.tsx';
 import { Text } from './text.tsx';
 import { texts } from '../texts.ts';

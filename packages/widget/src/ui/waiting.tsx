@@ -1,5 +1,5 @@
 import type { QueueTicket } from '@usher/sdk/api-types';
-import { isStaffed, describeOffline, describePosition, describeWait } from '../descriptions.ts';
+import { isStaffed, describeOffline, describePosition, describeWait } from '../chat/descriptions.ts';
 import type { PanelProps } from './props.ts';
 import { texts } from '../texts.ts';
 

@@ -4,7 +4,7 @@ import type { AuditEntry } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { RichText } from '../../components/rich-text.tsx';
-import { Timestamp } from '../../components/timestamp.tsx';
+import { Timestamp } from '../../components/time/timestamp.tsx';
 import classes from './audit.module.css';
 import { texts } from './texts.ts';
 import { describeAction, ownerOf, pageOf, spaced, formatValue } from './describe.ts';

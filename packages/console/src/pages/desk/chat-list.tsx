@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { RichText } from '../../components/rich-text.tsx';
 import { mediumName } from '../../components/medium.ts';
-import { ElapsedTime, useNow } from '../../components/elapsed-time.tsx';
+import { ElapsedTime, useNow } from '../../components/time/elapsed-time.tsx';
 import { useVisitorName } from '../../data/use-visitor.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import classes from './desk.module.css';

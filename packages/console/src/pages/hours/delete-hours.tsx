@@ -3,7 +3,7 @@ import type { SchedulingPolicy } from '@usher/sdk/api-types';
 import { UsherError } from '@usher/sdk/errors';
 import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
-import { DeleteButton } from '../../components/delete-button.tsx';
+import { DeleteButton } from '../../components/editing/delete-button.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
 import { useQueues } from '../queues/use-queues.ts';

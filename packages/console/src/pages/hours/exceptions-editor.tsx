@@ -4,7 +4,7 @@ import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
 import { useState, type ReactElement } from 'react';
 import type { Faults } from '../../components/faults.ts';
 import { withNumbers } from '../../components/with-numbers.ts';
-import { formatDate } from '../../components/time.ts';
+import { formatDate } from '../../components/time/time.ts';
 import {
   datesOf,
   indexesOf,

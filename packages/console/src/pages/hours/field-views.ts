@@ -1,4 +1,4 @@
-import type { FieldViews } from '../../components/conflict.tsx';
+import type { FieldViews } from '../../components/editing/conflict.tsx';
 import type { HoursDraft } from './draft.ts';
 import { datesOf, describePlan, planOf } from './exceptions.ts';
 import { texts } from './texts.ts';

@@ -2,7 +2,7 @@ import { Alert, Button, Checkbox, FileButton, Group, List, Modal, Stack, Text } 
 import { CalendarError, readHolidays, type Holidays } from '@usher/contract/icalendar';
 import { dateIn, yearFrom } from '@usher/contract/local-date';
 import { useState, type ReactElement } from 'react';
-import { formatDate } from '../../components/time.ts';
+import { formatDate } from '../../components/time/time.ts';
 import { describePlan, planOf, withPlan, type Exception } from './exceptions.ts';
 import classes from './hours.module.css';
 import { texts } from './texts.ts';

@@ -1,8 +1,8 @@
 import type { HoursOutlook } from '@usher/sdk/api-types';
 import { Fragment, type ReactElement } from 'react';
 import { Text, VisuallyHidden } from '@mantine/core';
-import { useNow } from '../../components/elapsed-time.tsx';
-import { formatDate } from '../../components/time.ts';
+import { useNow } from '../../components/time/elapsed-time.tsx';
+import { formatDate } from '../../components/time/time.ts';
 import classes from './hours.module.css';
 import { describeChange, stripOf, zoneFormat, type StripDay } from './strip.ts';
 import { texts } from './texts.ts';

@@ -1,6 +1,6 @@
 import type { HoursOutlook } from '@usher/sdk/api-types';
 import { minutesOfDay } from '@usher/contract/opening-times';
-import { formatDuration } from '../../components/duration.ts';
+import { formatDuration } from '../../components/time/duration.ts';
 import { texts } from './texts.ts';
 import { timeOf } from './week.ts';
 

@@ -4,8 +4,8 @@ import type { AccessToken, NewAccessToken, Operator } from '@usher/sdk/api-types
 import { maxNameLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { RichText } from '../../components/rich-text.tsx';
-import { Timestamp } from '../../components/timestamp.tsx';
-import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { Timestamp } from '../../components/time/timestamp.tsx';
+import { ConfirmButton } from '../../components/editing/confirm-button.tsx';
 import { Copyable } from '../../components/copyable.tsx';
 import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';

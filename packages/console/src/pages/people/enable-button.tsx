@@ -2,7 +2,7 @@ import { Button, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { Operator } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
-import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { ConfirmButton } from '../../components/editing/confirm-button.tsx';
 import { describeError } from '../../components/describe-error.ts';
 import { useChange } from '../../data/use-api.ts';
 import { texts } from './texts.ts';

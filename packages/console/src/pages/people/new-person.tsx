@@ -5,7 +5,7 @@ import { Link, useLocation } from 'wouter';
 import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
-import { useEditing } from '../../components/use-editing.ts';
+import { useEditing } from '../../components/editing/use-editing.ts';
 import { useMe } from '../../data/use-me.ts';
 import { useSession } from '../../session/use-session.ts';
 import { newDraft, type PersonDraft } from './person.ts';

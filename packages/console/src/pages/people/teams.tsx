@@ -2,7 +2,7 @@ import { Anchor, Group, Table, Text, VisuallyHidden } from '@mantine/core';
 import type { Operator, Team } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
-import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { ConfirmButton } from '../../components/editing/confirm-button.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { Empty, Loading, NoneOnSite } from '../../components/states.tsx';

@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core';
 import { UsherError } from '@usher/sdk/errors';
 import type { ReactElement } from 'react';
 import { useLocation } from 'wouter';
-import { DeleteButton } from '../../components/delete-button.tsx';
+import { DeleteButton } from '../../components/editing/delete-button.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
 import { texts } from './texts.ts';

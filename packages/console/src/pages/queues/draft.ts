@@ -1,5 +1,5 @@
 import type { Operations, Queue } from '@usher/sdk/api-types';
-import type { FieldViews } from '../../components/conflict.tsx';
+import type { FieldViews } from '../../components/editing/conflict.tsx';
 import { basicFields } from './fields-basic.tsx';
 import { linkFields, routingFields, serviceFields } from './fields-routing.tsx';
 import type { DraftField, DraftOf, Names } from './fields.ts';

@@ -6,7 +6,7 @@ import { Fragment, type ReactElement, type ReactNode } from 'react';
 import { hasOnlyFieldErrors } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { describeQueue, isOpen, statusNames } from '../../components/queue-status.ts';
-import { formatTime } from '../../components/time.ts';
+import { formatTime } from '../../components/time/time.ts';
 import { useFeedItems } from '../../live/use-live-feed.ts';
 import type { QueueDraft } from './draft.ts';
 import { StatusBadge } from './status-badge.tsx';

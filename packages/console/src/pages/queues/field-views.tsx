@@ -1,5 +1,5 @@
 import { maxPageSize } from '@usher/contract/limits';
-import type { FieldViews } from '../../components/conflict.tsx';
+import type { FieldViews } from '../../components/editing/conflict.tsx';
 import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import { fieldViews, type QueueDraft } from './draft.ts';

@@ -18,7 +18,7 @@ import { useRead } from '../../data/use-api.ts';
 import { useMe } from '../../data/use-me.ts';
 import { fallbackLoop } from './fallbacks.ts';
 import { field, omitEmpty, plainField, parseNumber, type FieldsProps, type NumberDraft } from './fields.ts';
-import { formatDuration } from '../../components/duration.ts';
+import { formatDuration } from '../../components/time/duration.ts';
 import { mediumName } from '../../components/medium.ts';
 import { texts } from './texts.ts';
 import { usePolicies, useQueues } from './use-queues.ts';

@@ -2,8 +2,8 @@ import { Alert, Anchor, Button, Card, Code, Group, Loader, Stack, Text } from '@
 import type { NewApplicationToken } from '@usher/sdk/api-types';
 import { useState, type ReactElement } from 'react';
 import { RichText } from '../../components/rich-text.tsx';
-import { Timestamp } from '../../components/timestamp.tsx';
-import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { Timestamp } from '../../components/time/timestamp.tsx';
+import { ConfirmButton } from '../../components/editing/confirm-button.tsx';
 import { Copyable } from '../../components/copyable.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';

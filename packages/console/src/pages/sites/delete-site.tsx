@@ -4,7 +4,7 @@ import type { Site } from '@usher/sdk/api-types';
 import { UsherError } from '@usher/sdk/errors';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { useLocation } from 'wouter';
-import { notifySaved } from '../../components/notify-saved.ts';
+import { notifySaved } from '../../components/editing/notify-saved.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';
 import { describeContents } from './site-contents.ts';

@@ -12,7 +12,7 @@ import {
 } from '@mantine/core';
 import { maxClientSecretLength, maxNameLength, maxRedirectUris, maxUrlLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
-import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { ConfirmButton } from '../../components/editing/confirm-button.tsx';
 import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange, useRead } from '../../data/use-api.ts';

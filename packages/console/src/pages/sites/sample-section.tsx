@@ -1,7 +1,7 @@
 import { Anchor, Button, Group, Paper, Text, Title } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
-import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { ConfirmButton } from '../../components/editing/confirm-button.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { useSampleData } from '../../data/use-sample-data.ts';

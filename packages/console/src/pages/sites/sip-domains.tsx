@@ -2,8 +2,8 @@ import { Button, Group, Loader, Stack, Table, Text, TextInput } from '@mantine/c
 import { maxDomainLength } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { RichText } from '../../components/rich-text.tsx';
-import { Timestamp } from '../../components/timestamp.tsx';
-import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { Timestamp } from '../../components/time/timestamp.tsx';
+import { ConfirmButton } from '../../components/editing/confirm-button.tsx';
 import { faultsOf, hasOnlyFieldErrors } from '../../components/faults.ts';
 import { ProblemNote } from '../../components/problem.tsx';
 import { useChange } from '../../data/use-api.ts';

@@ -1,4 +1,4 @@
-import type { FieldViews } from '../../components/conflict.tsx';
+import type { FieldViews } from '../../components/editing/conflict.tsx';
 import { describeDuration, type SiteDraft } from './draft.ts';
 import { texts } from './texts.ts';
 

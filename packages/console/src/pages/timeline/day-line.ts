@@ -1,5 +1,5 @@
 import type { PresenceInterval } from '@usher/sdk/api-types';
-import { formatTime } from '../../components/time.ts';
+import { formatTime } from '../../components/time/time.ts';
 import { texts } from './texts.ts';
 
 /** The state of an operator, as coloured in the timeline. */

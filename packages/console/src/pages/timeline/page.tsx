@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import { useSearchParams } from 'wouter';
 import { PageTitle } from '../../components/page-title.tsx';
 import { ProblemNote } from '../../components/problem.tsx';
-import { useNow } from '../../components/elapsed-time.tsx';
+import { useNow } from '../../components/time/elapsed-time.tsx';
 import { Empty, Loading, NoMatch } from '../../components/states.tsx';
 import { useMe } from '../../data/use-me.ts';
 import { dayBounds, localDate } from '../board/day/day.ts';

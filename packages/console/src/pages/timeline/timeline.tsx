@@ -1,8 +1,8 @@
 import { Table, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { ChevronDownIcon, ChevronRightIcon } from '@radix-ui/react-icons';
 import { Fragment, useState, type ReactElement } from 'react';
-import { formatClock } from '../../components/duration.ts';
-import { formatTime } from '../../components/time.ts';
+import { formatClock } from '../../components/time/duration.ts';
+import { formatTime } from '../../components/time/time.ts';
 import { hoursOf, kinds, pathOf, type Line } from './day-line.ts';
 import classes from './timeline.module.css';
 import { texts } from './texts.ts';

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { Webhook } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
-import { useNow } from '../../components/elapsed-time.tsx';
+import { useNow } from '../../components/time/elapsed-time.tsx';
 import { useRead } from '../../data/use-api.ts';
 import { useFeedItems } from '../../live/use-live-feed.ts';
 import { alarmsOf } from './alarms.ts';

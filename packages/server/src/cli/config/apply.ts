@@ -1,5 +1,5 @@
 import { StartError } from '../../platform/errors.ts';
-import { RefusedError, TemporaryError, type Api } from '../api.ts';
+import { RefusedError, TemporaryError, type Api } from '../commands/api.ts';
 import { kinds, type Ranking, type ServerThing } from './kinds.ts';
 import { createdKey, label, updateBody, type Change, type Plan } from './plan.ts';
 import { readRankings, thingOf } from './read-server.ts';

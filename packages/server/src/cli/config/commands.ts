@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { StartError } from '../../platform/errors.ts';
 import type { Config } from '../../config.ts';
-import { withApi, type Api } from '../api.ts';
+import { withApi, type Api } from '../commands/api.ts';
 import { changesExitCode, command, print } from '../command.ts';
 import { connectionOf, serverOptions } from '../options.ts';
 import { applyPlan } from './apply.ts';

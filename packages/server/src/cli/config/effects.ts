@@ -1,4 +1,4 @@
-import { RefusedError, type Api } from '../api.ts';
+import { RefusedError, type Api } from '../commands/api.ts';
 import type { ServerConfig, ServerThing } from './kinds.ts';
 import { label, updateBody, type Change, type Plan } from './plan.ts';
 import { hasPlaceholder, replacePlaceholders, type ServerNames } from './references.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { AccountId, CallId, EngagementId } from '../../platform/ids.ts';
 import type { CallRow } from './call.ts';
 

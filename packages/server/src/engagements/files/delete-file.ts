@@ -1,5 +1,5 @@
 import { appendFeedItem, type About } from '../../events/append.ts';
-import { inTransaction, type Sql } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database/database.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { FileId } from '../../platform/ids.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';

@@ -3,11 +3,11 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { DiskSpace } from '../../platform/disk-watch.ts';
+import type { DiskSpace } from '../../platform/embedded/disk-watch.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { isUuid, type FileId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
-import { diskFull } from '../../platform/problem.ts';
+import { diskFull } from '../../platform/http/problem.ts';
 import type { FileStore, StoredFile } from './file-store.ts';
 
 const ownerOnly = { directory: 0o700, file: 0o600 } as const;

@@ -1,9 +1,9 @@
 import type { LookupFunction } from 'node:net';
 import type { ScannerChoice } from '../../config.ts';
 import type { Hints } from '../../events/hints.ts';
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log.ts';
-import type { Metrics } from '../../platform/metrics.ts';
+import type { Metrics } from '../../platform/watching/metrics.ts';
 import { scanWithClamd } from './clamd.ts';
 import type { FileStore } from './file-store.ts';
 import { countScans, watchPending, type ScanOutcome } from './scan-metrics.ts';

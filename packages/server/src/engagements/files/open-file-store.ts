@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import type { DiskSpace } from '../../platform/disk-watch.ts';
+import type { DiskSpace } from '../../platform/embedded/disk-watch.ts';
 import type { Log } from '../../platform/log.ts';
 import { FileDisk } from './disk.ts';
 import type { FileStore } from './file-store.ts';

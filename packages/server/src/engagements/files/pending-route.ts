@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
-import type { App } from '../../platform/http.ts';
-import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
+import type { App } from '../../platform/http/http.ts';
+import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/http/paging.ts';
 import { list, oneOf, uuid } from '../../platform/schema.ts';
 import { fileOutput } from './file.ts';
 import { listPending } from './store.ts';

@@ -6,7 +6,7 @@ import { accountOf, permit, permitAs } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { findSite } from '../../identity/sites/store.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import type { EngagementId } from '../../platform/ids.ts';
 import { uuid } from '../../platform/schema.ts';
 import type { EngagementRow } from '../engagement.ts';

@@ -1,5 +1,5 @@
-import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
-import { DueWork } from '../../platform/due-work.ts';
+import { isDatabaseUnavailable, type Sql } from '../../platform/database/database.ts';
+import { DueWork } from '../../platform/database/due-work.ts';
 import type { AccountId, FileId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
 import { ScanFault, type Verdict } from './clamd.ts';

@@ -1,5 +1,5 @@
 import { appendEvent } from '../../events/append.ts';
-import { inTransaction, type Sql } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database/database.ts';
 import type { AccountId, EngagementId, FileId } from '../../platform/ids.ts';
 import type { FileStore } from './file-store.ts';
 import type { ScanResult } from './file.ts';

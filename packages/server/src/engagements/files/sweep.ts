@@ -1,5 +1,5 @@
-import { batchSize, inBatches, type ShouldContinue } from '../../platform/batches.ts';
-import type { Sql } from '../../platform/database.ts';
+import { batchSize, inBatches, type ShouldContinue } from '../../platform/database/batches.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { FileId } from '../../platform/ids.ts';
 import type { FileStore } from './file-store.ts';
 import { removeBytes } from './settle-scan.ts';

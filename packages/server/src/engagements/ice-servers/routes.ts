@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import { partyOf } from '../party.ts';
 import { iceServersFor, iceServersOutput } from './ice-servers.ts';
 

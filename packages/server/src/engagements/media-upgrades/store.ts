@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
 import { appendUpgradeStates } from '../../routing/media-upgrade.ts';
 import type { UpgradeInput, UpgradeRow } from './media-upgrade.ts';

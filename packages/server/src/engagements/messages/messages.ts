@@ -1,5 +1,5 @@
 import type { Hints } from '../../events/hints.ts';
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
 import { EngagementWrites } from '../writes.ts';

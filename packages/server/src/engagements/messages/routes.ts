@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
-import { rendered, type App } from '../../platform/http.ts';
+import { rendered, type App } from '../../platform/http/http.ts';
 import type { EngagementId, FileId } from '../../platform/ids.ts';
 import { body, oneOf, uuid } from '../../platform/schema.ts';
 import { filesOfSender } from '../files/store.ts';

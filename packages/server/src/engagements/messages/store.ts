@@ -1,5 +1,5 @@
 import { payloadSql } from '../../events/payload-sql.ts';
-import { inTransaction, piece, type Sql } from '../../platform/database.ts';
+import { inTransaction, piece, type Sql } from '../../platform/database/database.ts';
 import type { EngagementId } from '../../platform/ids.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
 import { shareFiles } from '../files/store.ts';

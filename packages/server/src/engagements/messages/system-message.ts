@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { permit } from '../../identity/access.ts';
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import { notFound } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
 import { uuid } from '../../platform/schema.ts';
 import { accountOf } from '../../identity/access.ts';

@@ -1,7 +1,7 @@
 import { requestStates } from '@usher/contract/states';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
+import type { WebhookAttacher } from '../../events/subscriptions/attach-webhooks.ts';
 import { accountOf } from '../../identity/access.ts';
 import type { AddressOf } from '../../identity/address-of.ts';
 import type { Tokens } from '../../identity/tokens.ts';
@@ -13,10 +13,10 @@ import {
 } from '../../identity/visitors/new-site-visitor.ts';
 import type { NewVisitor } from '../../identity/visitors/store.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
-import { keyedIdOf } from '../../platform/idempotency.ts';
+import type { App } from '../../platform/http/http.ts';
+import { keyedIdOf } from '../../platform/http/idempotency.ts';
 import { newId, type OperatorId, type RequestId, type VisitorId } from '../../platform/ids.ts';
-import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/paging.ts';
+import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/http/paging.ts';
 import { list, oneOf, uuid } from '../../platform/schema.ts';
 import type { RequestView } from '../../routing/board/views/views.ts';
 import { notesOf } from '../../routing/notes.ts';

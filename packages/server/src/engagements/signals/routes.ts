@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
-import type { Sql } from '../../platform/database.ts';
-import type { App } from '../../platform/http.ts';
-import { RateLimit } from '../../platform/rate-limit.ts';
+import type { Sql } from '../../platform/database/database.ts';
+import type { App } from '../../platform/http/http.ts';
+import { RateLimit } from '../../platform/limits/rate-limit.ts';
 import { uuid } from '../../platform/schema.ts';
 import { partyOf } from '../party.ts';
 import { permitParticipant } from '../permission.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
 import { takesPart } from '../taking-part.ts';

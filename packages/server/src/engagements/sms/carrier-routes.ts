@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
 import type { Hook, InboundCall, ReceiptCall } from './carrier.ts';
 import type { SmsService } from './service.ts';

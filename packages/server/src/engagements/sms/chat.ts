@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { AccountId, EngagementId, VisitorId } from '../../platform/ids.ts';
 import {

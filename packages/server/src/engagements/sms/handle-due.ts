@@ -1,4 +1,4 @@
-import { inTransaction, violatedConstraint, type Sql } from '../../platform/database.ts';
+import { inTransaction, violatedConstraint, type Sql } from '../../platform/database/database.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { Turns } from '../../routing/turns.ts';
 import type { Carrier } from './carrier.ts';

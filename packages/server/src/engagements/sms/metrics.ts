@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { CachedReading } from '../../platform/cached-reading.ts';
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import { queuedAgeSec } from './store.ts';
 
 export interface SmsMetrics {

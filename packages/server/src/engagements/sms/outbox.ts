@@ -1,6 +1,6 @@
-import type { RowChanges } from '../../platform/row-changes.ts';
-import type { Sql } from '../../platform/database.ts';
-import { DueWork } from '../../platform/due-work.ts';
+import type { RowChanges } from '../../platform/database/row-changes.ts';
+import type { Sql } from '../../platform/database/database.ts';
+import { DueWork } from '../../platform/database/due-work.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Due } from './sms.ts';
 import { claimDue } from './store.ts';

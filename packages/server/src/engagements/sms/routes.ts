@@ -1,8 +1,8 @@
 import { carrierSettings } from '../../config.ts';
 import { operatorOf } from '../../identity/access.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
-import { keyedIdOf } from '../../platform/idempotency.ts';
+import type { App } from '../../platform/http/http.ts';
+import { keyedIdOf } from '../../platform/http/idempotency.ts';
 import type { RequestId } from '../../platform/ids.ts';
 import { requestOutput, showRequest } from '../requests/request.ts';
 import { sendOutbound } from './send-outbound.ts';

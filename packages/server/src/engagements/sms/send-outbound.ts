@@ -1,5 +1,5 @@
 import { insertVisitor } from '../../identity/visitors/store.ts';
-import { inTransaction, type Sql } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database/database.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import {
   newId,

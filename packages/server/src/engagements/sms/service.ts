@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { AccountId } from '../../platform/ids.ts';
-import type { RowChanges } from '../../platform/row-changes.ts';
-import type { Sql } from '../../platform/database.ts';
+import type { RowChanges } from '../../platform/database/row-changes.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Turns } from '../../routing/turns.ts';
 import type { Carrier } from './carrier.ts';

@@ -1,4 +1,4 @@
-import { piece, type Piece, type Sql } from '../../platform/database.ts';
+import { piece, type Piece, type Sql } from '../../platform/database/database.ts';
 import { maxSmsLength } from './sms.ts';
 
 /**

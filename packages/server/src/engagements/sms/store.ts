@@ -1,5 +1,5 @@
-import type { Sql } from '../../platform/database.ts';
-import { hasCome } from '../../platform/due-time.ts';
+import type { Sql } from '../../platform/database/database.ts';
+import { hasCome } from '../../platform/clock/due-time.ts';
 import type { AccountId, EngagementId, RequestId, SiteId, VisitorId } from '../../platform/ids.ts';
 import type { Due, OutboundState, SmsId, SmsThread } from './sms.ts';
 

@@ -1,5 +1,5 @@
 import { appendEvent } from '../../events/append.ts';
-import { inTransaction, type Sql } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { ReceiptCall } from './carrier.ts';
 import { acknowledgeForVisitor } from './chat.ts';

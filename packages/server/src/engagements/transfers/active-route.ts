@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import type { App } from '../../platform/http.ts';
-import { nextPage } from '../../platform/paging.ts';
+import type { App } from '../../platform/http/http.ts';
+import { nextPage } from '../../platform/http/paging.ts';
 import { activeTicketsQuery, readActiveTickets } from '../../routing/tickets/active-tickets.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { showTransferTicket, transferTicketOutput } from './transfer.ts';

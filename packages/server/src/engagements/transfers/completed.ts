@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { permittedEngagement } from '../permitted-engagement.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import { nullable, output, timestamp, uuid } from '../../platform/schema.ts';
 import { message } from '../../routing/notes.ts';
 import { completedTransfers } from './store.ts';

@@ -1,13 +1,13 @@
 import { requestStates } from '@usher/contract/states';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
+import type { WebhookAttacher } from '../../events/subscriptions/attach-webhooks.ts';
 import { accountOf, operatorOf } from '../../identity/access.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
-import { keyedIdOf } from '../../platform/idempotency.ts';
+import type { App } from '../../platform/http/http.ts';
+import { keyedIdOf } from '../../platform/http/idempotency.ts';
 import { newId, type EngagementId, type RequestId, type TicketId } from '../../platform/ids.ts';
-import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/paging.ts';
+import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/http/paging.ts';
 import { body, list, oneOf, uuid } from '../../platform/schema.ts';
 import { findQueue } from '../../queues/store.ts';
 import { notesOf } from '../../routing/notes.ts';

@@ -4,7 +4,7 @@ import type { EventFields } from '../../events/catalogue.ts';
 import { makeEvent } from '../../events/make-event.ts';
 import type { Hints } from '../../events/hints.ts';
 import { accountOf } from '../../identity/access.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import { newId, type EngagementId } from '../../platform/ids.ts';
 import { body, uuid } from '../../platform/schema.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';

@@ -1,5 +1,5 @@
-import { hasSubscriber } from '../../events/subscribers.ts';
-import type { Sql } from '../../platform/database.ts';
+import { hasSubscriber } from '../../events/subscriptions/subscribers.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
 import type { Party } from '../../routing/board/rules/answering.ts';
 import { takesPart } from '../taking-part.ts';

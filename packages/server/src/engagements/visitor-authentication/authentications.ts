@@ -1,10 +1,10 @@
 import type { AuthenticationFailure } from '../../events/authentication-failures.ts';
 import type { Sealer } from '../../identity/sealer.ts';
 import type { Tokens } from '../../identity/tokens.ts';
-import { isDatabaseUnavailable, type Sql } from '../../platform/database.ts';
-import { DueWork } from '../../platform/due-work.ts';
+import { isDatabaseUnavailable, type Sql } from '../../platform/database/database.ts';
+import { DueWork } from '../../platform/database/due-work.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { FetchFailed, type GuardedFetcher } from '../../platform/guarded-fetcher.ts';
+import { FetchFailed, type GuardedFetcher } from '../../platform/outbound/guarded-fetcher.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
 import { AuthenticationFailed } from './authentication-failed.ts';

@@ -5,7 +5,7 @@ import { lockAccount } from '../../identity/lock-account.ts';
 import type { Seal } from '../../identity/sealer.ts';
 import { lockVisitor, updateVisitor } from '../../identity/visitors/store.ts';
 import type { VisitorRow, VisitorSettings } from '../../identity/visitors/visitor.ts';
-import { inTransaction, type Sql } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database/database.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
 import type { VisitorIdentity } from './id-token.ts';
 import { lockProvider } from './providers/store.ts';

@@ -8,7 +8,7 @@ import {
   type ProtectedHeaderParameters,
 } from 'jose';
 import type { AuthenticationFailure } from '../../events/authentication-failures.ts';
-import { FetchFailed } from '../../platform/guarded-fetcher.ts';
+import { FetchFailed } from '../../platform/outbound/guarded-fetcher.ts';
 import { AuthenticationFailed } from './authentication-failed.ts';
 
 /** Never `none`, and never a shared secret: an attacker could sign with HS256 and the provider's public key as the secret. */

@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
 import { BoundedMap } from '../../platform/bounded-map.ts';
-import { defaultFetchLimits, type GuardedFetcher } from '../../platform/guarded-fetcher.ts';
+import { defaultFetchLimits, type GuardedFetcher } from '../../platform/outbound/guarded-fetcher.ts';
 import { AuthenticationFailed } from './authentication-failed.ts';
 import { checkIdToken, type VisitorIdentity } from './id-token.ts';
 

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import { newId } from '../../platform/ids.ts';
 import { instantOf } from '../../platform/instant.ts';
-import { inTransaction } from '../../platform/database.ts';
+import { inTransaction } from '../../platform/database/database.ts';
 import { uuid } from '../../platform/schema.ts';
 import { recordChange } from '../audit/audit.ts';
 import { concernsSitesOf } from '../operators/audited.ts';

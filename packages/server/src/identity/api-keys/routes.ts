@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { notFound, Refusal } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import { newId } from '../../platform/ids.ts';
 import { body, output, timestamp, uuid } from '../../platform/schema.ts';
 import { recordChange } from '../audit/audit.ts';

@@ -1,4 +1,4 @@
-import { inTransaction, type Sql } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database/database.ts';
 import type { AccountId, OperatorId } from '../../platform/ids.ts';
 
 interface NewKey {

@@ -1,6 +1,6 @@
 import type { FastifyRequest, RouteOptions } from 'fastify';
-import { inTransaction } from '../../platform/database.ts';
-import type { App } from '../../platform/http.ts';
+import { inTransaction } from '../../platform/database/database.ts';
+import type { App } from '../../platform/http/http.ts';
 import type { SiteId } from '../../platform/ids.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import {

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { inTransaction } from '../../platform/database.ts';
-import type { App } from '../../platform/http.ts';
-import { cursorQuery, nextPage, pageAfter, readSequenceCursor } from '../../platform/paging.ts';
-import { readByIndex } from '../../platform/read-by-index.ts';
+import { inTransaction } from '../../platform/database/database.ts';
+import type { App } from '../../platform/http/http.ts';
+import { cursorQuery, nextPage, pageAfter, readSequenceCursor } from '../../platform/http/paging.ts';
+import { readByIndex } from '../../platform/database/read-by-index.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import { timeQuery, timeRange } from '../../platform/time-range.ts';
 import { operatorOf } from '../access.ts';

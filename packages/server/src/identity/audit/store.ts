@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import { newId, type AccountId, type OperatorId, type SiteId, type VisitorId } from '../../platform/ids.ts';
 import type { ConcernedSites } from './audit.ts';
 import type { Change } from './changes.ts';

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { inTransaction, violatedConstraint, type Sql } from '../../platform/database.ts';
+import { inTransaction, violatedConstraint, type Sql } from '../../platform/database/database.ts';
 import { invalid, Refusal, type Violation } from '../../platform/errors.ts';
-import { preconditionFailed } from '../../platform/etag.ts';
+import { preconditionFailed } from '../../platform/http/etag.ts';
 import { newId, type AccountId, type OperatorId, type SiteId } from '../../platform/ids.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import { recordChange } from '../audit/audit.ts';

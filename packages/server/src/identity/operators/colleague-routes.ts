@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import type { App } from '../../platform/http.ts';
-import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
+import type { App } from '../../platform/http/http.ts';
+import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/http/paging.ts';
 import { list, mediumList, name, output, uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import { requestedSites } from '../requested-sites.ts';

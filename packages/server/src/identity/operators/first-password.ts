@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { addressKey } from '../../platform/rate-limit.ts';
+import { addressKey } from '../../platform/limits/rate-limit.ts';
 import { operatorOf, tokenLimited } from '../access.ts';
 import type { SignInContext } from '../sign-in/sign-in-context.ts';
 import type { OperatorInput } from './operator.ts';

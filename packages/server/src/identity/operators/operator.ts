@@ -8,8 +8,16 @@ import {
 } from '@usher/contract/limits';
 import { roles, type Role } from '@usher/contract/roles';
 import Type from 'typebox';
-import { assigned, computed, defaulted, fieldsOf, internal, optional, required } from '../../platform/fields.ts';
-import type { RowOf, SettingsOf } from '../../platform/fields.ts';
+import {
+  assigned,
+  computed,
+  defaulted,
+  fieldsOf,
+  internal,
+  optional,
+  required,
+} from '../../platform/database/fields.ts';
+import type { RowOf, SettingsOf } from '../../platform/database/fields.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import {
   body,

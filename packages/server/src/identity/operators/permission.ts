@@ -1,6 +1,6 @@
 import { atLeast, type Role } from '@usher/contract/roles';
 import type { FastifyRequest } from 'fastify';
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { OperatorId, SiteId } from '../../platform/ids.ts';
 import { declaredRule, operatorOf, permitAs } from '../access.ts';

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { invalid } from '../../platform/errors.ts';
-import { ifMatch } from '../../platform/etag.ts';
-import type { App } from '../../platform/http.ts';
+import { ifMatch } from '../../platform/http/etag.ts';
+import type { App } from '../../platform/http/http.ts';
 import type { SiteId } from '../../platform/ids.ts';
-import { cutPage, lastPage, lastPageAddress, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
+import { cutPage, lastPage, lastPageAddress, nextPage, pageQuery, pageWindow } from '../../platform/http/paging.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import { recordChange, type Audited } from '../audit/audit.ts';

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { etag } from '../../platform/etag.ts';
-import { addressOf } from '../../platform/paging.ts';
+import { etag } from '../../platform/http/etag.ts';
+import { addressOf } from '../../platform/http/paging.ts';
 import type { operatorOutput, OperatorRow } from './operator.ts';
 
 /** An operator as the API shows them. */

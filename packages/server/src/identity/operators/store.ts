@@ -1,5 +1,5 @@
 import type { Medium } from '@usher/contract/media';
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { AccountId, OperatorId, SiteId, TeamId } from '../../platform/ids.ts';
 import { lockAccount } from '../lock-account.ts';
 import { operatorFields, type Assignment, type OperatorRow, type OperatorSettings } from './operator.ts';

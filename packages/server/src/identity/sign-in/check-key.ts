@@ -1,5 +1,5 @@
 import { Refusal } from '../../platform/errors.ts';
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import { findKeyOwner, type KeyOwner } from '../api-keys/store.ts';
 import { verifyAgainstRandomHash, verifySecret } from '../secrets.ts';
 

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../platform/bounded-map.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { addressKey } from '../../platform/rate-limit.ts';
+import { addressKey } from '../../platform/limits/rate-limit.ts';
 
 const windowMs = 60_000;
 /** Per kind of limit; beyond that the oldest counter is dropped. */

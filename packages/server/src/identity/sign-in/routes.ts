@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { invalid } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import type { SiteId } from '../../platform/ids.ts';
-import { addressKey } from '../../platform/rate-limit.ts';
+import { addressKey } from '../../platform/limits/rate-limit.ts';
 import { body, list, uuid } from '../../platform/schema.ts';
 import type { KeyOwner } from '../api-keys/store.ts';
 import type { Directory } from '../directory.ts';

@@ -1,4 +1,4 @@
-import type { RateLimit } from '../../platform/rate-limit.ts';
+import type { RateLimit } from '../../platform/limits/rate-limit.ts';
 import type { Directory } from '../directory.ts';
 import type { Tokens } from '../tokens.ts';
 import type { Guesses } from './guesses.ts';

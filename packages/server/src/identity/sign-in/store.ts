@@ -1,5 +1,5 @@
-import { deleteOld, type ShouldContinue } from '../../platform/batches.ts';
-import type { Sql } from '../../platform/database.ts';
+import { deleteOld, type ShouldContinue } from '../../platform/database/batches.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import { deleteAccessToken, type AccessTokenRow } from '../access-tokens/store.ts';
 import type { OperatorCaller } from '../caller.ts';
 

@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { inTransaction, type Sql } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database/database.ts';
 import { notFound } from '../../platform/errors.ts';
-import { etag, ifMatch, preconditionFailed } from '../../platform/etag.ts';
-import { rendered, type App } from '../../platform/http.ts';
+import { etag, ifMatch, preconditionFailed } from '../../platform/http/etag.ts';
+import { rendered, type App } from '../../platform/http/http.ts';
 import { newId, type SiteId } from '../../platform/ids.ts';
-import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
+import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/http/paging.ts';
 import { uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import { recordChange } from '../audit/audit.ts';

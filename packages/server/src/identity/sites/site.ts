@@ -2,8 +2,8 @@ import { contentTypePattern } from '@usher/contract/content-type';
 import { maxOfferTimeoutSec, maxPerAddress, maxTicketTimeoutSec } from '@usher/contract/limits';
 import { messageAudiences, type MessageAudience } from '@usher/contract/states';
 import Type from 'typebox';
-import { assigned, fieldsOf, internal, optional, required } from '../../platform/fields.ts';
-import type { RowOf, SettingsOf } from '../../platform/fields.ts';
+import { assigned, fieldsOf, internal, optional, required } from '../../platform/database/fields.ts';
+import type { RowOf, SettingsOf } from '../../platform/database/fields.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import { body, description, list, name, oneOf, output, timestamp, update, uuid } from '../../platform/schema.ts';
 

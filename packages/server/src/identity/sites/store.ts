@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import { siteFields, type SiteRow, type SiteSettings } from './site.ts';

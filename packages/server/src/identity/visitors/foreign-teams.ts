@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { SiteId, TeamId } from '../../platform/ids.ts';
 import { teamsOnSite } from '../teams/store.ts';

@@ -1,6 +1,6 @@
 import { Refusal } from '../../platform/errors.ts';
 import type { SiteId } from '../../platform/ids.ts';
-import { addressKey, retryAfter, TokenBuckets } from '../../platform/rate-limit.ts';
+import { addressKey, retryAfter, TokenBuckets } from '../../platform/limits/rate-limit.ts';
 import { isFromPage, type Caller } from '../caller.ts';
 import type { Directory } from '../directory.ts';
 

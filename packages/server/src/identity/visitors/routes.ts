@@ -1,10 +1,10 @@
 import { maxVisitorIds } from '@usher/contract/limits';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { inTransaction, type Sql } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
-import { etag, ifMatch, preconditionFailed } from '../../platform/etag.ts';
-import type { App } from '../../platform/http.ts';
+import { etag, ifMatch, preconditionFailed } from '../../platform/http/etag.ts';
+import type { App } from '../../platform/http/http.ts';
 import { newId, type SiteId, type VisitorId } from '../../platform/ids.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import { accountOf, operatorOf, permitted, siteInBody } from '../access.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { AccountId, SiteId, TeamId, VisitorId } from '../../platform/ids.ts';
 import type { Trust } from '../caller.ts';
 import { visitorFields, type VisitorRow, type VisitorSettings } from './visitor.ts';

@@ -1,5 +1,5 @@
-import { inBatches, preferIndexes, type ShouldContinue } from '../../platform/batches.ts';
-import { inTransaction, type Sql } from '../../platform/database.ts';
+import { inBatches, preferIndexes, type ShouldContinue } from '../../platform/database/batches.ts';
+import { inTransaction, type Sql } from '../../platform/database/database.ts';
 import type { AccountId, VisitorId } from '../../platform/ids.ts';
 import { lockAccount } from '../lock-account.ts';
 import { visitorTokenSeconds } from '../tokens.ts';

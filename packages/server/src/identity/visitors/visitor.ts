@@ -7,8 +7,8 @@ import {
   maxVisitorNoteLength,
 } from '@usher/contract/limits';
 import Type from 'typebox';
-import { assigned, defaulted, fieldsOf, fixed, internal, optional } from '../../platform/fields.ts';
-import type { RowOf, SettingsOf } from '../../platform/fields.ts';
+import { assigned, defaulted, fieldsOf, fixed, internal, optional } from '../../platform/database/fields.ts';
+import type { RowOf, SettingsOf } from '../../platform/database/fields.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import { body, list, name, nullable, oneOf, output, timestamp, update, uuid } from '../../platform/schema.ts';
 

@@ -4,12 +4,12 @@ import Type from 'typebox';
 import { accountOf, operatorOf, permit } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import { requestedSites } from '../../identity/requested-sites.ts';
-import { inTransaction, violatedConstraint, type Sql } from '../../platform/database.ts';
+import { inTransaction, violatedConstraint, type Sql } from '../../platform/database/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
-import { etag, ifMatch, preconditionFailed } from '../../platform/etag.ts';
-import type { App } from '../../platform/http.ts';
+import { etag, ifMatch, preconditionFailed } from '../../platform/http/etag.ts';
+import type { App } from '../../platform/http/http.ts';
 import { newId, type QueueId, type SiteId } from '../../platform/ids.ts';
-import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
+import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/http/paging.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import { findQueue } from '../store.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { AccountId, OperatorId, QueueId, SiteId } from '../../platform/ids.ts';
 
 export interface Ranking {

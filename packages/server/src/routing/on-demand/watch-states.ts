@@ -1,6 +1,6 @@
 import type { SubjectEvent } from '../../events/append.ts';
 import type { OnDemandType } from '../../events/catalogue.ts';
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Board } from '../board/board.ts';
 import type { Changes } from '../board/structures/changes.ts';

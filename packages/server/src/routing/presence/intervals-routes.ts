@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
 import { invalid } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import { instantOf } from '../../platform/instant.ts';
-import { cursorQuery, nextPage, pageAfter, readSequenceCursor } from '../../platform/paging.ts';
+import { cursorQuery, nextPage, pageAfter, readSequenceCursor } from '../../platform/http/paging.ts';
 import { list, mediumList, nullable, output, timestamp, uuid } from '../../platform/schema.ts';
 import { listIntervals } from './intervals-store.ts';
 

@@ -1,6 +1,6 @@
 import type { Medium } from '@usher/contract/media';
-import { deleteMatching, type ShouldContinue } from '../../platform/batches.ts';
-import type { Sql } from '../../platform/database.ts';
+import { deleteMatching, type ShouldContinue } from '../../platform/database/batches.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import { intervalsInRange, presenceType } from '../statistics/facts.ts';
 

@@ -9,7 +9,7 @@ import { findOperator } from '../../identity/operators/store.ts';
 import { findVisitor } from '../../identity/visitors/store.ts';
 import { visitorOutput, visitorPresence } from '../../identity/visitors/visitor.ts';
 import { notFound } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import { uuid } from '../../platform/schema.ts';
 import { mediaSet } from '../board/structures/media.ts';
 import type { Turns } from '../turns.ts';

@@ -1,9 +1,9 @@
 import { defaultServiceLevelSec, maxServiceLevelSec } from '@usher/contract/limits';
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
-import { inTransaction } from '../../platform/database.ts';
+import { inTransaction } from '../../platform/database/database.ts';
 import { invalid } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import { list, nullable, output, timestamp, uuid } from '../../platform/schema.ts';
 import { permittedQueue, queueParams } from '../../queues/permitted-queue.ts';
 import { instantOf } from '../../platform/instant.ts';

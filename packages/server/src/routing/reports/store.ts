@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database.ts';
+import type { Piece, Sql } from '../../platform/database/database.ts';
 import type { AccountId, QueueId, SiteId } from '../../platform/ids.ts';
 
 interface StatsQuery {

@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database.ts';
+import type { Piece, Sql } from '../../platform/database/database.ts';
 import { isUuid, type AccountId, type SiteId } from '../../platform/ids.ts';
 import { isId, type Dimension, type Filter } from './filter.ts';
 import type { StatisticsQuery } from './query.ts';

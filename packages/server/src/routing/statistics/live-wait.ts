@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { operatorOf } from '../../identity/access.ts';
 import { requestedSites } from '../../identity/requested-sites.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import { body, list, uuid } from '../../platform/schema.ts';
 import { averageWaitOf } from './store.ts';
 

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { operatorOf } from '../../identity/access.ts';
-import { parseBrackets } from '../../platform/bracket-query.ts';
-import { isTimedOut, type Sql } from '../../platform/database.ts';
+import { parseBrackets } from '../../platform/http/bracket-query.ts';
+import { isTimedOut, type Sql } from '../../platform/database/database.ts';
 import { invalid } from '../../platform/errors.ts';
-import { rendered, type App } from '../../platform/http.ts';
+import { rendered, type App } from '../../platform/http/http.ts';
 import type { SiteId } from '../../platform/ids.ts';
-import { pools } from '../../platform/pools.ts';
+import { pools } from '../../platform/database/pools.ts';
 import { body, nullable, timestamp } from '../../platform/schema.ts';
 import { csvOf, wantsCsv, type Cell } from './csv.ts';
 import { dimensions } from './filter.ts';

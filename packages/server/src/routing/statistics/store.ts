@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database.ts';
+import type { Piece, Sql } from '../../platform/database/database.ts';
 import type { QueueId, SiteId } from '../../platform/ids.ts';
 import { conditionOf, presence, queueVisits, subEngagements, type Facts, type Memberships } from './facts.ts';
 import { dimensionsOf, type Dimension } from './filter.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import type { App } from '../../platform/http.ts';
-import { nextPage } from '../../platform/paging.ts';
+import type { App } from '../../platform/http/http.ts';
+import { nextPage } from '../../platform/http/paging.ts';
 import type { Turns } from '../turns.ts';
 import { activeTicketsQuery, readActiveTickets } from './active-tickets.ts';
 import { ticketOutput } from './ticket.ts';

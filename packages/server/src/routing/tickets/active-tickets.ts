@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
-import { cursorQuery, pageAfter, readSequenceCursor } from '../../platform/paging.ts';
+import { cursorQuery, pageAfter, readSequenceCursor } from '../../platform/http/paging.ts';
 import { list, uuid } from '../../platform/schema.ts';
 import type { Ticket } from '../board/structures/state.ts';
 import type { Turns } from '../turns.ts';

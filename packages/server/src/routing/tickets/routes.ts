@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { WebhookAttacher } from '../../events/attach-webhooks.ts';
+import type { WebhookAttacher } from '../../events/subscriptions/attach-webhooks.ts';
 import { accountOf, permit, permitted } from '../../identity/access.ts';
 import type { AddressOf } from '../../identity/address-of.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
@@ -14,10 +14,10 @@ import {
 } from '../../identity/visitors/new-site-visitor.ts';
 import type { NewVisitor } from '../../identity/visitors/store.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
-import { keyedIdOf } from '../../platform/idempotency.ts';
+import type { App } from '../../platform/http/http.ts';
+import { keyedIdOf } from '../../platform/http/idempotency.ts';
 import { newId, type TicketId, type VisitorId } from '../../platform/ids.ts';
-import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/paging.ts';
+import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/http/paging.ts';
 import { body, oneOf, uuid } from '../../platform/schema.ts';
 import { permittedQueue, queueParams } from '../../queues/permitted-queue.ts';
 import { notesOf } from '../notes.ts';

@@ -1,6 +1,6 @@
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { AccountId, QueueId, SiteId, TicketId } from '../../platform/ids.ts';
-import type { SequenceCursor } from '../../platform/paging.ts';
+import type { SequenceCursor } from '../../platform/http/paging.ts';
 import type { Ticket } from '../board/structures/state.ts';
 import type { TicketRow } from './ticket.ts';
 

@@ -1,6 +1,6 @@
 import { attemptStates } from '@usher/contract/states';
 import Type from 'typebox';
-import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
 import { eventTypes } from '../../events/catalogue.ts';
 import type { EngagementId, Id } from '../../platform/ids.ts';
 import { latest } from '../../platform/instant.ts';

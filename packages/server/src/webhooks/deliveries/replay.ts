@@ -1,7 +1,7 @@
-import { inTransaction, type Sql } from '../../platform/database.ts';
+import { inTransaction, type Sql } from '../../platform/database/database.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { AccountId } from '../../platform/ids.ts';
-import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
 import { lockUsableWebhook } from '../coverage.ts';
 import { createdAtOf, type DeliveryId, type DeliveryRow } from './delivery.ts';
 import { eventIsKept, isStillCovered, requeueFinished, requeueHeld } from './requeue.ts';

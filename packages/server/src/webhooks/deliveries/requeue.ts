@@ -1,6 +1,6 @@
-import type { DestinationId } from '../../events/destination.ts';
-import { reachesSite } from '../../events/subscribers.ts';
-import { piece, type Piece, type Sql } from '../../platform/database.ts';
+import type { DestinationId } from '../../events/subscriptions/destination.ts';
+import { reachesSite } from '../../events/subscriptions/subscribers.ts';
+import { piece, type Piece, type Sql } from '../../platform/database/database.ts';
 import type { SiteId } from '../../platform/ids.ts';
 import type { DeliveryId, FinishedState } from './delivery.ts';
 

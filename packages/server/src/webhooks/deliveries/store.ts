@@ -1,9 +1,9 @@
-import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
 import { onDemandTypes } from '../../events/catalogue.ts';
-import type { DestinationId } from '../../events/destination.ts';
-import type { Piece, Sql } from '../../platform/database.ts';
+import type { DestinationId } from '../../events/subscriptions/destination.ts';
+import type { Piece, Sql } from '../../platform/database/database.ts';
 import type { AccountId, SiteId } from '../../platform/ids.ts';
-import type { SequenceCursor } from '../../platform/paging.ts';
+import type { SequenceCursor } from '../../platform/http/paging.ts';
 import {
   maxClockSkewMs,
   createdAtOf,

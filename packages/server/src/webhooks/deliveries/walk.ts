@@ -1,5 +1,5 @@
-import type { Piece, Sql } from '../../platform/database.ts';
-import type { SequenceCursor } from '../../platform/paging.ts';
+import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SequenceCursor } from '../../platform/http/paging.ts';
 
 /** Rows of a source that one walk scans, matching or not, so that each walk takes a bounded time. */
 export const maxScanned = 10_000;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AccountId } from '../../platform/ids.ts';
-import type { SpanDescription, Tracer } from '../../platform/tracing/tracer.ts';
-import type { Attempt } from '../channels/attempt.ts';
+import type { SpanDescription, Tracer } from '../../platform/watching/tracing/tracer.ts';
+import type { Attempt } from '../../channels/attempt.ts';
 import { sendInSpan } from './attempt-span.ts';
 import type { Delivery } from './delivery.ts';
 

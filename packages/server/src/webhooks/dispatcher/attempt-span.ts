@@ -1,8 +1,8 @@
-import { bareHost } from '../../platform/address-guard.ts';
-import type { Attributes, SpanDescription, Tracer } from '../../platform/tracing/tracer.ts';
-import type { Attempt } from '../channels/attempt.ts';
-import type { Send } from '../channels/channel.ts';
-import { findChannel } from '../channels/channels.ts';
+import { bareHost } from '../../platform/outbound/address-guard.ts';
+import type { Attributes, SpanDescription, Tracer } from '../../platform/watching/tracing/tracer.ts';
+import type { Attempt } from '../../channels/attempt.ts';
+import type { Send } from '../../channels/channel.ts';
+import { findChannel } from '../../channels/channels.ts';
 import type { Delivery } from './delivery.ts';
 
 /** Sends a delivery within a span of its own. The spans of the receiver are below it. */

@@ -1,5 +1,5 @@
-import type { WebhookId } from '../../events/attach-webhooks.ts';
-import type { DestinationId } from '../../events/destination.ts';
+import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
+import type { DestinationId } from '../../events/subscriptions/destination.ts';
 import type { Id } from '../../platform/ids.ts';
 
 export type DeliveryId = Id<'delivery'>;

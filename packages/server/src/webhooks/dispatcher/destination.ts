@@ -1,12 +1,12 @@
-import type { WebhookId } from '../../events/attach-webhooks.ts';
-import type { DestinationId } from '../../events/destination.ts';
+import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
+import type { DestinationId } from '../../events/subscriptions/destination.ts';
 import type { AccountId } from '../../platform/ids.ts';
-import { hostOf } from '../channels/channels.ts';
+import { hostOf } from '../../channels/channels.ts';
 import { Breaker } from './breaker.ts';
 import type { Delivery, DeliveryId } from './delivery.ts';
 import { Lanes, type LaneName } from './lanes.ts';
-import type { LeaseTerms } from './lease-keeper.ts';
-import type { Lease } from './leases.ts';
+import type { LeaseTerms } from './leases/lease-keeper.ts';
+import type { Lease } from './leases/leases.ts';
 import type { DeliveryQuery } from './store.ts';
 
 /** Deliveries read for a destination at once, and the limit in memory. */

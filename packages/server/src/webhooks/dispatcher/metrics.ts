@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Metrics } from '../../platform/metrics.ts';
+import type { Metrics } from '../../platform/watching/metrics.ts';
 import type { Dispatcher, DispatcherWatch } from './dispatcher.ts';
 
 /** Metrics of deliveries: outcomes, durations of attempts, batch sizes and lag. */

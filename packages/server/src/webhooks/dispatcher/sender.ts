@@ -1,16 +1,16 @@
-import { isDatabaseUnavailable } from '../../platform/database.ts';
-import type { StaleDestinations } from './stale-destinations.ts';
+import { isDatabaseUnavailable } from '../../platform/database/database.ts';
+import type { StaleDestinations } from './reading/stale-destinations.ts';
 import { maxPerDestination, type Transport } from './transport.ts';
-import { decide } from './decide.ts';
+import { decide } from './outcomes/decide.ts';
 import type { Delivery } from './delivery.ts';
 import type { Destination } from './destination.ts';
-import type { LeasedDestinations } from './leased-destinations.ts';
-import type { LeaseKeeper } from './lease-keeper.ts';
-import type { Outcome } from './outcomes.ts';
-import type { WebhookHealth } from './webhook-health.ts';
-import { unbuiltOutcome, skippedOutcome, reasonNotSent } from './unsent-outcomes.ts';
-import type { WebhookCache } from './webhook-cache.ts';
-import type { PendingOutcomes } from './pending-outcomes.ts';
+import type { LeasedDestinations } from './leases/leased-destinations.ts';
+import type { LeaseKeeper } from './leases/lease-keeper.ts';
+import type { Outcome } from './outcomes/outcomes.ts';
+import type { WebhookHealth } from './outcomes/webhook-health.ts';
+import { unbuiltOutcome, skippedOutcome, reasonNotSent } from './outcomes/unsent-outcomes.ts';
+import type { WebhookCache } from './reading/webhook-cache.ts';
+import type { PendingOutcomes } from './outcomes/pending-outcomes.ts';
 
 /** Limit of concurrent requests of this process. */
 const maxConcurrent = 2_048;

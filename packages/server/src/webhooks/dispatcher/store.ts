@@ -1,9 +1,9 @@
-import type { WebhookId } from '../../events/attach-webhooks.ts';
-import type { DestinationId } from '../../events/destination.ts';
-import { piece, type Piece, type Sql } from '../../platform/database.ts';
+import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
+import type { DestinationId } from '../../events/subscriptions/destination.ts';
+import { piece, type Piece, type Sql } from '../../platform/database/database.ts';
 import type { Delivery, DeliveryId } from './delivery.ts';
 import type { LaneName } from './lanes.ts';
-import type { Moment } from './watermark.ts';
+import type { Moment } from './reading/watermark.ts';
 
 export interface DeliveryQuery {
   readonly id: DestinationId;

@@ -1,15 +1,15 @@
 import { hasSecrets, revealEvent } from '../../events/event-secrets.ts';
 import type { Sealer } from '../../identity/sealer.ts';
-import type { Sql } from '../../platform/database.ts';
-import type { NameResolver } from '../../platform/names/name-resolver.ts';
-import type { Tracer } from '../../platform/tracing/tracer.ts';
-import type { Attempt } from '../channels/attempt.ts';
-import type { OpenChannels } from '../channels/open-channels.ts';
+import type { Sql } from '../../platform/database/database.ts';
+import type { NameResolver } from '../../platform/outbound/names/name-resolver.ts';
+import type { Tracer } from '../../platform/watching/tracing/tracer.ts';
+import type { Attempt } from '../../channels/attempt.ts';
+import type { OpenChannels } from '../../channels/open-channels.ts';
 import { sendInSpan } from './attempt-span.ts';
 import type { Delivery } from './delivery.ts';
 import type { Destination } from './destination.ts';
-import { answerTimeoutMs } from './answer-timeouts.ts';
-import type { CachedWebhook } from './webhook-cache.ts';
+import { answerTimeoutMs } from './outcomes/answer-timeouts.ts';
+import type { CachedWebhook } from './reading/webhook-cache.ts';
 
 /** The largest possible event: every field has a limit. A larger one is a bug of ours and is not sent. */
 export const maxEventBytes = 256 * 1_024;

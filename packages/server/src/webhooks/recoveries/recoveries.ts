@@ -1,5 +1,5 @@
-import { inTransaction, type Sql } from '../../platform/database.ts';
-import { DueWork } from '../../platform/due-work.ts';
+import { inTransaction, type Sql } from '../../platform/database/database.ts';
+import { DueWork } from '../../platform/database/due-work.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
 import { lockWebhookRow, usabilityOf } from '../coverage.ts';

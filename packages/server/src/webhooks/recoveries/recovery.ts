@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
 import type { AccountId, Id } from '../../platform/ids.ts';
 import { body, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
 

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { accountOf } from '../../identity/access.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
-import { inTransaction } from '../../platform/database.ts';
+import { inTransaction } from '../../platform/database/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import { newId } from '../../platform/ids.ts';
 import { instantOf } from '../../platform/instant.ts';
-import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/paging.ts';
+import { cursorQuery, cutAtCursor, nextPage, readCursor } from '../../platform/http/paging.ts';
 import { uuid } from '../../platform/schema.ts';
 import { coveredWebhook, lockUsableWebhook } from '../coverage.ts';
 import type { Recoveries } from './recoveries.ts';

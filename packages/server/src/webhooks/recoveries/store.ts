@@ -1,8 +1,8 @@
-import type { WebhookId } from '../../events/attach-webhooks.ts';
-import { piece, type Sql } from '../../platform/database.ts';
-import { hasCome } from '../../platform/due-time.ts';
+import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
+import { piece, type Sql } from '../../platform/database/database.ts';
+import { hasCome } from '../../platform/clock/due-time.ts';
 import type { AccountId } from '../../platform/ids.ts';
-import type { Cursor, SequenceCursor } from '../../platform/paging.ts';
+import type { Cursor, SequenceCursor } from '../../platform/http/paging.ts';
 import type { DeliveryId } from '../deliveries/delivery.ts';
 import { isStillCovered } from '../deliveries/requeue.ts';
 import { earliest } from '../deliveries/store.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { Audited, RecordedChange } from '../../identity/audit/audit.ts';
-import { channelOf } from '../channels/channels.ts';
+import { channelOf } from '../../channels/channels.ts';
 import { shownWebhook, webhookFields, webhookOutput, type WebhookRow } from './webhook.ts';
 
 /**

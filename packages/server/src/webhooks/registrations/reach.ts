@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
-import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
 import { operatorOf, permitAs } from '../../identity/access.ts';
 import type { OperatorCaller } from '../../identity/caller.ts';
-import type { Sql } from '../../platform/database.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import { invalid, notFound, Refusal } from '../../platform/errors.ts';
 import type { SiteId } from '../../platform/ids.ts';
-import { channelOf } from '../channels/channels.ts';
+import { channelOf } from '../../channels/channels.ts';
 import { refuseNeverSuperManager } from '../coverage.ts';
 import {
   areSites,

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
-import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
 import type { Sealer } from '../../identity/sealer.ts';
-import { inTransaction } from '../../platform/database.ts';
+import { inTransaction } from '../../platform/database/database.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { channelOf } from '../channels/channels.ts';
-import { newSecret, purposeOfSecret } from '../channels/webhook-secret.ts';
+import { channelOf } from '../../channels/channels.ts';
+import { newSecret, purposeOfSecret } from '../../channels/webhook-secret.ts';
 import { concerning } from './audit.ts';
 import { lockedWebhook } from './reach.ts';
 import { findSecrets, replaceSecret } from './store.ts';

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
-import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { sampleEvent } from '../../events/make-event.ts';
 import { recordChange } from '../../identity/audit/audit.ts';
-import { inTransaction } from '../../platform/database.ts';
+import { inTransaction } from '../../platform/database/database.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
-import type { RateLimit } from '../../platform/rate-limit.ts';
+import type { RateLimit } from '../../platform/limits/rate-limit.ts';
 import { concerning } from './audit.ts';
 import { lockedWebhook } from './reach.ts';
 import { insertTest } from './store.ts';

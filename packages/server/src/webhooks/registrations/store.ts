@@ -1,9 +1,9 @@
-import type { WebhookId } from '../../events/attach-webhooks.ts';
+import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
 import { onDemandTypes, type EventType } from '../../events/catalogue.ts';
-import type { DestinationId } from '../../events/destination.ts';
-import { compileFilter, type CompiledFilter, type Filter } from '../../events/filter.ts';
-import { loggedTypes } from '../../events/subscribers.ts';
-import type { Piece, Sql } from '../../platform/database.ts';
+import type { DestinationId } from '../../events/subscriptions/destination.ts';
+import { compileFilter, type CompiledFilter, type Filter } from '../../events/subscriptions/filter.ts';
+import { loggedTypes } from '../../events/subscriptions/subscribers.ts';
+import type { Piece, Sql } from '../../platform/database/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import { webhookFields, type WebhookRow, type WebhookSettings } from './webhook.ts';
 

@@ -1,10 +1,14 @@
 import Type from 'typebox';
-import { filterViolations } from '../../events/check-filter.ts';
-import type { DestinationId } from '../../events/destination.ts';
-import { filterSchema } from '../../events/filter.ts';
-import { requiredByUrl, webhookFields as subscriptionFields, webhookViolations } from '../../events/subscription.ts';
-import { assigned, computed, fieldsOf, internal, optional, required } from '../../platform/fields.ts';
-import type { RowOf, SettingsOf } from '../../platform/fields.ts';
+import { filterViolations } from '../../events/subscriptions/check-filter.ts';
+import type { DestinationId } from '../../events/subscriptions/destination.ts';
+import { filterSchema } from '../../events/subscriptions/filter.ts';
+import {
+  requiredByUrl,
+  webhookFields as subscriptionFields,
+  webhookViolations,
+} from '../../events/subscriptions/subscription.ts';
+import { assigned, computed, fieldsOf, internal, optional, required } from '../../platform/database/fields.ts';
+import type { RowOf, SettingsOf } from '../../platform/database/fields.ts';
 import type { Violation } from '../../platform/errors.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import {
@@ -20,8 +24,8 @@ import {
   timestamp,
   uuid,
 } from '../../platform/schema.ts';
-import { channelOf, channels } from '../channels/channels.ts';
-import { webhookSecret } from '../channels/webhook-secret.ts';
+import { channelOf, channels } from '../../channels/channels.ts';
+import { webhookSecret } from '../../channels/webhook-secret.ts';
 
 const orderings = ['engagement', 'none'] as const;
 const reasons = ['asked', 'gone', 'failing', 'token_ended'] as const;

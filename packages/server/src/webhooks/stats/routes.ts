@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { inTransaction } from '../../platform/database.ts';
+import { inTransaction } from '../../platform/database/database.ts';
 import { invalid } from '../../platform/errors.ts';
-import type { App } from '../../platform/http.ts';
+import type { App } from '../../platform/http/http.ts';
 import { instantOf } from '../../platform/instant.ts';
-import { readByIndex } from '../../platform/read-by-index.ts';
+import { readByIndex } from '../../platform/database/read-by-index.ts';
 import { timestamp, uuid } from '../../platform/schema.ts';
 import { coveredWebhook } from '../coverage.ts';
 import { everyStep, longestMs, maxSteps, statsOutput } from './stats.ts';

@@ -1,7 +1,7 @@
 import { maxCountedDeliveries } from '@usher/contract/limits';
-import type { WebhookId } from '../../events/attach-webhooks.ts';
-import type { DestinationId } from '../../events/destination.ts';
-import type { Sql } from '../../platform/database.ts';
+import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
+import type { DestinationId } from '../../events/subscriptions/destination.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import type { LastAttempt, Step } from './stats.ts';
 
 /** Log rows that are scanned of each kind, newest first. 100,000 took 0.8 s on two busy cores. */

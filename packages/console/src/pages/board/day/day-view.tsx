@@ -2,7 +2,7 @@ import { Group, Loader, MultiSelect, NumberInput, Select, Text, TextInput } from
 import { maxServiceLevelSec } from '@usher/contract/limits';
 import { useState, type ReactElement } from 'react';
 import { ProblemNote } from '../../../components/problem.tsx';
-import { formatClock } from '../../../components/duration.ts';
+import { formatClock } from '../../../components/time/duration.ts';
 import { useRead } from '../../../data/use-api.ts';
 import { useServiceLevel } from '../service-level.ts';
 import { texts } from '../texts.ts';

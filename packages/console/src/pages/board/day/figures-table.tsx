@@ -1,8 +1,8 @@
 import { Table } from '@mantine/core';
 import type { QueueStatsInterval } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
-import { formatClock } from '../../../components/duration.ts';
-import { formatTime } from '../../../components/time.ts';
+import { formatClock } from '../../../components/time/duration.ts';
+import { formatTime } from '../../../components/time/time.ts';
 import { texts } from '../texts.ts';
 import classes from './day.module.css';
 

@@ -2,7 +2,7 @@ import { Button, Text } from '@mantine/core';
 import type { Engagement } from '@usher/sdk/api-types';
 import { memo, type ReactElement } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
-import { ElapsedTime } from '../../../components/elapsed-time.tsx';
+import { ElapsedTime } from '../../../components/time/elapsed-time.tsx';
 import { NoMatch } from '../../../components/states.tsx';
 import { texts } from '../texts.ts';
 import { useBoard, useTopic } from '../use-board.ts';

@@ -5,7 +5,7 @@ import { memo, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { RichText } from '../../../components/rich-text.tsx';
 import { describeError } from '../../../components/describe-error.ts';
-import { ElapsedTime } from '../../../components/elapsed-time.tsx';
+import { ElapsedTime } from '../../../components/time/elapsed-time.tsx';
 import { NoMatch } from '../../../components/states.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { leaseSeconds } from '../../../live/lease.ts';

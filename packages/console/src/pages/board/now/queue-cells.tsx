@@ -3,7 +3,7 @@ import { ArrowRightIcon, OpenInNewWindowIcon } from '@radix-ui/react-icons';
 import { memo, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { isOpen, isUnattended, reasonOf, statusNames, waitingCount } from '../../../components/queue-status.ts';
-import { formatClock } from '../../../components/duration.ts';
+import { formatClock } from '../../../components/time/duration.ts';
 import { findOverflowQueue } from '../fallback-chain.ts';
 import type { Staff } from '../store/staffing.ts';
 import { texts } from '../texts.ts';

@@ -2,7 +2,7 @@ import { Drawer, Loader, ScrollArea, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ChatMessage } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
-import { Timestamp } from '../../../components/timestamp.tsx';
+import { Timestamp } from '../../../components/time/timestamp.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { LinkedText } from '../../../components/linked-text.tsx';
 import { keyOf, useRead } from '../../../data/use-api.ts';

@@ -1,7 +1,7 @@
 import { ExclamationTriangleIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
-import { formatClock } from '../../../components/duration.ts';
-import { ElapsedTime, useNow } from '../../../components/elapsed-time.tsx';
+import { formatClock } from '../../../components/time/duration.ts';
+import { ElapsedTime, useNow } from '../../../components/time/elapsed-time.tsx';
 import { useServiceLevel } from '../service-level.ts';
 import { texts } from '../texts.ts';
 import classes from './now.module.css';

@@ -3,7 +3,7 @@ import { sentBy, type Kind, type Media } from '@usher/call/media';
 import { reportCall } from '@usher/call/report-call';
 import type { Signal } from '@usher/call/signal';
 import type { Api } from '@usher/client/api';
-import { blockReloadDuring } from '../../../components/unsaved-changes.ts';
+import { blockReloadDuring } from '../../../components/editing/unsaved-changes.ts';
 import { callConsents } from '../../../live/call-consents.ts';
 import type { LiveFeed } from '../../../live/live-feed.ts';
 import type { Conversation, Conversations } from '../conversation/conversation.ts';

@@ -6,7 +6,7 @@ import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { describeError } from '../../../components/describe-error.ts';
 import { mediumName } from '../../../components/medium.ts';
-import { ElapsedTime } from '../../../components/elapsed-time.tsx';
+import { ElapsedTime } from '../../../components/time/elapsed-time.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { callConsents } from '../../../live/call-consents.ts';
 import { useCallObstacle } from '../calls/use-call-obstacle.ts';

@@ -1,7 +1,7 @@
 import { Button, Divider, Loader, Text } from '@mantine/core';
 import { Fragment, useEffect, useLayoutEffect, useRef, useState, type ReactElement } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
-import { useNow } from '../../../components/elapsed-time.tsx';
+import { useNow } from '../../../components/time/elapsed-time.tsx';
 import { texts } from '../texts.ts';
 import type { Conversation } from './conversation.ts';
 import classes from '../desk.module.css';

@@ -1,7 +1,7 @@
 import { Accordion, Group, Stack, Table, Text, Title } from '@mantine/core';
 import type { DeliveryAttempt, DeliveryDetails, Webhook } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
-import { Timestamp } from '../../../components/timestamp.tsx';
+import { Timestamp } from '../../../components/time/timestamp.tsx';
 import { LongText } from '../long-text.tsx';
 import { texts } from '../texts.ts';
 import { requestOf } from './request-of.ts';

@@ -2,7 +2,7 @@ import { Button, Code, Drawer, getDefaultZIndex, Group, Loader, Stack, Table, Te
 import type { DeliveryDetails, Webhook } from '@usher/sdk/api-types';
 import type { ReactElement, ReactNode } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { Timestamp } from '../../../components/timestamp.tsx';
+import { Timestamp } from '../../../components/time/timestamp.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { texts } from '../texts.ts';

@@ -3,8 +3,8 @@ import type { Delivery } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { Link, useSearch } from 'wouter';
 import { RichText } from '../../../components/rich-text.tsx';
-import { Timestamp } from '../../../components/timestamp.tsx';
-import { formatTime } from '../../../components/time.ts';
+import { Timestamp } from '../../../components/time/timestamp.tsx';
+import { formatTime } from '../../../components/time/time.ts';
 import { StateBadge } from '../stats/webhook-status.tsx';
 import { texts } from '../texts.ts';
 

@@ -2,7 +2,7 @@ import { Badge, Button, Group, Loader, Stack, Table, Text, TextInput, Title } fr
 import type { Webhook, WebhookRecovery } from '@usher/sdk/api-types';
 import { useState, type SubmitEvent, type ReactElement } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
-import { Timestamp } from '../../../components/timestamp.tsx';
+import { Timestamp } from '../../../components/time/timestamp.tsx';
 import { hasOnlyFieldErrors } from '../../../components/faults.ts';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { UsherError } from '@usher/sdk/errors';

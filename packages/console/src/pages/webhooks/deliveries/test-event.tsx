@@ -3,7 +3,7 @@ import type { Webhook } from '@usher/sdk/api-types';
 import { useEffect, useState, type ReactElement } from 'react';
 import { Link } from 'wouter';
 import { RichText } from '../../../components/rich-text.tsx';
-import { Timestamp } from '../../../components/timestamp.tsx';
+import { Timestamp } from '../../../components/time/timestamp.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';
 import { useChange } from '../../../data/use-api.ts';
 import { texts } from '../texts.ts';

@@ -1,7 +1,7 @@
 import { Alert, Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core';
 import { CheckIcon, CopyIcon } from '@radix-ui/react-icons';
 import type { ReactElement } from 'react';
-import { formatTime } from '../../../components/time.ts';
+import { formatTime } from '../../../components/time/time.ts';
 import { texts } from '../texts.ts';
 
 interface Props {

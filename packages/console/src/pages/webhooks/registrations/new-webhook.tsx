@@ -7,7 +7,7 @@ import { Link, useLocation } from 'wouter';
 import { faultsOf, hasOnlyFieldErrors } from '../../../components/faults.ts';
 import { PageTitle } from '../../../components/page-title.tsx';
 import { ProblemNote } from '../../../components/problem.tsx';
-import { useEditing } from '../../../components/use-editing.ts';
+import { useEditing } from '../../../components/editing/use-editing.ts';
 import { useSession } from '../../../session/use-session.ts';
 import { channelNamed } from '../channels/channels.ts';
 import { texts } from '../texts.ts';

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import type { WebhookWaiting } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
 import { RichText } from '../../../components/rich-text.tsx';
-import { Timestamp } from '../../../components/timestamp.tsx';
+import { Timestamp } from '../../../components/time/timestamp.tsx';
 import { texts } from '../texts.ts';
 import { sumOf } from './spans.ts';
 import { useStats } from './use-stats.ts';

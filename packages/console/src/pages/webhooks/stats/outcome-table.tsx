@@ -1,7 +1,7 @@
 import { Table, Text } from '@mantine/core';
 import type { WebhookStatsStep } from '@usher/sdk/api-types';
 import type { ReactElement } from 'react';
-import { Timestamp } from '../../../components/timestamp.tsx';
+import { Timestamp } from '../../../components/time/timestamp.tsx';
 import { texts } from '../texts.ts';
 import { formatMs } from '../labels.ts';
 

@@ -1,6 +1,6 @@
 import type { Answered } from '@usher/client/api';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useNow } from '../../../components/elapsed-time.tsx';
+import { useNow } from '../../../components/time/elapsed-time.tsx';
 import { useRead } from '../../../data/use-api.ts';
 import { spanUntil } from './spans.ts';
 

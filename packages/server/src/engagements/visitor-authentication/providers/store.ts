@@ -1,5 +1,5 @@
 import { lockSite } from '../../../identity/sites/store.ts';
-import { inTransaction, type Sql } from '../../../platform/database.ts';
+import { inTransaction, type Sql } from '../../../platform/database/database.ts';
 import type { SiteId } from '../../../platform/ids.ts';
 import type { ProviderId, ProviderRow } from './provider.ts';
 

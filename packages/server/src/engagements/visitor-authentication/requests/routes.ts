@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Sealer } from '../../../identity/sealer.ts';
 import { invalid, notFound, Refusal } from '../../../platform/errors.ts';
-import type { App } from '../../../platform/http.ts';
+import type { App } from '../../../platform/http/http.ts';
 import { newId } from '../../../platform/ids.ts';
 import { uuid } from '../../../platform/schema.ts';
 import type { Authentications } from '../authentications.ts';

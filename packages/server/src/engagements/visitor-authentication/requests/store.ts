@@ -1,6 +1,6 @@
-import { deleteOld, type ShouldContinue } from '../../../platform/batches.ts';
-import { inTransaction, type Sql } from '../../../platform/database.ts';
-import { hasCome } from '../../../platform/due-time.ts';
+import { deleteOld, type ShouldContinue } from '../../../platform/database/batches.ts';
+import { inTransaction, type Sql } from '../../../platform/database/database.ts';
+import { hasCome } from '../../../platform/clock/due-time.ts';
 import type { AccountId, EngagementId, VisitorId } from '../../../platform/ids.ts';
 import type { AuthenticationRequestId, RequestRow, ClaimedRequest } from './request.ts';
 

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import Type from 'typebox';
-import type { Piece, Sql } from '../../../platform/database.ts';
+import type { Piece, Sql } from '../../../platform/database/database.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { sourceOfBuffer } from '../../../platform/pictures/picture-copy.ts';
 import { withoutMetadata } from '../../../platform/pictures/without-metadata.ts';

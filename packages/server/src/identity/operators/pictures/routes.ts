@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { RowChanges } from '../../../platform/row-changes.ts';
-import { inTransaction, type Sql } from '../../../platform/database.ts';
+import type { RowChanges } from '../../../platform/database/row-changes.ts';
+import { inTransaction, type Sql } from '../../../platform/database/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import type { App } from '../../../platform/http.ts';
+import type { App } from '../../../platform/http/http.ts';
 import type { OperatorId } from '../../../platform/ids.ts';
-import { RowCache } from '../../../platform/row-cache.ts';
+import { RowCache } from '../../../platform/database/row-cache.ts';
 import { output, uuid } from '../../../platform/schema.ts';
 import { accountOf } from '../../access.ts';
 import { recordChange } from '../../audit/audit.ts';

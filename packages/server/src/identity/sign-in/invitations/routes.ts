@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { inTransaction } from '../../../platform/database.ts';
+import { inTransaction } from '../../../platform/database/database.ts';
 import { invalid, notFound, Refusal } from '../../../platform/errors.ts';
-import type { App } from '../../../platform/http.ts';
+import type { App } from '../../../platform/http/http.ts';
 import { newId } from '../../../platform/ids.ts';
-import { addressKey } from '../../../platform/rate-limit.ts';
+import { addressKey } from '../../../platform/limits/rate-limit.ts';
 import { body, name, output, timestamp, uuid } from '../../../platform/schema.ts';
 import { operatorOf } from '../../access.ts';
 import { recordChange } from '../../audit/audit.ts';

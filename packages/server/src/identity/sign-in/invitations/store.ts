@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import type { Sql } from '../../../platform/database/database.ts';
 import type { AccountId, Id, OperatorId } from '../../../platform/ids.ts';
 
 type InvitationId = Id<'invitation'>;

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import type { Sql } from '../../../platform/database/database.ts';
 import { invalidCredentials } from '../check-key.ts';
 import type { PasswordHasher } from './hasher.ts';
 import { findPasswords, type PasswordOwner } from './store.ts';

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { inTransaction } from '../../../platform/database.ts';
+import { inTransaction } from '../../../platform/database/database.ts';
 import { invalid, Refusal } from '../../../platform/errors.ts';
-import type { App } from '../../../platform/http.ts';
+import type { App } from '../../../platform/http/http.ts';
 import { body } from '../../../platform/schema.ts';
 import { operatorOf } from '../../access.ts';
 import { forgetDevices } from '../devices/store.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import type { Sql } from '../../../platform/database/database.ts';
 import { newId, type AccountId, type OperatorId } from '../../../platform/ids.ts';
 import { lockApiKey } from '../../api-keys/store.ts';
 import { digestOf, newRandomSecret } from '../../secrets.ts';

@@ -1,10 +1,10 @@
 import { roles } from '@usher/contract/roles';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { inTransaction } from '../../../platform/database.ts';
+import { inTransaction } from '../../../platform/database/database.ts';
 import { notFound, Refusal } from '../../../platform/errors.ts';
-import type { App } from '../../../platform/http.ts';
-import { addressKey } from '../../../platform/rate-limit.ts';
+import type { App } from '../../../platform/http/http.ts';
+import { addressKey } from '../../../platform/limits/rate-limit.ts';
 import { body, nullable, oneOf, output, timestamp, uuid } from '../../../platform/schema.ts';
 import { accessTokenAudit } from '../../access-tokens/access-token.ts';
 import { operatorOf } from '../../access.ts';

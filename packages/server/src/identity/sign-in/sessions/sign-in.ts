@@ -1,7 +1,7 @@
 import { maxEmailLength } from '@usher/contract/limits';
 import Type from 'typebox';
-import { inTransaction, type Sql } from '../../../platform/database.ts';
-import { addressKey } from '../../../platform/rate-limit.ts';
+import { inTransaction, type Sql } from '../../../platform/database/database.ts';
+import { addressKey } from '../../../platform/limits/rate-limit.ts';
 import { body, checked } from '../../../platform/schema.ts';
 import { digestOf } from '../../secrets.ts';
 import { readDevice } from '../devices/cookie.ts';

@@ -1,5 +1,5 @@
 import { maxOfferTimeoutSec } from '@usher/contract/limits';
-import { longestOutageMs } from '../../../platform/clock-store.ts';
+import { longestOutageMs } from '../../../platform/clock/clock-store.ts';
 import type { Board } from '../board.ts';
 import { listOf } from '../structures/few.ts';
 import { isLasting, type Operator, type Request, type Visitor } from '../structures/state.ts';
