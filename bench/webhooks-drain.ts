@@ -23,7 +23,7 @@ export const drain: Entry = {
       unit: 'deliveries/s',
       ours: rate(ours(async () => databases.createForUsher('ours'))),
       peers: [
-        { name: 'bare requests', rate: rate(bare), atLeast: 0.8 },
+        { name: 'bare requests', rate: rate(bare), atLeast: 0.6 },
         ...withRedis,
         { name: 'Graphile Worker', rate: rate(graphileWorker), atLeast: 1.8 },
         { name: 'pg-boss', rate: rate(pgBoss), atLeast: 2 },

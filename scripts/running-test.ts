@@ -1,5 +1,4 @@
 import asyncHooks, { AsyncLocalStorage, AsyncResource, createHook, executionAsyncId } from 'node:async_hooks';
-import { keepTickShape } from '../packages/server/src/platform/tick-shape.ts';
 
 /**
  * Loaded in a test process before its files. Node's runner looks up the running test when a file calls `test` or `after`, and when an
@@ -37,4 +36,3 @@ Object.assign(asyncHooks, {
 });
 await import('node:test');
 Object.assign(asyncHooks, { AsyncResource, createHook, executionAsyncId });
-keepTickShape();
