@@ -80,7 +80,7 @@ interface BoardMessage {
 }
 
 /** Whom an event is about; this decides who receives it. */
-export interface About {
+interface About {
   readonly siteId: SiteId;
   readonly ticketId: TicketId | null;
   readonly requestId: string | null;
