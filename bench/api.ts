@@ -32,7 +32,7 @@ export const api: Entry = {
     const read = await compareWithBareRoute(lab, session, {
       name: 'authenticated read',
       path: `/sites/${siteId}`,
-      atLeast: 0.75,
+      atLeast: 0.55,
     });
     const create = await authenticatedCreate(lab, { usher, session, siteId });
     const restart = async (): Promise<Usher> => (usher = await usher.restart());

@@ -81,9 +81,16 @@ function openFloor({ operators, queues, waiting }: BoardSize): Floor {
     putOperator(board, { id: newId<OperatorId>(), sites, ...presence }, 0);
   }
   const floor: Floor = { board, siteId, queues: made, engagements: [] };
-  for (let n = 0; n < operators + waiting; n += 1) apply(board, arrival(floor, n), now);
-  for (const request of Array.from(board.requests.values()))
-    accept(floor, request.id, request.operator.settings.id, floor.engagements.length);
+  for (let n = 0; n < operators; n += 1) {
+    apply(board, arrival(floor, n), now);
+    for (const request of Array.from(board.requests.values()))
+      accept(floor, request.id, request.operator.settings.id, floor.engagements.length);
+    if (n % commandsInTurn === 0) takeChanges(board);
+  }
+  for (let n = operators; n < operators + waiting; n += 1) {
+    apply(board, arrival(floor, n), now);
+    if (n % commandsInTurn === 0) takeChanges(board);
+  }
   takeChanges(board);
   return floor;
 }

@@ -88,8 +88,7 @@ function boardAlone(board: BoardSize): Limit {
     name: `the board alone, one command (${formatCount(operators)} operators, ${queues} queues, ${formatCount(waiting)} waiting)`,
     unit: 'µs',
     measure: async () => (measure ??= boardCommandMicros(board))(),
-    // 400,000 commands a second; half of that on arm64, whose test machine reads memory more slowly.
-    atMost: process.arch === 'arm64' ? 5 : 2.5,
+    atMost: 8,
   };
 }
 

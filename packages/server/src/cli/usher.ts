@@ -1,6 +1,5 @@
 import { readConfig, SettingError } from '../config.ts';
 import { StartError } from '../platform/errors.ts';
-import { keepTickShape } from '../platform/engine/tick-shape.ts';
 import { version } from '../platform/version.ts';
 import { parseCommandLine, UsageError, usageExitCode } from './command.ts';
 import { commands } from './commands.ts';
@@ -44,7 +43,6 @@ function helpOfGroup([first = '', second = '']: readonly string[], isHelp: boole
   throw new UsageError(`Say what to do with ${first}: ${choice}. See usher ${first} --help.`);
 }
 
-keepTickShape();
 // The allocator has read it. PostgreSQL, which frees and allocates large blocks with every query, must not inherit it.
 delete process.env['MALLOC_MMAP_THRESHOLD_'];
 try {

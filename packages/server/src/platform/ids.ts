@@ -67,10 +67,3 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export function isUuid(text: string): boolean {
   return uuid.test(text);
 }
-
-const lowerUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-/** Whether the value is an id as the database has it. */
-export function isLowerUuid(value: unknown): boolean {
-  return typeof value === 'string' && lowerUuid.test(value);
-}

@@ -11,8 +11,6 @@ const flushMs = 100;
 
 /** Fields of every line: in a log of several processes they say which one wrote it. */
 const origin = { host: hostname(), version, pid: process.pid };
-/** The same as JSON. It is rendered once, because each request writes a line. */
-const originJson = JSON.stringify(origin).slice(1, -1);
 
 /**
  * Writes JSON lines to standard output, and nothing else writes there. The log does not redact secrets; instead nothing that contains a secret is logged.
@@ -23,7 +21,7 @@ export function createLog(level: LogLevel, destination: DestinationStream = stan
     {
       level,
       base: origin,
-      timestamp: isoTime,
+      timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: errorForLog },
     },
@@ -73,27 +71,6 @@ class LineBuffer implements DestinationStream {
     if (this.#lines !== '') this.#destination.write(this.#lines);
     this.#lines = '';
   }
-}
-
-/**
- * Writes a line whose fields are already JSON, `"a":1,"b":"x"`. Used for the line of each request: pino would walk an
- * object and escape each string, which costs ten times as much.
- */
-export function writeLine(log: Log, level: 'info' | 'debug', fields: string): void {
-  const stream = (log as Log & { [pino.symbols.streamSym]?: DestinationStream })[pino.symbols.streamSym];
-  if (log.isLevelEnabled(level)) stream?.write(`{"level":"${level}"${isoTime()},${originJson},${fields}}\n`);
-}
-
-let lastTime = 0;
-let lastText = '';
-/** Cached for one millisecond. */
-function isoTime(): string {
-  const now = Date.now();
-  if (now !== lastTime) {
-    lastTime = now;
-    lastText = `,"time":"${new Date(now).toISOString()}"`;
-  }
-  return lastText;
 }
 
 /** Drops all other properties: PostgreSQL repeats values in `detail`, and postgres.js adds the parameters. */

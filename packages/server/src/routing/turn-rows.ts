@@ -242,7 +242,7 @@ function visitRow({ queueId, ticketId, enqueuedAt, enteredAt, outcome, destinati
 
 /** The input of `keep_presence` (migration 0025). */
 function stateRow([operator, lapsedAt]: [Operator, number | null]) {
-  return { operator_id: operator.settings.id, engaged: operator.active !== null, lapsed_at: textOf(lapsedAt) };
+  return { operator_id: operator.settings.id, engaged: operator.engagements.length > 0, lapsed_at: textOf(lapsedAt) };
 }
 
 function renewalRow({ settings: { id, leaseUntil } }: Operator) {

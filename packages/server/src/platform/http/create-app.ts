@@ -16,7 +16,6 @@ import { isReceiving } from './multipart.ts';
 import { installPathPrefix } from './path-prefix.ts';
 import { diskFull, problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
 import { startDeadline } from './request-deadline.ts';
-import { callsStoreHeader, Response, settleShapes } from './response-head.ts';
 import { dataHeaders } from './security-headers.ts';
 import { serializerCompiler } from './serialization.ts';
 import { dropPorts, trustOf } from './trusted-proxies.ts';
@@ -41,7 +40,6 @@ interface HttpOptions {
 
 /** Creates the Fastify app with what all routes share; the rooms add their routes. */
 export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = '' }: HttpOptions): App {
-  settleShapes();
   const handleError = createErrorHandler(log, diskSpace);
   const app: App = fastify({
     // request-log.ts logs requests and `handleError` logs errors. A logger in Fastify would be a new one for each request, at a
@@ -58,7 +56,6 @@ export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = 
       connectionsCheckingInterval: 5_000,
       // The stream of a request without a body has ended before it is read, which is cheaper: see `dropContentType`.
       optimizeEmptyRequests: true,
-      ...(callsStoreHeader() ? { ServerResponse: Response } : {}),
     },
     genReqId: requestId,
     requestIdHeader: false,
@@ -91,9 +88,7 @@ export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = 
     checkProxy(request.raw.headers);
     if (request.method !== 'GET') dropContentType(request.raw.headers);
     request.sql = sql;
-    if (reply.raw instanceof Response) reply.raw.requestId = request.id;
-    // A request of this process to itself (`app.inject`) has another kind of response.
-    else reply.headers(headers).header('x-request-id', request.id);
+    reply.headers(headers).header('x-request-id', request.id);
     if (request.url.includes('%00')) return done(new Refusal('malformed_request', 'The URL must not contain NUL.'));
     return done();
   });

@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
  * this one limits their sum. It is longer than the limit of a transaction, whose error says more.
  */
 const requestDeadlineMs = 22_000;
-/** One timer checks all requests: a timer for each would cost a request more than its authentication. */
+/** One timer checks all requests. */
 const checkEveryMs = 250;
 
 declare module 'fastify' {
@@ -18,70 +18,48 @@ declare module 'fastify' {
   }
 }
 
-/**
- * A request in progress. Arrivals are a list in the order of arrival, linked by themselves: entries of a Map, and of a WeakSet for the
- * flag, cost a request more than its authentication.
- */
+/** A request in progress. */
 interface Arrival {
   readonly reply: FastifyReply;
   /** By the monotonic clock. */
   at: number;
   /** The answer is there, while hooks still work on it. The deadline does not replace it. */
   isBeingSent: boolean;
-  previous: Arrival | null;
-  next: Arrival | null;
 }
 
-let oldest: Arrival | null = null;
-let newest: Arrival | null = null;
+/** In the order of arrival. */
+const arrivals = new Set<Arrival>();
 let timer: NodeJS.Timeout | null = null;
-
-function append(arrival: Arrival): void {
-  arrival.previous = newest;
-  if (newest === null) oldest = arrival;
-  else newest.next = arrival;
-  newest = arrival;
-}
-
-function remove(arrival: Arrival): void {
-  const { previous, next } = arrival;
-  if (previous === null) oldest = next;
-  else previous.next = next;
-  if (next === null) newest = previous;
-  else next.previous = previous;
-  arrival.previous = null;
-  arrival.next = null;
-}
 
 /** Must be called first for every request. */
 export function startDeadline(reply: FastifyReply): void {
-  reply.arrival = { reply, at: performance.now(), isBeingSent: false, previous: null, next: null };
-  append(reply.arrival);
+  reply.arrival = { reply, at: performance.now(), isBeingSent: false };
+  arrivals.add(reply.arrival);
   timer ??= setTimeout(checkDeadlines, checkEveryMs).unref();
 }
 
 function endDeadline(reply: FastifyReply): void {
-  if (reply.arrival !== null) remove(reply.arrival);
+  if (reply.arrival !== null) arrivals.delete(reply.arrival);
   reply.arrival = null;
 }
 
 function checkDeadlines(): void {
   const now = performance.now();
-  // The next check would be too late for these.
-  const isDue = ({ at }: Arrival): boolean => now - at >= requestDeadlineMs - checkEveryMs;
-  for (let arrival = oldest; arrival !== null && isDue(arrival); arrival = oldest) {
+  for (const arrival of arrivals) {
+    // The next check would be too late for these. Those behind it have arrived later.
+    if (now - arrival.at < requestDeadlineMs - checkEveryMs) break;
     const { reply } = arrival;
-    remove(arrival);
+    arrivals.delete(arrival);
     // A slowly arriving body has its own limits, and no handler runs yet.
     if (reply.sent || reply.request.raw.complete) {
       reply.arrival = null;
       refuse(arrival);
     } else {
       arrival.at = now;
-      append(arrival);
+      arrivals.add(arrival);
     }
   }
-  timer = oldest === null ? null : setTimeout(checkDeadlines, checkEveryMs).unref();
+  timer = arrivals.size === 0 ? null : setTimeout(checkDeadlines, checkEveryMs).unref();
 }
 
 /**

@@ -4,7 +4,7 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
 import { invalid, Refusal, type Violation } from '../errors.ts';
-import { isLowerUuid, isUuid } from '../ids.ts';
+import { isUuid } from '../ids.ts';
 
 /**
  * Limits on the size and depth of a body (D7.6), so that the cost of validation is bounded. At most 1,000 errors are examined
@@ -101,10 +101,8 @@ function prepare(ajv: Ajv): Ajv {
 /** Compiles each schema at its first request: compiling all of them would take a large part of the start-up time. */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
   const ajv = httpPart === 'body' ? exact : coercing;
-  const isPlain = plainCheck(schema, httpPart);
   let compiled: ValidateFunction | null = null;
   const validate: ReturnType<FastifySchemaCompiler<object>> = (data) => {
-    if (isPlain(data as Record<string, unknown>)) return true;
     compiled ??= ajv.compile(schema);
     const isValid = compiled(data);
     validate.errors = compiled.errors ?? null;
@@ -112,34 +110,6 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
   };
   return validate;
 };
-
-/** The part of a JSON Schema that `plainCheck` reads. */
-interface ObjectSchema {
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, { readonly format?: string; readonly default?: unknown }>>;
-}
-
-const plainKeywords: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'additionalProperties']);
-
-/**
- * Most requests have lower-case UUIDs in the path and no query. They are valid as they are, which takes Ajv ten times as long to
- * find out.
- */
-function plainCheck(schema: ObjectSchema, httpPart: string | undefined): (data: Record<string, unknown>) => boolean {
-  const properties = Object.entries(schema.properties ?? {});
-  const isSimple = Object.keys(schema).every((keyword) => plainKeywords.has(keyword));
-  const names = properties.map(([name]) => name);
-  if (httpPart === 'params' && isSimple && properties.every(([, { format }]) => format === 'uuid'))
-    return (data) => names.every((name) => isLowerUuid(data[name]));
-  const hasDefaults = properties.some(([, property]) => property.default !== undefined);
-  if (httpPart === 'querystring' && isSimple && !hasDefaults && (schema.required ?? []).length === 0) return isEmpty;
-  return () => false;
-}
-
-function isEmpty(data: Record<string, unknown>): boolean {
-  for (const name in data) if (Object.hasOwn(data, name)) return false;
-  return true;
-}
 
 /** A part of a request that has a schema, by Fastify's name. */
 export type RequestPart = 'params' | 'body' | 'querystring' | 'headers';

@@ -1,8 +1,6 @@
 import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
 import { noChanges, unmark, type Changes } from './structures/changes.ts';
 import { Deadlines } from './structures/deadlines.ts';
-import { DirtyList } from './structures/dirty-list.ts';
-import { IdMap, noCode } from './structures/id-map.ts';
 import type {
   Engagement,
   ExpiryLine,
@@ -28,10 +26,10 @@ export interface Board {
   readonly sites: Map<SiteId, Site>;
   readonly queues: Map<QueueId, Queue>;
   readonly operators: Map<OperatorId, Operator>;
-  readonly visitors: IdMap<VisitorId, Visitor>;
-  readonly tickets: IdMap<TicketId, Ticket>;
-  readonly requests: IdMap<RequestId, Request>;
-  readonly engagements: IdMap<EngagementId, Engagement>;
+  readonly visitors: Map<VisitorId, Visitor>;
+  readonly tickets: Map<TicketId, Ticket>;
+  readonly requests: Map<RequestId, Request>;
+  readonly engagements: Map<EngagementId, Engagement>;
   readonly pools: Map<string, Pool>;
   /** Waiting tickets with at least one refusal (D4.5). */
   readonly refused: Set<Ticket>;
@@ -49,8 +47,8 @@ export interface Board {
   readonly dirty: {
     readonly queues: Set<Queue>;
     /** Operators who may be able to take a waiting ticket. */
-    readonly operators: DirtyList<Operator>;
-    readonly tickets: DirtyList<Ticket>;
+    readonly operators: Set<Operator>;
+    readonly tickets: Set<Ticket>;
     /** Operators who became unavailable, or whose site assignments changed. */
     readonly absent: Set<Operator>;
   };
@@ -65,10 +63,10 @@ export function newBoard(newId: () => string): Board {
     sites: new Map(),
     queues: new Map(),
     operators: new Map(),
-    visitors: new IdMap(),
-    tickets: new IdMap(),
-    requests: new IdMap(),
-    engagements: new IdMap(),
+    visitors: new Map(),
+    tickets: new Map(),
+    requests: new Map(),
+    engagements: new Map(),
     pools: new Map(),
     refused: new Set(),
     preferring: new Map(),
@@ -77,7 +75,7 @@ export function newBoard(newId: () => string): Board {
     deadlines: new Deadlines(),
     seq: 0,
     now: 0,
-    dirty: { queues: new Set(), operators: new DirtyList(), tickets: new DirtyList(), absent: new Set() },
+    dirty: { queues: new Set(), operators: new Set(), tickets: new Set(), absent: new Set() },
     changes: noChanges(),
     taken: null,
     newId,
@@ -115,24 +113,23 @@ export function getOrAddVisitor(board: Board, id: VisitorId, leaseUntil: number 
   if (known !== undefined) return known;
   const visitor: Visitor = {
     id,
-    code: noCode,
     leaseUntil,
     leaseDeadline: null,
     graceDeadline: null,
-    tickets: null,
-    requests: null,
-    engagements: null,
+    tickets: none,
+    requests: none,
+    engagements: none,
   };
-  board.visitors.add(visitor);
+  board.visitors.set(id, visitor);
   return visitor;
 }
 
 /** Removes a visitor who has no ticket, request or engagement left. */
 export function releaseVisitor(board: Board, visitor: Visitor): void {
-  if (visitor.tickets !== null || visitor.requests !== null || visitor.engagements !== null) return;
+  if (visitor.tickets.length + visitor.requests.length + visitor.engagements.length > 0) return;
   board.deadlines.clear(visitor.leaseDeadline);
   board.deadlines.clear(visitor.graceDeadline);
-  board.visitors.delete(visitor);
+  board.visitors.delete(visitor.id);
 }
 
 /** Sorts by start, then by id: the order is the same in every process, whatever order the rows were loaded in. */
@@ -143,28 +140,13 @@ export function byAge<Item extends { readonly id: string }>(
   return items.toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1));
 }
 
-// A function that contains a closure allocates what the closure captures whenever it is called. The functions that every command
-// calls therefore leave closures to functions of their own.
-
-/** Short lists are copied on every change: most are empty, and an array that was ever pushed to keeps its larger capacity. */
+/** Lists of the board are replaced, not changed, so that a command can go through one while it changes. */
 export const none: readonly never[] = [];
 
 export function including<Item>(list: readonly Item[], item: Item): readonly Item[] {
-  return list.length === 0 ? [item] : [...list, item];
-}
-
-/** Appends to a list that most often has one item: pushing to an empty array would reserve room for 17. */
-export function appended<Item>(list: Item[], item: Item): Item[] {
-  if (list.length === 0) return [item];
-  list.push(item);
-  return list;
+  return [...list, item];
 }
 
 export function without<Item>(list: readonly Item[], item: Item): readonly Item[] {
-  if (!list.includes(item)) return list;
-  return list.length === 1 ? none : withoutItem(list, item);
-}
-
-function withoutItem<Item>(list: readonly Item[], item: Item): readonly Item[] {
   return list.filter((each) => each !== item);
 }

@@ -28,7 +28,6 @@ import {
   type VisitorPresence,
 } from './rules/presence.ts';
 import { advance, settle } from './rules/advance.ts';
-import { listOf } from './structures/few.ts';
 import {
   acceptUpgrade,
   checkCall,
@@ -157,5 +156,5 @@ function pending(
 ): RequestView[] {
   if (operatorId !== undefined) return board.operators.get(operatorId)?.requests.map(viewRequest) ?? [];
   if (visitorId === undefined) return [];
-  return listOf(board.visitors.get(visitorId)?.requests ?? null).map(viewRequest);
+  return (board.visitors.get(visitorId)?.requests ?? []).map(viewRequest);
 }

@@ -10,7 +10,7 @@ import {
   type AdmissionFacts,
   type StatusIgnoringCapacity,
 } from '../../../queues/status.ts';
-import { appended, type Board } from '../board.ts';
+import { type Board } from '../board.ts';
 import { takes } from '../structures/media.ts';
 import { poolForTicket } from '../structures/board-pools.ts';
 import { staffFor, staffOf } from '../structures/pools.ts';
@@ -91,10 +91,10 @@ export function resolve(
 ): readonly Queue[] {
   const [only] = candidates;
   if (candidates.length === 1 && only !== undefined && admits(board, only, applicant)) return candidates;
-  let found: Queue[] = [];
+  const found: Queue[] = [];
   for (const candidate of candidates) {
     const admitting = admits(board, candidate, applicant) ? candidate : admittingFallback(board, candidate, applicant);
-    if (admitting !== undefined && !found.includes(admitting)) found = appended(found, admitting);
+    if (admitting !== undefined && !found.includes(admitting)) found.push(admitting);
   }
   if (found.length === 0) throw refusalOf(board, candidates, applicant, attributeOf);
   return found;

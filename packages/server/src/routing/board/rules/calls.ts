@@ -14,7 +14,6 @@ export function beginCall(board: Board, engagement: Engagement): void {
     startedAt: board.now,
     endedAt: null,
     endedBy: null,
-    changedIn: null,
     createdIn: board.changes,
   };
   board.changes.calls.add(engagement.call);

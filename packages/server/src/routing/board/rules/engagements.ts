@@ -1,13 +1,10 @@
 import { isObject, parseCard } from '@usher/contract/response-card';
 import { type EndReason, type FailReason } from '@usher/contract/states';
 import type { EventFields, EventType } from '../../../events/catalogue.ts';
-import type { EngagementId, RequestId, SiteId, SubEngagementId, TeamId } from '../../../platform/ids.ts';
-import { byAge, releaseVisitor, type Board } from '../board.ts';
+import type { EngagementId, SiteId, SubEngagementId, TeamId } from '../../../platform/ids.ts';
+import { byAge, including, releaseVisitor, without, type Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';
-import type { BoardEvent } from '../structures/changes.ts';
-import { EngagementEvent, type FieldsOf } from '../structures/engagement-event.ts';
-import { countOf, listOf, minus, plus } from '../structures/few.ts';
-import { noCode } from '../structures/id-map.ts';
+import type { BoardEvent, BoardEventOf } from '../structures/changes.ts';
 import { failRequest, occupy, removeRequest } from './requests.ts';
 import { sourceOf } from './source.ts';
 import { noteEngaged, noteState } from './staffing.ts';
@@ -22,17 +19,14 @@ export function begin(board: Board, request: Request): Engagement {
 function startEngagement(board: Board, request: Request): Engagement {
   const { visitor, operator, siteId, medium, ticket, queue } = request;
   const engagement: Engagement = {
-    // What the end of an engagement reads is together, because the object is then no longer in a cache.
     id: board.newId() as EngagementId,
     operator,
     transfer: null,
     call: null,
     endedAt: null,
     endReason: null,
-    code: noCode,
     visitor,
     medium,
-    changedIn: null,
     siteId,
     subEngagementId: board.newId() as SubEngagementId,
     subscribers: request.notes.webhooks,
@@ -49,19 +43,20 @@ function startEngagement(board: Board, request: Request): Engagement {
   };
   accept(board, request);
   addEngagement(board, engagement, engagement.byPhone ? 'free' : 'occupied');
-  if (countOf(operator.active) === 1) noteState(board, operator);
+  if (operator.engagements.length === 1) noteState(board, operator);
   request.engagement = engagement;
   board.changes.engagements.add(engagement);
   beginCall(board, engagement);
   if (ticket !== null && queue !== null) leaveForEngagement(board, request, queue);
   cancelOtherRequests(board, engagement);
-  appendEvent(board, engagement, 'engagement.start', { subject: request, fieldsOf: startFields });
+  appendEvent(board, engagement, 'engagement.start', startFields(engagement, request));
   if (queue !== null) welcome(board, engagement, queue);
   return engagement;
 }
 
-function startFields(event: EngagementEvent<'engagement.start', Request>): EventFields<'engagement.start'> {
-  const { engagement, subEngagement, subject: request, medium, at } = event;
+function startFields(engagement: Engagement, request: Request): EventFields<'engagement.start'> {
+  const { medium, startedAt } = engagement;
+  const subEngagement = currentSubEngagement(engagement);
   return {
     engagement: {
       id: engagement.id,
@@ -69,7 +64,7 @@ function startFields(event: EngagementEvent<'engagement.start', Request>): Event
       visitor_id: engagement.visitor.id,
       current_sub_engagement: subEngagement,
       source: sourceOf(request),
-      legs: [{ ...subEngagement, media: medium, started_at: new Date(at).toISOString(), ended_at: null }],
+      legs: [{ ...subEngagement, media: medium, started_at: new Date(startedAt).toISOString(), ended_at: null }],
       audio_recording_urls: [],
     },
   };
@@ -91,16 +86,16 @@ function teamsOn(operator: Operator, siteId: SiteId): readonly TeamId[] {
 
 /** Adds an engagement to the board. `free`: its operator is not occupied by it yet. */
 export function addEngagement(board: Board, engagement: Engagement, was: 'free' | 'occupied'): void {
-  board.engagements.add(engagement);
-  engagement.visitor.engagements = plus(engagement.visitor.engagements, engagement);
-  engagement.operator.active = plus(engagement.operator.active, engagement);
+  board.engagements.set(engagement.id, engagement);
+  engagement.visitor.engagements = including(engagement.visitor.engagements, engagement);
+  engagement.operator.engagements = including(engagement.operator.engagements, engagement);
   if (was === 'free') occupy(board, engagement.operator, engagement.medium, 1);
 }
 
 export function removeEngagement(board: Board, engagement: Engagement): void {
-  board.engagements.delete(engagement);
-  engagement.visitor.engagements = minus(engagement.visitor.engagements, engagement);
-  engagement.operator.active = minus(engagement.operator.active, engagement);
+  board.engagements.delete(engagement.id);
+  engagement.visitor.engagements = without(engagement.visitor.engagements, engagement);
+  engagement.operator.engagements = without(engagement.operator.engagements, engagement);
   occupy(board, engagement.operator, engagement.medium, -1);
 }
 
@@ -116,7 +111,6 @@ function leaveForEngagement(board: Board, { ticket, engagement }: Request, queue
   ticket.engagementId = engagement.id;
   endTicket(board, ticket, 'engaged');
   const { memory } = queue;
-  // The first is removed before the next is added: V8 shifts up to 100 items in place, and reallocates longer lists.
   if (memory.waits.length >= maxWaits) memory.waits.shift();
   memory.waits.push(board.now - ticket.enqueuedAt);
   if (memory.leftOthersAt !== null) {
@@ -134,15 +128,14 @@ export function isOn({ siteId, askedOn }: Engagement, site: SiteId): boolean {
 /** Ends the other tickets and direct requests of an engaged visitor on the site. */
 function cancelOtherRequests(board: Board, engagement: Engagement): void {
   const { id, visitor } = engagement;
-  if (visitor.tickets === null && visitor.requests === null) return;
-  for (const ticket of byAge(listOf(visitor.tickets), ({ seq }) => seq)) {
+  for (const ticket of byAge(visitor.tickets, ({ seq }) => seq)) {
     if (ticket.kind !== 'visitor' || !isOn(engagement, ticket.siteId)) continue;
     if (ticket.request !== null) failRequest(board, ticket.request, 'visitor_cancel');
     ticket.engagementId = id;
     addSubscribers(engagement, ticket.notes.webhooks);
     endTicket(board, ticket, 'engaged');
   }
-  for (const request of byAge(listOf(visitor.requests), ({ createdAt }) => createdAt))
+  for (const request of byAge(visitor.requests, ({ createdAt }) => createdAt))
     if (request.kind === 'direct' && isOn(engagement, request.siteId)) failRequest(board, request, 'visitor_cancel');
 }
 
@@ -169,36 +162,20 @@ function welcome(board: Board, engagement: Engagement, { settings: { welcomeMess
     at: board.now,
   });
   appendEvent(board, engagement, 'engagement.chat.message', {
-    subject: { id, content, attachment },
-    fieldsOf: welcomeFields,
-  });
-}
-
-interface WelcomeMessage {
-  readonly id: string;
-  readonly content: string;
-  readonly attachment: Card;
-}
-
-function welcomeFields(
-  event: EngagementEvent<'engagement.chat.message', WelcomeMessage>,
-): EventFields<'engagement.chat.message'> {
-  const { engagement, subEngagementId, subject, at } = event;
-  return {
     message: {
-      timestamp: new Date(at).toISOString(),
-      id: subject.id,
+      timestamp: new Date(board.now).toISOString(),
+      id,
       engagement_id: engagement.id,
-      sub_engagement_id: subEngagementId,
-      content: subject.content,
+      sub_engagement_id: engagement.subEngagementId,
+      content,
       status: 'sent',
       sender: { type: 'operator' },
       target: 'visitor',
       type: 'chat',
-      attachment: subject.attachment,
+      attachment,
     },
     undelivered_messages: false,
-  };
+  });
 }
 
 type Card = Extract<BoardEvent, { type: 'engagement.chat.message' }>['fields']['message']['attachment'];
@@ -217,12 +194,12 @@ function cardAttachment({ image_url: image, options }: Record<string, unknown>):
 function completeTransfer(board: Board, request: Request): Engagement {
   const { engagement, ticket, operator, siteId, medium } = request;
   if (engagement === null) throw new Error('a transfer has no engagement');
-  const { subEngagementId, operator: previousOperator, siteId: previousSiteId } = engagement;
+  const previous = currentSubEngagement(engagement);
   accept(board, request);
   finishCall(board, engagement, null);
   closeSub(board, engagement);
   removeEngagement(board, engagement);
-  if (engagement.operator.active === null) noteState(board, engagement.operator);
+  if (engagement.operator.engagements.length === 0) noteState(board, engagement.operator);
   engagement.operator = operator;
   engagement.siteId = siteId;
   engagement.medium = medium;
@@ -233,33 +210,21 @@ function completeTransfer(board: Board, request: Request): Engagement {
   engagement.transfer = null;
   addSubscribers(engagement, request.notes.webhooks);
   addEngagement(board, engagement, 'occupied');
-  if (countOf(operator.active) === 1) noteState(board, operator);
+  if (operator.engagements.length === 1) noteState(board, operator);
   board.changes.engagements.add(engagement);
   beginCall(board, engagement);
   if (ticket !== null && request.queue !== null) leaveForEngagement(board, request, request.queue);
-  const previous = { id: subEngagementId, operator_id: previousOperator.settings.id, site_id: previousSiteId };
-  const subject = { requestId: request.id, previous };
-  appendEvent(board, engagement, 'engagement.transfer', { subject, fieldsOf: transferFields });
-  return engagement;
-}
-
-interface Transfer {
-  readonly requestId: RequestId;
-  readonly previous: EventFields<'engagement.transfer'>['engagement']['previous_sub_engagement'];
-}
-
-function transferFields(event: EngagementEvent<'engagement.transfer', Transfer>): EventFields<'engagement.transfer'> {
-  const { engagement, subEngagement, subject } = event;
-  return {
+  appendEvent(board, engagement, 'engagement.transfer', {
     engagement: {
       id: engagement.id,
       engagement_request_id: engagement.requestId,
-      transfer_request_id: subject.requestId,
+      transfer_request_id: request.id,
       visitor_id: engagement.visitor.id,
-      previous_sub_engagement: subject.previous,
-      current_sub_engagement: subEngagement,
+      previous_sub_engagement: previous,
+      current_sub_engagement: currentSubEngagement(engagement),
     },
-  };
+  });
+  return engagement;
 }
 
 /** The reason for which a pending transfer fails when its engagement ends. */
@@ -278,23 +243,18 @@ export function endEngagement(board: Board, engagement: Engagement, reason: EndR
   engagement.endedAt = board.now;
   engagement.endReason = reason;
   removeEngagement(board, engagement);
-  if (engagement.operator.active === null) noteState(board, engagement.operator);
+  if (engagement.operator.engagements.length === 0) noteState(board, engagement.operator);
   board.changes.engagements.add(engagement);
-  appendEvent(board, engagement, 'engagement.end', { subject: reason, fieldsOf: endFields });
-  releaseVisitor(board, engagement.visitor);
-}
-
-function endFields(event: EngagementEvent<'engagement.end', EndReason>): EventFields<'engagement.end'> {
-  const { engagement, subEngagement, subject: reason } = event;
-  return {
+  appendEvent(board, engagement, 'engagement.end', {
     engagement: {
       id: engagement.id,
       engagement_request_id: engagement.requestId,
       visitor_id: engagement.visitor.id,
-      current_sub_engagement: subEngagement,
+      current_sub_engagement: currentSubEngagement(engagement),
       end_reason: reason,
     },
-  };
+  });
+  releaseVisitor(board, engagement.visitor);
 }
 
 /** Cancels a pending transfer. */
@@ -314,12 +274,28 @@ function closeSub(board: Board, engagement: Engagement): void {
 }
 
 /** Appends an event about the engagement to the changes. */
-export function appendEvent<Type extends EventType, Subject>(
+export function appendEvent<Type extends EventType>(
   board: Board,
   engagement: Engagement,
   type: Type,
-  payload: { readonly subject: Subject; readonly fieldsOf: FieldsOf<Type, Subject> },
+  fields: EventFields<Type>,
 ): void {
-  const event = new EngagementEvent(board, type, engagement, payload);
+  const { id: engagementId, siteId, ticketId, requestId, visitor, operator, subscribers } = engagement;
+  const about = {
+    siteId,
+    ticketId,
+    requestId,
+    engagementId,
+    visitorId: visitor.id,
+    operatorId: operator.settings.id,
+    subscribers,
+  };
+  const event: BoardEventOf<Type> = { type, id: board.newId(), at: board.now, about, fields };
+  // The compiler does not see that the event of a type is one of the events of all types.
   board.changes.events.push(event as unknown as BoardEvent);
+}
+
+/** The current sub-engagement as payloads show it. */
+function currentSubEngagement({ subEngagementId, operator, siteId }: Engagement) {
+  return { id: subEngagementId, operator_id: operator.settings.id, site_id: siteId };
 }

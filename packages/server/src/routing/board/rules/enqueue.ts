@@ -3,9 +3,8 @@ import { invalid, Refusal } from '../../../platform/errors.ts';
 import type { OperatorId, QueueId, SiteId, TeamId, TicketId, VisitorId } from '../../../platform/ids.ts';
 import { refuseFullAddress } from './addresses.ts';
 import { resolve } from './admission.ts';
-import { appended, none, siteOf, getOrAddVisitor, type Board } from '../board.ts';
+import { none, siteOf, getOrAddVisitor, type Board } from '../board.ts';
 import { isOn } from './engagements.ts';
-import { listOf } from '../structures/few.ts';
 import { enterQueue } from '../structures/lines.ts';
 import { scheduleLeaseDeadlines, startInitialLease } from './presence.ts';
 import type { Queue, RequestNotes, Ticket, Visitor } from '../structures/state.ts';
@@ -106,11 +105,11 @@ function sorted(ids: readonly string[]): string {
 }
 
 function activeTicket(visitor: Visitor, siteId: SiteId): Ticket | undefined {
-  return listOf(visitor.tickets).find((ticket) => ticket.kind === 'visitor' && ticket.siteId === siteId);
+  return visitor.tickets.find((ticket) => ticket.kind === 'visitor' && ticket.siteId === siteId);
 }
 
 export function refuseEngaged(visitor: Visitor, siteId: SiteId): void {
-  const engagement = listOf(visitor.engagements).find((each) => isOn(each, siteId));
+  const engagement = visitor.engagements.find((each) => isOn(each, siteId));
   if (engagement === undefined) return;
   throw new Refusal(
     'already_engaged',
@@ -120,10 +119,10 @@ export function refuseEngaged(visitor: Visitor, siteId: SiteId): void {
 
 function candidatesOf(board: Board, { siteId, queueIds }: Enqueue): readonly Queue[] {
   if (queueIds === null) return [...board.queues.values()].filter((queue) => queue.settings.siteId === siteId);
-  let candidates: Queue[] = [];
+  const candidates: Queue[] = [];
   for (const id of queueIds) {
     const queue = board.queues.get(id);
-    if (queue?.settings.siteId === siteId) candidates = appended(candidates, queue);
+    if (queue?.settings.siteId === siteId) candidates.push(queue);
   }
   if (candidates.length < queueIds.length) throw notQueuesOfSite(board, siteId, queueIds);
   return candidates;

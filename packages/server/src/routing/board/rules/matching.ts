@@ -23,9 +23,9 @@ export function match(board: Board): void {
 
 /** The common case: one ticket was added, or one operator became free. */
 function matchOne(board: Board): void {
-  const ticket = board.dirty.tickets.first();
+  const ticket = firstOf(board.dirty.tickets);
   if (ticket !== undefined) return offerToBest(board, ticket);
-  const operator = board.dirty.operators.first();
+  const operator = firstOf(board.dirty.operators);
   if (operator === undefined) return undefined;
   for (let oldest = oldestFor(board, operator); oldest !== undefined; oldest = oldestFor(board, operator))
     offerToBest(board, oldest);
@@ -181,4 +181,9 @@ function hasOtherCandidates(board: Board, ticket: Ticket): boolean {
 
 function isCandidate(operator: Operator, { medium }: Ticket, pool: Pool): boolean {
   return operator.present && takes(operator.settings.media, medium) && belongs(pool, operator.settings);
+}
+
+function firstOf<Item>(items: Iterable<Item>): Item | undefined {
+  for (const item of items) return item;
+  return undefined;
 }

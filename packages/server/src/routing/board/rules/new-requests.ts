@@ -14,7 +14,6 @@ import { resolve } from './admission.ts';
 import { refuseFullAddress } from './addresses.ts';
 import { siteOf, getOrAddVisitor, type Board } from '../board.ts';
 import { enterQueues, refuseEngaged, type VisitorFacts } from './enqueue.ts';
-import { listOf } from '../structures/few.ts';
 import { canTake, hasRoomFor } from '../structures/free-operators.ts';
 import { takes } from '../structures/media.ts';
 import { scheduleLeaseDeadlines } from './presence.ts';
@@ -91,7 +90,7 @@ export function requestDirectly(board: Board, command: DirectRequest): Request {
 
 function refusePending({ requests }: Visitor, lasts: boolean): void {
   const limit = lasts ? maxLasting : maxPending;
-  if (listOf(requests).filter((request) => isLasting(request) === lasts).length >= limit)
+  if (requests.filter((request) => isLasting(request) === lasts).length >= limit)
     throw new Refusal('too_many', `The visitor has ${limit} pending requests, the limit. Wait for an answer.`);
 }
 

@@ -1,7 +1,6 @@
 import { maxOfferTimeoutSec } from '@usher/contract/limits';
 import { longestOutageMs } from '../../../platform/clock/clock-store.ts';
 import type { Board } from '../board.ts';
-import { listOf } from '../structures/few.ts';
 import { isLasting, type Operator, type Request, type Visitor } from '../structures/state.ts';
 import { scheduleLeaseDeadlines } from './presence.ts';
 import { applySettings, graceMs } from './staffing.ts';
@@ -42,12 +41,12 @@ function excuseOperator(board: Board, operator: Operator, outage: Outage): void 
 }
 
 function excuseVisitor(board: Board, visitor: Visitor, outage: Outage): void {
-  const engagements = listOf(visitor.engagements).filter(({ byPhone }) => !byPhone);
+  const engagements = visitor.engagements.filter(({ byPhone }) => !byPhone);
   const leaseUntil = excusedLease(visitor.leaseUntil, outage, {
     engaged: engagements.map(({ startedAt }) => startedAt),
     others: [
-      ...listOf(visitor.tickets).map(({ enqueuedAt }) => enqueuedAt),
-      ...listOf(visitor.requests).map(({ createdAt }) => createdAt),
+      ...visitor.tickets.map(({ enqueuedAt }) => enqueuedAt),
+      ...visitor.requests.map(({ createdAt }) => createdAt),
     ],
   });
   if (leaseUntil === visitor.leaseUntil) return;

@@ -3,7 +3,6 @@ import { notFound } from '../../../platform/errors.ts';
 import type { OperatorId, VisitorId } from '../../../platform/ids.ts';
 import { byAge, siteOf, type Board } from '../board.ts';
 import { newDeadline } from '../structures/deadlines.ts';
-import { listOf } from '../structures/few.ts';
 import { endEngagement } from './engagements.ts';
 import type { MediaSet } from '../structures/media.ts';
 import { failRequest } from './requests.ts';
@@ -116,7 +115,7 @@ export function startInitialLease(board: Board, { id }: Visitor): void {
 }
 
 function needsPresence(board: Board, visitor: Visitor | undefined): boolean {
-  const tickets = listOf(visitor?.tickets ?? null);
+  const tickets = visitor?.tickets ?? [];
   return tickets.some(({ kind, siteId }) => kind === 'visitor' && siteOf(board, siteId).ticketNeedsPresence);
 }
 
@@ -187,9 +186,9 @@ export function scheduleLeaseDeadlines(board: Board, visitor: Visitor): void {
 
 function hasAnythingBefore({ tickets, requests, engagements }: Visitor, until: number): boolean {
   return (
-    listOf(tickets).some((ticket) => ticket.enqueuedAt < until) ||
-    listOf(requests).some((request) => request.createdAt < until && !isLasting(request)) ||
-    listOf(engagements).some((engagement) => engagement.startedAt < until && !engagement.byPhone)
+    tickets.some((ticket) => ticket.enqueuedAt < until) ||
+    requests.some((request) => request.createdAt < until && !isLasting(request)) ||
+    engagements.some((engagement) => engagement.startedAt < until && !engagement.byPhone)
   );
 }
 
@@ -197,12 +196,12 @@ function hasAnythingBefore({ tickets, requests, engagements }: Visitor, until: n
 export function visitorLeft(board: Board, visitor: Visitor): void {
   const { leaseUntil } = visitor;
   if (leaseUntil === null || leaseUntil > board.now) return;
-  for (const ticket of byAge(listOf(visitor.tickets), ({ seq }) => seq)) {
+  for (const ticket of byAge(visitor.tickets, ({ seq }) => seq)) {
     if (ticket.kind !== 'visitor' || ticket.enqueuedAt >= leaseUntil) continue;
     if (ticket.request !== null) failRequest(board, ticket.request, 'visitor_left');
     endTicket(board, ticket, 'visitor_left');
   }
-  for (const request of byAge(listOf(visitor.requests), ({ createdAt }) => createdAt))
+  for (const request of byAge(visitor.requests, ({ createdAt }) => createdAt))
     if (request.kind === 'direct' && request.createdAt < leaseUntil && !isLasting(request))
       failRequest(board, request, 'visitor_left');
 }
@@ -210,6 +209,6 @@ export function visitorLeft(board: Board, visitor: Visitor): void {
 export function endVisitorAfterGrace(board: Board, visitor: Visitor): void {
   const { leaseUntil } = visitor;
   if (leaseUntil === null || leaseUntil + graceMs > board.now) return;
-  for (const engagement of byAge(listOf(visitor.engagements), ({ startedAt }) => startedAt))
+  for (const engagement of byAge(visitor.engagements, ({ startedAt }) => startedAt))
     if (engagement.startedAt < leaseUntil && !engagement.byPhone) endEngagement(board, engagement, 'visitor_left');
 }

@@ -2,32 +2,15 @@ import type { Medium } from '@usher/contract/media';
 import { type FailReason } from '@usher/contract/states';
 import type { RequestId } from '../../../platform/ids.ts';
 import { countOpen } from './addresses.ts';
-import { releaseVisitor, siteOf, type Board } from '../board.ts';
-import { minus, plus } from '../structures/few.ts';
+import { including, releaseVisitor, siteOf, without, type Board } from '../board.ts';
 import { removeFromLine } from '../structures/lines.ts';
-import { PendingRequest, type NewRequest } from '../structures/pending-request.ts';
+import { newRequest, type NewRequest } from '../structures/new-request.ts';
 import { joinFreeLists, leaveFreeLists } from './staffing.ts';
 import { isLasting, type Operator, type QueueEntry, type Request, type Ticket } from '../structures/state.ts';
 
 /** Creates a pending request. It occupies the operator like an engagement, unless it is a lasting request. */
 export function openRequest(board: Board, given: Omit<NewRequest, 'createdAt' | 'createdIn'>): Request {
-  const request = new PendingRequest({
-    id: given.id,
-    kind: given.kind,
-    origin: given.origin,
-    siteId: given.siteId,
-    visitor: given.visitor,
-    operator: given.operator,
-    medium: given.medium,
-    queue: given.queue,
-    ticket: given.ticket,
-    engagement: given.engagement,
-    createdAt: board.now,
-    timeoutMs: given.timeoutMs,
-    notes: given.notes,
-    address: given.address,
-    createdIn: board.changes,
-  });
+  const request = newRequest({ ...given, createdAt: board.now, createdIn: board.changes });
   addRequest(board, request);
   board.changes.requests.add(request);
   return request;
@@ -35,20 +18,20 @@ export function openRequest(board: Board, given: Omit<NewRequest, 'createdAt' | 
 
 /** Adds a pending request to the board: sets its deadline, and occupies its operator unless it is lasting. */
 export function addRequest(board: Board, request: Request): void {
-  board.requests.add(request);
-  request.visitor.requests = plus(request.visitor.requests, request);
+  board.requests.set(request.id, request);
+  request.visitor.requests = including(request.visitor.requests, request);
   countOpen(board, request, 1);
-  request.operator.pending = plus(request.operator.pending, request);
+  request.operator.requests = including(request.operator.requests, request);
   board.deadlines.set(request.deadline, request.createdAt + request.timeoutMs);
   if (!isLasting(request)) occupy(board, request.operator, request.medium, 1);
 }
 
 /** Removes a request from the board; `occupied` keeps its operator occupied for the engagement that it becomes. */
 export function removeRequest(board: Board, request: Request, then: 'free' | 'occupied'): void {
-  board.requests.delete(request);
-  request.visitor.requests = minus(request.visitor.requests, request);
+  board.requests.delete(request.id);
+  request.visitor.requests = without(request.visitor.requests, request);
   countOpen(board, request, -1);
-  request.operator.pending = minus(request.operator.pending, request);
+  request.operator.requests = without(request.operator.requests, request);
   board.deadlines.clear(request.deadline);
   if (then === 'free' && !isLasting(request)) occupy(board, request.operator, request.medium, -1);
 }

@@ -2,7 +2,7 @@ import { lastRank } from '@usher/contract/limits';
 import type { OperatorId } from '../../../platform/ids.ts';
 import { isOpen, nextChange } from '../../../schedules/hours.ts';
 import { including, none, without, type Board } from '../board.ts';
-import { BoardOperator } from '../structures/board-operator.ts';
+import { newOperator } from '../structures/new-operator.ts';
 import { newDeadline } from '../structures/deadlines.ts';
 import { compareOperators, FreeOperatorSets, takeableMedia } from '../structures/free-operators.ts';
 import { enqueueInLine, removeFromLine } from '../structures/lines.ts';
@@ -87,7 +87,7 @@ export function setPresent(board: Board, operator: Operator): void {
 
 /** Adds an operator with these settings, or replaces the settings of a known one. */
 export function putOperator(board: Board, settings: OperatorSettings, lastEngagedAt: number): Operator {
-  const operator = board.operators.get(settings.id) ?? new BoardOperator(settings, none);
+  const operator = board.operators.get(settings.id) ?? newOperator(settings);
   applySettings(board, operator, settings);
   noteEngaged(board, operator, Math.max(operator.lastEngagedAt, lastEngagedAt));
   moveTicketsPreferring(board, settings.id);
@@ -177,7 +177,6 @@ function newQueue(board: Board, settings: QueueSettings, memory: QueueMemory, po
     pool,
     ranked: new FreeOperatorSets(compareOperators),
     visitors: 0,
-    changedIn: null,
     line: new TicketLine(),
     criteria: {},
   };

@@ -1,12 +1,10 @@
 import { isCall, type Medium } from '@usher/contract/media';
 import { Refusal } from '../../../platform/errors.ts';
-import type { EventFields } from '../../../events/catalogue.ts';
 import type { CallId, EngagementId, SubEngagementId } from '../../../platform/ids.ts';
 import { notOnBoard, isParty, type Party } from './answering.ts';
 import { siteOf, type Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';
 import { appendEvent } from './engagements.ts';
-import type { EngagementEvent } from '../structures/engagement-event.ts';
 import { higherMedium } from '../structures/media.ts';
 import { enqueueInLine, removeFromLine } from '../structures/lines.ts';
 import { occupy } from './requests.ts';
@@ -149,27 +147,13 @@ function announce(board: Board, engagement: Engagement, content: string, undeliv
     attachment: null,
     at: board.now,
   });
-  const subject = { id, content, undelivered };
-  appendEvent(board, engagement, 'engagement.chat.system_message', { subject, fieldsOf: announcementFields });
-}
-
-interface Announcement {
-  readonly id: string;
-  readonly content: string;
-  readonly undelivered: boolean;
-}
-
-function announcementFields(
-  event: EngagementEvent<'engagement.chat.system_message', Announcement>,
-): EventFields<'engagement.chat.system_message'> {
-  const { engagement, subEngagementId, subject, at } = event;
-  return {
+  appendEvent(board, engagement, 'engagement.chat.system_message', {
     message: {
-      timestamp: new Date(at).toISOString(),
-      id: subject.id,
-      engagement_id: engagement.id,
+      timestamp: new Date(board.now).toISOString(),
+      id,
+      engagement_id: engagementId,
       sub_engagement_id: subEngagementId,
-      content: subject.content,
+      content,
       status: 'sent',
       sender: { type: 'system' },
       target: 'operator',
@@ -177,6 +161,6 @@ function announcementFields(
       attachment: null,
       metadata: null,
     },
-    undelivered_messages: subject.undelivered,
-  };
+    undelivered_messages: undelivered,
+  });
 }

@@ -11,17 +11,16 @@ import type {
   VisitorId,
 } from '../../../platform/ids.ts';
 import type { EventFields, EventType } from '../../../events/catalogue.ts';
-import { ChangeList } from './dirty-list.ts';
-import type { Call, Engagement, Operator, Queue, QueueEntry, Request, Ticket } from './state.ts';
+import type { Call, Engagement, Operator, Queue, Request, Ticket } from './state.ts';
 
 /** What a turn must write: each object once, in its final state. The `createdIn` of a new object is these changes. */
 export interface Changes {
-  readonly tickets: ChangeList<Ticket>;
-  readonly requests: ChangeList<Request>;
-  readonly engagements: ChangeList<Engagement>;
+  readonly tickets: Set<Ticket>;
+  readonly requests: Set<Request>;
+  readonly engagements: Set<Engagement>;
   /** The engagement of each call is in `engagements` as well. */
-  readonly calls: ChangeList<Call>;
-  readonly queues: ChangeList<Queue>;
+  readonly calls: Set<Call>;
+  readonly queues: Set<Queue>;
   /** Operators who set their presence or whom the board made unavailable, with the reason. */
   readonly presences: Map<OperatorId, { readonly operator: Operator; readonly reason: string | null }>;
   /** Operators whose lease was renewed; nothing else of their presence has changed. */
@@ -43,43 +42,16 @@ export interface Changes {
 }
 
 /** A visitor's completed stay in a queue. */
-export class Visit {
-  readonly #ticket: Ticket;
-  readonly #entry: QueueEntry;
+export interface Visit {
+  readonly queueId: QueueId;
+  readonly ticketId: TicketId;
+  readonly enqueuedAt: number;
+  readonly enteredAt: number;
   readonly leftAt: number;
   /** `moved`: to a fallback queue. `engaged_elsewhere`: another queue of the ticket made the match, or none did. */
   readonly outcome: Exclude<TicketState, 'waiting' | 'offered'> | 'moved' | 'engaged_elsewhere';
   /** The fallback queue, or the queue that made the match instead; `null`: the visitor went to no other queue. */
   readonly destinationId: QueueId | null;
-
-  constructor(
-    ticket: Ticket,
-    entry: QueueEntry,
-    leftAt: number,
-    { outcome, destinationId }: Pick<Visit, 'outcome' | 'destinationId'>,
-  ) {
-    this.#ticket = ticket;
-    this.#entry = entry;
-    this.leftAt = leftAt;
-    this.outcome = outcome;
-    this.destinationId = destinationId;
-  }
-
-  get queueId(): QueueId {
-    return this.#entry.queue.settings.id;
-  }
-
-  get ticketId(): TicketId {
-    return this.#ticket.id;
-  }
-
-  get enqueuedAt(): number {
-    return this.#ticket.enqueuedAt;
-  }
-
-  get enteredAt(): number {
-    return this.#entry.enteredAt;
-  }
 }
 
 /** A sub-engagement that ended with a transfer. The current one is part of the engagement. */
@@ -108,7 +80,7 @@ interface BoardMessage {
 }
 
 /** Whom an event is about; this decides who receives it. */
-export interface About {
+interface About {
   readonly siteId: SiteId;
   readonly ticketId: TicketId | null;
   readonly requestId: string | null;
@@ -119,7 +91,8 @@ export interface About {
   readonly subscribers: readonly string[];
 }
 
-interface BoardEventOf<Type extends EventType> {
+/** An event of one type. */
+export interface BoardEventOf<Type extends EventType> {
   readonly type: Type;
   readonly id: string;
   readonly at: number;
@@ -132,11 +105,11 @@ export type BoardEvent = { [Type in EventType]: BoardEventOf<Type> }[EventType];
 
 export function noChanges(): Changes {
   return {
-    tickets: new ChangeList(),
-    requests: new ChangeList(),
-    engagements: new ChangeList(),
-    calls: new ChangeList(),
-    queues: new ChangeList(),
+    tickets: new Set(),
+    requests: new Set(),
+    engagements: new Set(),
+    calls: new Set(),
+    queues: new Set(),
     presences: new Map(),
     renewals: new Set(),
     availabilities: new Set(),
@@ -150,10 +123,13 @@ export function noChanges(): Changes {
   };
 }
 
-/** Removes the marks of changes that were written. */
+/**
+ * Ends `createdIn` of the objects that the changes created. It refers to the changes, and the changes refer to objects that older
+ * changes created: all objects that were ever on the board would stay in memory.
+ */
 export function unmark(changes: Changes): void {
-  for (const list of [changes.tickets, changes.requests, changes.engagements, changes.calls, changes.queues])
-    list.unmark(changes);
+  for (const created of [changes.tickets, changes.requests, changes.engagements, changes.calls])
+    for (const each of created) if (each.createdIn === changes) each.createdIn = null;
 }
 
 export function isEmpty(changes: Changes): boolean {

@@ -12,7 +12,7 @@ export const deadlineKinds = [
 ] as const;
 export type DeadlineKind = (typeof deadlineKinds)[number];
 
-/** A deadline belongs to one object and is set, moved and cleared with it. Most live for a moment: see `PendingRequest`. */
+/** A deadline belongs to one object and is set, moved and cleared with it. */
 export class Deadline {
   readonly kind: DeadlineKind;
   /** The id of the object that the deadline belongs to. */

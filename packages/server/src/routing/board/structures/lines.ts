@@ -1,5 +1,5 @@
 import { including, without, type Board } from '../board.ts';
-import { Visit } from './changes.ts';
+import type { Visit } from './changes.ts';
 import { belongs } from './pools.ts';
 import { newDeadline } from './deadlines.ts';
 import { poolForTicket } from './board-pools.ts';
@@ -32,7 +32,14 @@ export function leaveQueue(
   queue.visitors -= 1;
   board.changes.queues.add(queue);
   board.changes.tickets.add(ticket);
-  board.changes.visits.push(new Visit(ticket, entry, board.now, how));
+  board.changes.visits.push({
+    queueId: queue.settings.id,
+    ticketId: ticket.id,
+    enqueuedAt: ticket.enqueuedAt,
+    enteredAt: entry.enteredAt,
+    leftAt: board.now,
+    ...how,
+  });
 }
 
 /** Adds a waiting ticket to the lines of its queues, pools and preferred operator. */

@@ -15,7 +15,6 @@ import type {
 import type { CapacityPolicy, StatusIgnoringCapacity } from '../../../queues/status.ts';
 import type { CompiledHours } from '../../../schedules/hours.ts';
 import type { Deadline } from './deadlines.ts';
-import type { Few } from './few.ts';
 import type { MediaSet } from './media.ts';
 import type { TicketLine } from './ticket-line.ts';
 import type { WaitingTickets } from './waiting-tickets.ts';
@@ -72,7 +71,6 @@ export interface QueueMemory {
 }
 
 export interface Queue {
-  changedIn: number | null;
   settings: QueueSettings;
   readonly memory: QueueMemory;
   open: boolean;
@@ -154,18 +152,13 @@ export interface Operator {
   free: boolean;
   /** Tickets that a queue holds for this operator (D4.3), oldest first; `null` until there is one. */
   held: TicketLine<Ticket> | null;
-  pending: Few<Request>;
-  active: Few<Engagement>;
-  /** The pending requests and the active engagements as lists. */
-  readonly requests: readonly Request[];
-  readonly engagements: readonly Engagement[];
-  dirtyIn: object | null;
+  /** Pending requests, and active engagements. */
+  requests: readonly Request[];
+  engagements: readonly Engagement[];
 }
 
 /** An object that is written when it changes. */
 interface Stored {
-  /** The mark of the change list that contains the object. */
-  changedIn: number | null;
   /** The changes that created the object; `null` once these were written. */
   createdIn: object | null;
 }
@@ -185,8 +178,6 @@ export interface QueueEntry {
 
 export interface Ticket extends Stored {
   readonly id: TicketId;
-  code: number;
-  dirtyIn: object | null;
   state: TicketState;
   /** When the ticket stopped being waiting or offered. */
   endedAt: number | null;
@@ -250,7 +241,6 @@ export function isLasting({ kind, notes }: Pick<Request, 'kind' | 'notes'>): boo
 
 export interface Request extends Stored {
   readonly id: RequestId;
-  code: number;
   state: RequestState;
   failReason: FailReason | null;
   failMessage: string | null;
@@ -280,7 +270,6 @@ export interface Request extends Stored {
 /** D5.3. */
 export interface Engagement extends Stored {
   readonly id: EngagementId;
-  code: number;
   endedAt: number | null;
   endReason: EndReason | null;
   readonly requestId: RequestId;
@@ -320,18 +309,17 @@ export interface Call extends Stored {
   endedBy: 'visitor' | 'operator' | null;
 }
 
-/** A visitor with a ticket, request or engagement. There may be 100,000 of them, so the object is small. */
+/** A visitor with a ticket, request or engagement. */
 export interface Visitor {
   readonly id: VisitorId;
-  code: number;
   /** When the presence lease ends; `null`: the visitor never set one. */
   leaseUntil: number | null;
   /** Created with the first lease. */
   leaseDeadline: Deadline | null;
   graceDeadline: Deadline | null;
-  tickets: Few<Ticket>;
-  requests: Few<Request>;
-  engagements: Few<Engagement>;
+  tickets: readonly Ticket[];
+  requests: readonly Request[];
+  engagements: readonly Engagement[];
 }
 
 /**

@@ -7,7 +7,6 @@ import { compileHours, type CompiledHours } from '../../../schedules/hours.ts';
 import { newBoard, takeChanges, type Board } from '../board.ts';
 import type { BoardEvent, Visit } from '../structures/changes.ts';
 import { apply, type Command, type CommandName, type Commands } from '../commands.ts';
-import { listOf } from '../structures/few.ts';
 import { mediaSet } from '../structures/media.ts';
 import { putSite } from '../views/rows.ts';
 import { excuseOutage } from '../rules/outage.ts';
@@ -293,7 +292,7 @@ export class Desk {
   }
 
   engagement(visitor: string): Engagement {
-    const [engagement] = listOf(this.board.visitors.get(visitor as VisitorId)?.engagements ?? null);
+    const [engagement] = this.board.visitors.get(visitor as VisitorId)?.engagements ?? [];
     assert(engagement !== undefined, `${visitor} is not engaged`);
     return engagement;
   }

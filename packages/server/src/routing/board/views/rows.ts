@@ -13,10 +13,9 @@ import type {
   VisitorId,
 } from '../../../platform/ids.ts';
 import { including, none, releaseVisitor, getOrAddVisitor, type Board } from '../board.ts';
-import { PendingRequest } from '../structures/pending-request.ts';
+import { newRequest } from '../structures/new-request.ts';
 import { addEngagement, removeEngagement } from '../rules/engagements.ts';
 import { resetExpiry } from '../structures/expiry.ts';
-import { noCode } from '../structures/id-map.ts';
 import { removeFromLine } from '../structures/lines.ts';
 import { poolForTicket } from '../structures/board-pools.ts';
 import { scheduleLeaseDeadlines } from '../rules/presence.ts';
@@ -116,7 +115,6 @@ function callOf({ id: engagementId, call }: StoredEngagement): Engagement['call'
     startedAt,
     endedAt: null,
     endedBy: null,
-    changedIn: null,
     createdIn: null,
   };
 }
@@ -145,7 +143,6 @@ function newEngagement(
 ): Engagement {
   return {
     id: row.id,
-    code: noCode,
     endedAt: null,
     endReason: null,
     requestId: row.request_id,
@@ -156,7 +153,6 @@ function newEngagement(
     askedOn: row.asked_on_site_id,
     byPhone: row.by_phone,
     transfer: null,
-    changedIn: null,
     createdIn: null,
     ...current,
   };
@@ -311,7 +307,7 @@ function addPendingRequest(board: Board, row: StoredRequest): void {
   const visitor = getOrAddVisitor(board, row.visitor_id, row.lease_until);
   const ticket = row.ticket_id === null ? null : (board.tickets.get(row.ticket_id) ?? null);
   const engagement = row.kind === 'transfer' ? engagementOn(board, row.engagement_id) : null;
-  const request = new PendingRequest({
+  const request = newRequest({
     id: row.id,
     kind: row.kind,
     origin: row.origin,
