@@ -301,7 +301,12 @@ test('after a commit with unknown outcome, the file keeps its mark and the sweep
   }
   const [id, mark, ...more] = filesOnDisk(server.dataDir).filter((name) => !before.includes(name));
   assert.deepEqual([id === mark, more], [true, []], 'the file and its mark, which have the same name');
-  await sweepFiles(sql, new FileDisk(server.dataDir, createLog('silent')), new Date(Date.now() + 3_601_000), () => true);
+  await sweepFiles(
+    sql,
+    new FileDisk(server.dataDir, createLog('silent')),
+    new Date(Date.now() + 3_601_000),
+    () => true,
+  );
   assert.deepEqual(filesOnDisk(server.dataDir), before);
 });
 
