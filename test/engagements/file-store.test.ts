@@ -1,35 +1,63 @@
 import assert from 'node:assert/strict';
-import { createReadStream, createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import type { FileStore } from '../../packages/server/src/engagements/files/file-store.ts';
+import { receiveFile, type ReceivedFile } from '../../packages/server/src/engagements/files/receive-file.ts';
 import { newId, type FileId } from '../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
+import { fileForm } from '../support/people/files.ts';
+import { jpeg } from '../support/people/picture-metadata.ts';
 
-/** Stores bytes like a remote service would: incoming bytes are in a local folder until `keep` uploads them. */
-function memoryStore(folder: string): FileStore {
+/** Stores bytes like a remote service: nothing is in a local file. */
+function memoryStore(): FileStore {
+  const written = new Map<FileId, Buffer>();
   const kept = new Map<FileId, Buffer>();
   const marks = new Map<FileId, Date>();
-  const incomingPath = (id: FileId): string => join(folder, id);
-  const drop = (id: FileId): void => rmSync(incomingPath(id), { force: true });
+  const writtenBytes = (id: FileId): Buffer => {
+    const bytes = written.get(id);
+    assert.ok(bytes, 'nothing was written');
+    return bytes;
+  };
   return {
     isFull: false,
     begin: async (id) => void marks.set(id, new Date()),
-    write: (id) => createWriteStream(incomingPath(id), { flags: 'wx' }),
-    incomingPath,
-    replace: async (id, bytes) => writeFileSync(incomingPath(id), await buffer(bytes)),
+    write(id) {
+      const chunks: Buffer[] = [];
+      return new Writable({
+        write(chunk: Buffer, _encoding, done) {
+          chunks.push(chunk);
+          done();
+        },
+        final(done) {
+          written.set(id, Buffer.concat(chunks));
+          done();
+        },
+      });
+    },
+    async openWritten(id) {
+      const bytes = writtenBytes(id);
+      return {
+        size: bytes.length,
+        read: async (position, length) => bytes.subarray(position, position + length),
+        close: async () => undefined,
+      };
+    },
+    replace: async (id, bytes) => void written.set(id, await buffer(bytes)),
     async keep(id) {
-      kept.set(id, readFileSync(incomingPath(id)));
-      drop(id);
+      kept.set(id, writtenBytes(id));
+      written.delete(id);
     },
     settle: async (id) => void marks.delete(id),
     async discard(id) {
-      drop(id);
+      written.delete(id);
       kept.delete(id);
       marks.delete(id);
     },
@@ -64,6 +92,12 @@ for (const [name, open] of stores) {
     await pipeline(Readable.from(['first, ', 'then']), store.write(id));
     return id;
   };
+  const readWritten = async (store: FileStore, id: FileId, length = Infinity): Promise<string> => {
+    const bytes = await store.openWritten(id);
+    const found = await bytes.read(0, Math.min(length, bytes.size));
+    await bytes.close();
+    return found.toString();
+  };
   const read = async (store: FileStore, id: FileId): Promise<string | null> => {
     const stored = await store.open(id);
     return stored === null ? null : text(stored.createReadStream());
@@ -71,7 +105,7 @@ for (const [name, open] of stores) {
 
   usingStore('a file can be read after keep, and is marked until settle', async (store) => {
     const id = await write(store);
-    assert.equal(readFileSync(store.incomingPath(id), 'utf8'), 'first, then');
+    assert.equal(await readWritten(store, id), 'first, then');
     assert.equal(await read(store, id), null);
     await store.keep(id);
     assert.equal(await read(store, id), 'first, then');
@@ -83,7 +117,7 @@ for (const [name, open] of stores) {
 
   usingStore('written bytes can be replaced by what is made from them', async (store) => {
     const id = await write(store);
-    await store.replace(id, Readable.from(createReadStream(store.incomingPath(id), { end: 4 })));
+    await store.replace(id, Readable.from([await readWritten(store, id, 5)], { objectMode: false }));
     await store.keep(id);
     assert.equal(await read(store, id), 'first');
     const failed = await write(store);
@@ -94,9 +128,35 @@ for (const [name, open] of stores) {
       })(),
     );
     await assert.rejects(store.replace(failed, broken), /cut off/);
-    assert.equal(readFileSync(store.incomingPath(failed), 'utf8'), 'first, then', 'a failure changes nothing');
+    assert.equal(await readWritten(store, failed), 'first, then', 'a failure changes nothing');
     await store.discard(failed);
     assert.deepEqual(await store.unsettled(soon()), [id]);
+  });
+
+  usingStore('written bytes are read at any position, and fewer than asked for only at the end', async (store) => {
+    const id = await write(store);
+    const bytes = await store.openWritten(id);
+    assert.equal(bytes.size, 11);
+    for (const [position, length, found] of [
+      [7, 4, 'then'],
+      [0, 5, 'first'],
+      [9, 100, 'en'],
+      [11, 1, ''],
+    ] as const)
+      assert.equal((await bytes.read(position, length)).toString(), found);
+    await bytes.close();
+  });
+
+  usingStore('an upload is examined, cleaned and stored', async (store) => {
+    const { dirty, clean } = jpeg(1, Buffer.alloc(0));
+    const id = newId<FileId>();
+    const form = fileForm(new Uint8Array(dirty), 'picture.bin', 'application/octet-stream');
+    const received = await upload(form, async (raw) => receiveFile(raw, { fileStore: store, id }, ['image/jpeg']));
+    assert.equal(received.contentType, 'image/jpeg');
+    assert.equal(received.bytes, clean.length);
+    const stored = await store.open(id);
+    assert.ok(stored);
+    assert.deepEqual(await buffer(stored.createReadStream()), clean);
   });
 
   usingStore('leftovers of a crash at any step are found later and can be discarded', async (store) => {
@@ -128,4 +188,23 @@ for (const [name, open] of stores) {
     await store.keep(closed);
     await (await store.open(closed))?.close();
   });
+}
+
+/** Sends the form to a server that receives it with `receive`. */
+async function upload(form: FormData, receive: (raw: IncomingMessage) => Promise<ReceivedFile>): Promise<ReceivedFile> {
+  const received = Promise.withResolvers<ReceivedFile>();
+  const server = createServer((request, response) => {
+    receive(request)
+      .then(received.resolve, received.reject)
+      .finally(() => response.end());
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: form });
+    return await received.promise;
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 }

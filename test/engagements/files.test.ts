@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
@@ -358,7 +360,7 @@ test('the sweep removes leftovers of crashes: files without a row after an hour,
   const young = randomUUID() as never;
   for (const id of [lost, partial, young]) {
     await disk.begin(id);
-    writeFileSync(disk.incomingPath(id), 'left');
+    await pipeline(Readable.from(['left']), disk.write(id));
   }
   await disk.keep(lost);
   const known = (await uploadFile(manual, talk, fileForm('known'))) as never;

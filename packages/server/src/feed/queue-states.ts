@@ -17,8 +17,6 @@ const checkEveryMs = 200;
 const pollMs = 2_000;
 
 interface SentState {
-  /** `SiteQueues` keeps the object for as long as the queue looks the same. */
-  readonly queue: QueueOutput;
   readonly forOperators: string;
   readonly forVisitors: string;
 }
@@ -50,7 +48,6 @@ export class QueueStates {
   watch(siteId: string): void {
     const site = this.#sites.get(siteId) ?? { watchers: 0, sent: new Map(), queues: null };
     site.watchers += 1;
-    if (site.watchers === 1) this.#deps.siteQueues.watch(siteId as SiteId);
     this.#sites.set(siteId, site);
     this.#pollTimer ??= setInterval(() => this.scheduleCheck(), pollMs).unref();
     if (site.queues === null) this.scheduleCheck();
@@ -70,12 +67,7 @@ export class QueueStates {
     const site = this.#sites.get(siteId);
     if (site === undefined) return;
     site.watchers -= 1;
-    if (site.watchers === 0) this.#forget(siteId);
-  }
-
-  #forget(siteId: string): void {
-    this.#sites.delete(siteId);
-    this.#deps.siteQueues.unwatch(siteId as SiteId);
+    if (site.watchers === 0) this.#sites.delete(siteId);
   }
 
   scheduleCheck(): void {
@@ -87,7 +79,7 @@ export class QueueStates {
     if (this.#pollTimer !== null) clearInterval(this.#pollTimer);
     this.#checkTimer = null;
     this.#pollTimer = null;
-    for (const siteId of this.#sites.keys()) this.#forget(siteId);
+    this.#sites.clear();
   }
 
   async #check(): Promise<void> {
@@ -108,12 +100,8 @@ export class QueueStates {
     const items: Item[] = [];
     for (const queue of queues) {
       const before = site.sent.get(queue.id);
-      if (before?.queue === queue) {
-        sent.set(queue.id, before);
-        continue;
-      }
       const { forOperators, forVisitors } = stateOf(queue);
-      const now = { queue, forOperators: JSON.stringify(forOperators), forVisitors: JSON.stringify(forVisitors) };
+      const now = { forOperators: JSON.stringify(forOperators), forVisitors: JSON.stringify(forVisitors) };
       sent.set(queue.id, now);
       if (before?.forOperators !== now.forOperators)
         items.push(itemOf('queue.state', forOperators, opensToAll(siteId, 'operator')));

@@ -44,10 +44,10 @@ export function availabilityRoute(app: App, siteQueues: SiteQueues): void {
       const { queue_ids: queueIds } = request.query;
       const account = accountOf(request);
       const { site_id: siteId } = request.params;
-      const queues = await siteQueues.list(account, siteId);
-      const { staffedMedia, opensAt } = await siteQueues.outlook(account, siteId, queueIds);
+      const site = await siteQueues.site(account, siteId);
+      const { staffedMedia, opensAt } = site.outlook(queueIds);
       return {
-        ...availabilityOf(queueIds === undefined ? queues : queues.filter(({ id }) => queueIds.includes(id))),
+        ...availabilityOf(site.queues.filter(({ id }) => queueIds === undefined || queueIds.includes(id))),
         staffed_media: [...staffedMedia],
         opens_at: opensAt === null ? null : new Date(opensAt),
       };

@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { media, type Medium } from '@usher/contract/media';
 import fc from 'fast-check';
 import type { QueueId, SiteId, TeamId } from '../platform/ids.ts';
-import { snapshotAt, withVisitors, type Counts } from './facts.ts';
+import { factsAt } from './facts.ts';
 import { mediaOf, type QueueRow } from './queue.ts';
+import type { QueueInputs } from './queue-inputs.ts';
 import type { StaffGroup } from './staff.ts';
 import { admissionOf, Evaluation, fallbackChain, type CapacityPolicy, type EvaluatedQueue } from './status.ts';
 
@@ -18,7 +19,7 @@ interface Operator {
 interface Account {
   readonly queues: readonly QueueRow[];
   readonly operators: readonly Operator[];
-  readonly counts: Counts;
+  readonly counts: QueueInputs['counts'];
 }
 
 const now = Date.parse('2027-01-04T09:00:00Z');
@@ -141,8 +142,8 @@ function evaluatePlainly(account: Account, queue: QueueRow): EvaluatedQueue & { 
 test('queues of random accounts are evaluated as by looking at every operator for every queue', () => {
   fc.assert(
     fc.property(accounts, (account) => {
-      const settings = { rows: account.queues, hours: new Map(), siteIds: [] };
-      const facts = withVisitors(snapshotAt(settings, groupsOf(account.operators), now), account.counts);
+      const { queues: rows, operators, counts } = account;
+      const { facts } = factsAt({ rows, hours: new Map(), staff: groupsOf(operators), counts }, now);
       const evaluation = new Evaluation(facts);
       for (const queue of account.queues) {
         const own = facts.get(queue.id);
@@ -160,15 +161,15 @@ test('a chain of 20,000 queues is evaluated without visiting each queue for each
   const queues = Array.from({ length }, (_, n) =>
     rowOf({ ...draft, capacity: { type: 'fixed', capacity: 0 }, fallback: n + 1 < length ? n + 1 : null }, n),
   );
-  const operators = [{ site_id: 's1' as SiteId, team_ids: [], media, operators: 1, expires_at: null }];
+  const staff = [{ site_id: 's1' as SiteId, team_ids: [], media, operators: 1, expires_at: null }];
   let visited = 0;
-  const rows = withVisitors(snapshotAt({ rows: queues, hours: new Map(), siteIds: [] }, operators, now), new Map());
-  const counting = new Map(rows);
+  const { facts } = factsAt({ rows: queues, hours: new Map(), staff, counts: new Map() }, now);
+  const counting = new Map(facts);
   counting.get = (id) => {
     visited += 1;
-    return rows.get(id);
+    return facts.get(id);
   };
   const evaluation = new Evaluation(counting);
-  for (const queue of rows.values()) assert.equal(evaluation.of(queue).status, 'full');
+  for (const queue of facts.values()) assert.equal(evaluation.of(queue).status, 'full');
   assert.ok(visited < 4 * length, `${visited} queues were looked up`);
 });

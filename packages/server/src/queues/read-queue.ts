@@ -1,35 +1,29 @@
 import type { Sql } from '../platform/database/database.ts';
 import type { QueueId } from '../platform/ids.ts';
 import { nextChange } from '../schedules/hours.ts';
-import { computedFields, snapshotAt, withVisitors, type Counts } from './facts.ts';
+import { computedFields, factsAt } from './facts.ts';
 import { queueFields, type QueueOutput, type QueueRow } from './queue.ts';
-import { readSettings, type QueueSettings } from './site-settings.ts';
+import { readInputs, type QueueInputs } from './queue-inputs.ts';
 import { Evaluation, type QueueFacts } from './status.ts';
-import { availableStaff, countVisitors, queuesAlong } from './store.ts';
+import { queuesAlong } from './store.ts';
 
 /** A queue and its fallback chain, with everything that determines their status. */
 interface ReadChain {
-  readonly settings: QueueSettings;
-  readonly counts: Counts;
+  readonly inputs: QueueInputs;
   readonly facts: ReadonlyMap<QueueId, QueueFacts>;
   readonly own: QueueFacts;
 }
 
 async function readChain(sql: Sql, id: QueueId, rows: readonly QueueRow[], now: number): Promise<ReadChain> {
-  const settings = await readSettings(sql, rows);
-  const [staff, counted] = await Promise.all([
-    availableStaff(sql, settings.siteIds, now),
-    countVisitors(sql, rows.map((row) => row.id)), // prettier-ignore
-  ]);
-  const counts = new Map(counted.map((count) => [count.id, count]));
-  const facts = withVisitors(snapshotAt(settings, staff, now), counts);
+  const inputs = await readInputs(sql, rows, now);
+  const { facts } = factsAt(inputs, now);
   const own = facts.get(id);
   if (own === undefined) throw new Error(`the queue ${id} does not exist`);
-  return { settings, counts, facts, own };
+  return { inputs, facts, own };
 }
 
-function outputOf(row: QueueRow, { own, facts, counts }: ReadChain): QueueOutput {
-  const computed = computedFields(own, new Evaluation(facts).of(own), counts.get(row.id));
+function outputOf(row: QueueRow, { own, facts, inputs }: ReadChain): QueueOutput {
+  const computed = computedFields(own, new Evaluation(facts).of(own), inputs.counts.get(row.id));
   return { ...queueFields.show(row), ...computed };
 }
 
@@ -60,8 +54,8 @@ export async function projectQueue(
   now: number,
 ): Promise<QueueProjection> {
   const chain = await readChain(sql, row.id, [row, ...fallbacks.filter(({ id }) => id !== row.id)], now);
-  const { settings, facts, own } = chain;
-  const hours = row.scheduling_policy_id === null ? undefined : settings.hours.get(row.scheduling_policy_id);
+  const { inputs, facts, own } = chain;
+  const hours = row.scheduling_policy_id === null ? undefined : inputs.hours.get(row.scheduling_policy_id);
   const evaluation = new Evaluation(facts);
   return {
     output: outputOf(row, chain),

@@ -68,7 +68,7 @@ class SiteStaff {
   }
 
   pool(teamIds: readonly TeamId[]): StaffPool {
-    const key = keyOf(teamIds);
+    const key = teamIds.join();
     const existing = this.#pools.get(key);
     if (existing !== undefined) return existing;
     const pool = new StaffPool(this.#groupsIn(teamIds));
@@ -81,17 +81,6 @@ class SiteStaff {
     if (teamIds.length === 0) return this.#groups;
     return new Set(teamIds.flatMap((team) => this.#byTeam.get(team) ?? []));
   }
-}
-
-/** Queues are evaluated again and again: the text for the teams of each is made once. */
-const keys = new WeakMap<readonly TeamId[], string>();
-
-function keyOf(teamIds: readonly TeamId[]): string {
-  const known = keys.get(teamIds);
-  if (known !== undefined) return known;
-  const key = teamIds.join();
-  keys.set(teamIds, key);
-  return key;
 }
 
 /** The operators of a site and of some teams, counted by the set of media that they take. */

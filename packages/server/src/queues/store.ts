@@ -1,7 +1,5 @@
-import type { Piece, Sql } from '../platform/database/database.ts';
-import type { AccountId, QueueId, SchedulingPolicyId, SiteId } from '../platform/ids.ts';
-import type { PolicyRow } from '../schedules/policy.ts';
-import type { AvailableOperators, TeamSet } from './memberships.ts';
+import type { Sql } from '../platform/database/database.ts';
+import type { AccountId, QueueId, SiteId } from '../platform/ids.ts';
 import { queueFields, type QueueRow, type StoredQueue } from './queue.ts';
 import type { StaffGroup } from './staff.ts';
 
@@ -21,16 +19,6 @@ export async function queuesOfSite(sql: Sql, siteId: SiteId): Promise<QueueRow[]
       UNION
       SELECT q.id, q.fallback_queue_id FROM queues q JOIN linked ON q.id = linked.fallback_queue_id)
     SELECT ${sql(columns)} FROM queues WHERE id IN (SELECT id FROM linked) ORDER BY created_at, id`;
-}
-
-/** The versions of the queues of a site, in order of creation, and of these queues of other sites. Served by queues_by_site. */
-export async function queueVersions(
-  sql: Sql,
-  siteId: SiteId,
-  others: readonly QueueId[],
-): Promise<{ readonly id: QueueId; readonly version: number }[]> {
-  return sql<{ id: QueueId; version: number }[]>`
-    SELECT id, version FROM queues WHERE site_id = ${siteId} OR id = ANY(${[...others]}::uuid[]) ORDER BY created_at, id`;
 }
 
 export async function queuesById(sql: Sql, ids: readonly QueueId[]): Promise<QueueRow[]> {
@@ -117,17 +105,8 @@ export async function usersOfQueue(sql: Sql, id: QueueId): Promise<string[]> {
   return rows.map((row) => row.user);
 }
 
-export async function policiesById(
-  sql: Sql,
-  ids: readonly SchedulingPolicyId[],
-): Promise<Pick<PolicyRow, 'id' | 'version' | 'timezone' | 'business_hours' | 'exceptions'>[]> {
-  if (ids.length === 0) return [];
-  return sql<PolicyRow[]>`
-    SELECT id, version, timezone, business_hours, exceptions FROM scheduling_policies WHERE id = ANY(${[...ids]}::uuid[])`;
-}
-
 /**
- * The operators who are available on the sites at `at`, in groups, as `Memberships.groupsOf` returns them. Teams are read for all operators of the sites together: reading
+ * The operators who are available on the sites at `at`, in groups. Teams are read for all operators of the sites together: reading
  * them for each operator took twice as long. Served by operator_assignments_by_site and operator_teams_by_team.
  */
 export async function availableStaff(sql: Sql, siteIds: readonly SiteId[], at: number): Promise<StaffGroup[]> {
@@ -144,38 +123,9 @@ export async function availableStaff(sql: Sql, siteIds: readonly SiteId[], at: n
       JOIN operators o ON o.id = a.operator_id
       LEFT JOIN teams t ON t.operator_id = a.operator_id AND t.site_id = a.site_id
      WHERE a.site_id = ANY(${sites})
-       AND ${isAvailable(sql, at)}
+       AND o.enabled AND o.available
+       AND coalesce(o.presence_expires_at > greatest(now(), ${new Date(at)}), true)
      GROUP BY a.site_id, t.team_ids, o.media`;
-}
-
-/** The operators who are available on the sites at `at`. Served by operator_assignments_by_site. */
-export async function availableOperators(
-  sql: Sql,
-  siteIds: readonly SiteId[],
-  at: number,
-): Promise<AvailableOperators[]> {
-  return sql<AvailableOperators[]>`
-    SELECT a.site_id, o.media, array_agg(o.id) AS operator_ids, min(o.presence_expires_at) AS expires_at
-      FROM operator_assignments a
-      JOIN operators o ON o.id = a.operator_id
-     WHERE a.site_id = ANY(${[...siteIds]}::uuid[]) AND ${isAvailable(sql, at)}
-     GROUP BY a.site_id, o.media`;
-}
-
-/** Whether the operator `o` is available. */
-function isAvailable(sql: Sql, at: number): Piece {
-  return sql`o.enabled AND o.available AND coalesce(o.presence_expires_at > greatest(now(), ${new Date(at)}), true)`;
-}
-
-/** The teams of all operators of the sites. Served by operator_teams_by_team. */
-export async function teamSets(sql: Sql, siteIds: readonly SiteId[]): Promise<TeamSet[]> {
-  return sql<TeamSet[]>`
-    SELECT site_id, team_ids, array_agg(operator_id) AS operator_ids
-      FROM (SELECT site_id, operator_id, array_agg(team_id ORDER BY team_id) AS team_ids
-              FROM operator_teams
-             WHERE site_id = ANY(${[...siteIds]}::uuid[])
-             GROUP BY site_id, operator_id) AS t
-     GROUP BY site_id, team_ids`;
 }
 
 export interface QueueCount {
@@ -184,44 +134,16 @@ export interface QueueCount {
   readonly average_wait: number;
 }
 
-/** The visitor counts and recent average waits that the board last wrote. */
-export async function countVisitors(sql: Sql, ids: readonly QueueId[]): Promise<QueueCount[]> {
-  return (await readCounts(sql, { all: ids, known: [], horizon: null })).counts;
-}
-
-interface CountsQuery {
-  /** Queues whose counts are read. */
-  readonly all: readonly QueueId[];
-  /** Queues whose counts were read before: what was not written since the `horizon` of that read is left out. */
-  readonly known: readonly QueueId[];
-  readonly horizon: string | null;
-}
-
-export interface CountsRead {
-  readonly counts: QueueCount[];
-  /** What is written from now on is written by this transaction or a later one. */
-  readonly horizon: string;
-}
-
 /**
- * The counts of queues. Averages are what a read costs, and after a change most are the same: so counts that were read before are
- * read again only if they were written since, and perhaps some more.
- *
- * A transaction below `pg_snapshot_xmin` had ended when the snapshot was taken, so the earlier read has seen what it wrote. `xmin`
- * has the lower 32 bits of the transaction id, so the comparison is right for 2^31 transactions; the caller limits the time.
+ * The visitor counts and recent average waits that the board last wrote. Averages are most of the time that reading a large site takes;
+ * `unnest` in the list of columns takes two thirds of the time of `unnest` as a table.
  */
-export async function readCounts(sql: Sql, { all, known, horizon }: CountsQuery): Promise<CountsRead> {
-  const isNew = sql`(s.xmin::text::bigint - ${horizon}::bigint) & 4294967295 < 2147483648`;
-  const [row] = await sql<CountsRead[]>`
-    SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon,
-           coalesce((SELECT json_agg(json_build_object('id', s.queue_id, 'visitors', s.visitors, 'average_wait',
-                              coalesce((SELECT avg(wait) FROM unnest(s.waits) AS wait), 0)::float8 / 1000))
-                       FROM (SELECT queue_id, visitors, waits FROM queue_states s WHERE queue_id = ANY(${[...all]}::uuid[])
-                             UNION ALL
-                             SELECT queue_id, visitors, waits FROM queue_states s
-                              WHERE queue_id = ANY(${[...known]}::uuid[]) AND ${isNew}) AS s), '[]') AS counts`;
-  if (row === undefined) throw new Error('an aggregate returned no row');
-  return row;
+export async function countVisitors(sql: Sql, ids: readonly QueueId[]): Promise<QueueCount[]> {
+  return sql<QueueCount[]>`
+    SELECT queue_id AS id, visitors,
+           coalesce((SELECT avg(wait) FROM (SELECT unnest(waits) AS wait) AS each), 0)::float8 / 1000 AS average_wait
+      FROM queue_states
+     WHERE queue_id = ANY(${[...ids]}::uuid[])`;
 }
 
 export interface WaitingInQueue {

@@ -14,8 +14,7 @@ import {
   type VisitorId,
 } from '../platform/ids.ts';
 import { mediaOf, queueFields, type QueueRow } from '../queues/queue.ts';
-import { compiledHours } from '../queues/site-settings.ts';
-import { policiesById } from '../queues/store.ts';
+import { readHours } from '../schedules/read-hours.ts';
 import { newBoard, type Board } from './board/board.ts';
 import { mediaSet } from './board/structures/media.ts';
 import {
@@ -220,9 +219,8 @@ async function putQueues(
   rows: readonly StoredQueue[],
   requested: readonly string[],
 ): Promise<void> {
-  const policyIds = [...new Set(rows.flatMap((row) => row.scheduling_policy_id ?? []))];
-  const policies = await policiesById(sql, policyIds);
-  const hours = new Map(policies.map((policy) => [policy.id, compiledHours(policy)]));
+  const policyIds = new Set(rows.flatMap((row) => row.scheduling_policy_id ?? []));
+  const hours = await readHours(sql, [...policyIds]);
   for (const row of rows) {
     const hoursOf = (id: SchedulingPolicyId | null) => (id === null ? null : (hours.get(id) ?? null));
     putQueue(

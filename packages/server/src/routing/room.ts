@@ -33,7 +33,7 @@ export function openRouting(platform: Platform, { identity, events, queues }: Ro
     changes,
     clock,
     log,
-    onMoved: (accountId, what) => queues.siteQueues.invalidate(accountId, what),
+    onMoved: (accountId) => queues.siteQueues.invalidate(accountId),
     hintOf: (accountId) => hints.payload(accountId),
     onWritten: (accountId, isHinted) => (isHinted ? hints.notifyHere(accountId) : hints.notify(accountId)),
     onTurn: countTurns(metrics.registry),

@@ -10,6 +10,10 @@ export async function findPolicy(sql: Sql, accountId: AccountId, id: SchedulingP
   return row ?? null;
 }
 
+export async function policiesById(sql: Sql, ids: readonly SchedulingPolicyId[]): Promise<PolicyRow[]> {
+  return sql<PolicyRow[]>`SELECT ${sql(columns)} FROM scheduling_policies WHERE id = ANY(${[...ids]}::uuid[])`;
+}
+
 /** Served by scheduling_policies_by_site. */
 export async function listPolicies(
   sql: Sql,

@@ -7,8 +7,9 @@ import type { DiskSpace } from '../../platform/embedded/disk-watch.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { isUuid, type FileId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
+import { sourceOfFile } from '../../platform/pictures/picture-copy.ts';
 import { diskFull } from '../../platform/http/problem.ts';
-import type { FileStore, StoredFile } from './file-store.ts';
+import type { FileStore, StoredFile, WrittenBytes } from './file-store.ts';
 
 const ownerOnly = { directory: 0o700, file: 0o600 } as const;
 
@@ -41,7 +42,7 @@ export class FileDisk implements FileStore {
     return join(this.#root, 'incoming', id);
   }
 
-  incomingPath(id: FileId): string {
+  #incomingPath(id: FileId): string {
     return `${this.#markOf(id)}.part`;
   }
 
@@ -57,26 +58,34 @@ export class FileDisk implements FileStore {
   }
 
   write(id: FileId): Writable {
-    return createWriteStream(this.incomingPath(id), { flags: 'wx', mode: ownerOnly.file, flush: true });
+    return createWriteStream(this.#incomingPath(id), { flags: 'wx', mode: ownerOnly.file, flush: true });
+  }
+
+  async openWritten(id: FileId): Promise<WrittenBytes> {
+    return this.#try(async () => {
+      const file = await open(this.#incomingPath(id), 'r');
+      const { size } = await file.stat();
+      return { ...sourceOfFile(file, size), close: async () => file.close() };
+    });
   }
 
   async replace(id: FileId, bytes: Readable): Promise<void> {
     await this.#try(async () => {
       const path = this.#replacementPath(id);
       await pipeline(bytes, createWriteStream(path, { flags: 'wx', mode: ownerOnly.file, flush: true }));
-      await rename(path, this.incomingPath(id));
+      await rename(path, this.#incomingPath(id));
     });
   }
 
   #replacementPath(id: FileId): string {
-    return `${this.incomingPath(id)}.new`;
+    return `${this.#incomingPath(id)}.new`;
   }
 
   async keep(id: FileId): Promise<void> {
     await this.#try(async () => {
       const path = this.#pathOf(id);
       const made = await mkdir(dirname(path), { recursive: true, mode: ownerOnly.directory });
-      await rename(this.incomingPath(id), path);
+      await rename(this.#incomingPath(id), path);
       await syncDirectory(dirname(path));
       if (made === undefined) return;
       await syncDirectory(dirname(dirname(path)));
@@ -91,7 +100,7 @@ export class FileDisk implements FileStore {
   /** Removes the mark last, so that an interrupted call is repeated by the sweep. */
   async discard(id: FileId): Promise<void> {
     try {
-      const paths = [this.#replacementPath(id), this.incomingPath(id), this.#pathOf(id), this.#markOf(id)];
+      const paths = [this.#replacementPath(id), this.#incomingPath(id), this.#pathOf(id), this.#markOf(id)];
       for (const path of paths) await rm(path, { force: true });
     } catch (error) {
       this.#logFailure(error);
@@ -120,7 +129,7 @@ export class FileDisk implements FileStore {
     const ids = new Set(names.map((name) => name.replace(/\.part$/, '')).filter((name) => isUuid(name)));
     const old: FileId[] = [];
     for (const id of ids as Set<FileId>) {
-      const found = await stat(this.#markOf(id)).catch(async () => stat(this.incomingPath(id)).catch(() => null));
+      const found = await stat(this.#markOf(id)).catch(async () => stat(this.#incomingPath(id)).catch(() => null));
       if (found !== null && found.mtime < before) old.push(id);
     }
     return old;

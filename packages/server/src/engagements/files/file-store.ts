@@ -19,8 +19,8 @@ export interface FileStore {
   begin(id: FileId): Promise<void>;
   /** Receives the bytes. They survive a crash once the stream has closed. `faultOf` translates errors of the stream. */
   write(id: FileId): Writable;
-  /** A local file with the written bytes, until `keep` or `discard`. It is read to detect the content type. */
-  incomingPath(id: FileId): string;
+  /** The written bytes, until `keep` or `discard`. Parts of them are read to detect the content type and to remove metadata. */
+  openWritten(id: FileId): Promise<WrittenBytes>;
   /** Replaces the written bytes, before `keep`. They are read while the new ones are written. */
   replace(id: FileId, bytes: Readable): Promise<void>;
   keep(id: FileId): Promise<void>;
@@ -36,6 +36,14 @@ export interface FileStore {
   unsettled(before: Date): Promise<FileId[]>;
   /** Turns a storage failure into a refusal for the caller; returns any other error unchanged. */
   faultOf(error: unknown): unknown;
+}
+
+/** Bytes that were written and not kept yet, read by position. The owner must close them. */
+export interface WrittenBytes {
+  readonly size: number;
+  /** Fewer bytes than asked for only at the end. */
+  read(position: number, length: number): Promise<Buffer>;
+  close(): Promise<void>;
 }
 
 /** An open file. The owner must read it to the end or close it. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { fileTypeFromFile } from 'file-type';
 import { invalid } from '../../platform/errors.ts';
 import type { FileId } from '../../platform/ids.ts';
 import { fileTooLarge, readFilePart } from '../../platform/http/multipart.ts';
@@ -12,10 +11,8 @@ import type { FileStore } from './file-store.ts';
 import { maxFileBytes } from './file.ts';
 import { safeName } from './file-name.ts';
 import { removeMetadata } from './remove-metadata.ts';
+import { signatureOf } from './signature.ts';
 import { TextDetector } from './text-detector.ts';
-
-/** Limits of the type detection, which reads parts of the file. */
-const detection = { maxBufferSize: 1024 * 1024, timeoutMs: 5_000 } as const;
 
 const contentField = 'content';
 
@@ -45,10 +42,8 @@ export async function receiveFile(
     },
   });
   if (bytes === 0) throw invalid([{ attribute: `/${contentField}`, detail: 'must not be empty' }]);
-  const contentType = contentTypeOf(
-    { name, declared, text, signature: await signatureOf(fileStore.incomingPath(id)) },
-    allowed,
-  );
+  const signature = await signatureOf(await fileStore.openWritten(id));
+  const contentType = contentTypeOf({ name, declared, text, signature }, allowed);
   if (!isAllowed(contentType, allowed)) throw typeNotAllowed(contentType, allowed);
   const stored = (await removeMetadata(fileStore, id, contentType)) ?? { bytes, sha256 };
   await fileStore.keep(id);
@@ -80,17 +75,6 @@ async function write(fileStore: FileStore, id: FileId, incoming: Readable): Prom
     throw fileStore.faultOf(error);
   }
   return { bytes, sha256: hash.digest('hex'), text: detector.end() };
-}
-
-/** The type that the first bytes indicate. An error of the detection counts as an unknown type. */
-async function signatureOf(path: string): Promise<string | null> {
-  const { maxBufferSize, timeoutMs } = detection;
-  try {
-    const found = await fileTypeFromFile(path, { maxBufferSize, signal: AbortSignal.timeout(timeoutMs) });
-    return found?.mime ?? null;
-  } catch {
-    return null;
-  }
 }
 
 function typeNotAllowed(contentType: string, allowed: readonly string[]) {

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { FileId } from '../../platform/ids.ts';
-import { sourceOfFile } from '../../platform/pictures/picture-copy.ts';
 import { hasRemovableMetadata, withoutMetadata } from '../../platform/pictures/without-metadata.ts';
 import type { FileStore } from './file-store.ts';
 
@@ -21,11 +19,9 @@ export async function removeMetadata(
   contentType: string,
 ): Promise<StoredBytes | null> {
   if (!hasRemovableMetadata(contentType)) return null;
-  const file = await open(fileStore.incomingPath(id), 'r').catch((error: unknown) => {
-    throw fileStore.faultOf(error);
-  });
+  const written = await fileStore.openWritten(id);
   try {
-    const copy = await withoutMetadata(sourceOfFile(file, (await file.stat()).size), contentType);
+    const copy = await withoutMetadata(written, contentType);
     if (copy === null) return null;
     const hash = createHash('sha256');
     const measured = async function* (): AsyncGenerator<Buffer> {
@@ -37,6 +33,6 @@ export async function removeMetadata(
     await fileStore.replace(id, Readable.from(measured(), { objectMode: false }));
     return { bytes: copy.size, sha256: hash.digest('hex') };
   } finally {
-    await file.close();
+    await written.close();
   }
 }
