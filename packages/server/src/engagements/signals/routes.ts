@@ -4,7 +4,7 @@ import type { Sql } from '../../platform/database.ts';
 import type { App } from '../../platform/http.ts';
 import { RateLimit } from '../../platform/rate-limit.ts';
 import { uuid } from '../../platform/schema.ts';
-import { partyOf } from '../party.ts';
+import { partyOf } from '../../identity/party.ts';
 import { permitParticipant } from '../permission.ts';
 import { refuseTransient } from '../permitted-engagement.ts';
 import { splitIntoPieces } from './pieces.ts';

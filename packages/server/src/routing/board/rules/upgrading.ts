@@ -1,8 +1,9 @@
+import type { Party } from '../../../identity/party.ts';
 import { isCall, type Medium } from '@usher/contract/media';
 import { Refusal } from '../../../platform/errors.ts';
 import type { EventFields } from '../../../events/catalogue.ts';
 import type { CallId, EngagementId, SubEngagementId } from '../../../platform/ids.ts';
-import { notOnBoard, isParty, type Party } from './answering.ts';
+import { notOnBoard, isParty } from './answering.ts';
 import { siteOf, type Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';
 import { appendEvent } from './engagements.ts';

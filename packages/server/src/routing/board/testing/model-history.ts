@@ -1,7 +1,7 @@
 import { media, type Medium } from '@usher/contract/media';
 import fc from 'fast-check';
 import type { OperatorId, QueueId, SiteId, TeamId, VisitorId } from '../../../platform/ids.ts';
-import type { Party } from '../rules/answering.ts';
+import type { Party } from '../../../identity/party.ts';
 import type { QueueSettings } from '../structures/state.ts';
 import { hoursOf } from './testing.ts';
 

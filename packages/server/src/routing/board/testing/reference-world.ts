@@ -1,6 +1,6 @@
 import { media, type Medium } from '@usher/contract/media';
 import type { EndReason, FailReason, TicketState } from '@usher/contract/states';
-import type { Party } from '../rules/answering.ts';
+import type { Party } from '../../../identity/party.ts';
 import type { OperatorSettings, QueueMemory, QueueSettings, Site } from '../structures/state.ts';
 
 /**
