@@ -8,9 +8,9 @@ import type {
   SiteId,
   TicketId,
   VisitorId,
-} from '../../../platform/ids.ts';
-import { newBoard, type Board } from '../board.ts';
-import type { Changes } from '../structures/changes.ts';
+} from '../../../packages/server/src/platform/ids.ts';
+import { newBoard, type Board } from '../../../packages/server/src/routing/board/board.ts';
+import type { Changes } from '../../../packages/server/src/routing/board/structures/changes.ts';
 import {
   putEngagement,
   putQueueMemory,
@@ -21,8 +21,8 @@ import {
   type StoredEngagement,
   type StoredRequest,
   type StoredTicket,
-} from '../views/rows.ts';
-import { putOperator, putQueue } from '../rules/staffing.ts';
+} from '../../../packages/server/src/routing/board/views/rows.ts';
+import { putOperator, putQueue } from '../../../packages/server/src/routing/board/rules/staffing.ts';
 import type {
   Call,
   Engagement,
@@ -32,8 +32,8 @@ import type {
   Request,
   Site,
   Ticket,
-} from '../structures/state.ts';
-import { noMemory } from './testing.ts';
+} from '../../../packages/server/src/routing/board/structures/state.ts';
+import { noMemory } from './desk.ts';
 
 interface Ended {
   readonly ended_at: number | null;
