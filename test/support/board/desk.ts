@@ -22,7 +22,7 @@ import {
 } from '../../../packages/server/src/routing/board/commands.ts';
 import { listOf } from '../../../packages/server/src/routing/board/structures/few.ts';
 import { mediaSet } from '../../../packages/server/src/routing/board/structures/media.ts';
-import { putSite } from '../../../packages/server/src/routing/board/views/rows.ts';
+import { putSite } from '../../../packages/server/src/routing/storage/site.ts';
 import { putOperator, putQueue } from '../../../packages/server/src/routing/board/rules/staffing.ts';
 import type {
   Engagement,

@@ -11,7 +11,7 @@ import { apply, type Command, type CommandName, type Commands } from './board/co
 import type { VisitorFacts } from './board/rules/enqueue.ts';
 import { advance } from './board/rules/advance.ts';
 import type { MediaUpgrade } from './board/rules/upgrading.ts';
-import { movedBetween } from './board-moves.ts';
+import { movedBetween, outdatedBy } from './board-moves.ts';
 import { catchUp, loadBoard } from './load-board.ts';
 import { settleTime, type TurnTime } from './move-times.ts';
 import type { ReportedStates } from './on-demand/subjects.ts';
@@ -32,7 +32,6 @@ import {
   visitorFacts,
   type LockedAccount,
 } from './turn-store.ts';
-import { whatMoved } from './turn-rows.ts';
 import { writeNextDue, writeTurn } from './write-turn.ts';
 
 /** A command before the turn has read from the database what it needs: the facts of the visitor, the media upgrade. */
@@ -71,7 +70,7 @@ export interface TurnOutcome {
   /** Milliseconds until the next deadline, by the database's clock. */
   readonly dueInMs: number | null;
   /** What was written that `SiteQueues` may have cached. If something was, the other processes have been sent the hint. */
-  readonly moved: ReturnType<typeof whatMoved>;
+  readonly moved: ReturnType<typeof outdatedBy>;
   /** The stays in queues that ended. */
   readonly visits: readonly Visit[];
   /** The turn has raised the version of the board. A board that only caught up with other processes has not. */
@@ -250,33 +249,32 @@ async function write(
   const report = watch === null ? nothingToReport : reportStates(board, changes, watch);
   const reported = watch?.reported ?? null;
   const due = nextDue(board);
-  const mark = {
+  const dueAt = dueToStore(nextDueAt, due, now);
+  const dueInMs = due === null ? null : Math.max(0, due - now);
+  // A report raises the version, so that other processes read what was reported.
+  if (isEmpty(changes) && board.seq === seq && isEmptyReport(report)) {
+    if (dueAt !== nextDueAt) await writeNextDue(sql, accountId, dueAt);
+    return { cached: { board, version, reported }, answers, dueInMs, moved: null, visits: [], isWritten: isMoved };
+  }
+  const turn = {
     accountId,
     version: nextVersion,
     previous: version,
     seq: board.seq,
     now,
-    nextDueAt: dueToStore(nextDueAt, due, now),
+    nextDueAt: dueAt,
     hint,
-  };
-  const dueInMs = due === null ? null : Math.max(0, due - now);
-  // A report raises the version, so that other processes read what was reported.
-  if (isEmpty(changes) && board.seq === seq && isEmptyReport(report)) {
-    if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
-    return { cached: { board, version, reported }, answers, dueInMs, moved: null, visits: [], isWritten: isMoved };
-  }
-  await writeTurn(sql, mark, changes, {
     traces,
     newVisitors,
-    ofTickets: ticketEvents(changes, onDemand),
+    ticketEvents: ticketEvents(changes, onDemand),
     report,
-    finish,
-  });
+  };
+  await writeTurn(sql, turn, changes, finish);
   return {
-    cached: { board, version: mark.version, reported },
+    cached: { board, version: nextVersion, reported },
     answers,
     dueInMs,
-    moved: whatMoved(changes),
+    moved: outdatedBy(changes),
     visits: changes.visits,
     isWritten: true,
   };

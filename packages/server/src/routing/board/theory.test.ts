@@ -4,7 +4,7 @@ import type { EngagementId, OperatorId, QueueId, SiteId, TicketId, VisitorId } f
 import { Refusal } from '../../platform/errors.ts';
 import { newBoard, takeChanges, type Board } from './board.ts';
 import { apply } from './commands.ts';
-import { putSite } from './views/rows.ts';
+import { putSite } from '../storage/site.ts';
 import { putOperator, putQueue } from './rules/staffing.ts';
 import {
   idSource,
