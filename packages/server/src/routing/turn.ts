@@ -1,5 +1,4 @@
 import type { Clock } from '../platform/clock-watch.ts';
-import type { Traces } from '../events/append.ts';
 import type { NewVisitor } from '../identity/visitors/store.ts';
 import { inTransaction, type Finish, type Sql } from '../platform/database.ts';
 import { Refusal } from '../platform/errors.ts';
@@ -32,7 +31,7 @@ import {
   visitorFacts,
   type LockedAccount,
 } from './turn-store.ts';
-import { writeNextDue, writeTurn } from './write-turn.ts';
+import { writeNextDue, writeTurn, type Turn } from './write-turn.ts';
 
 /** A command before the turn has read from the database what it needs: the facts of the visitor, the media upgrade. */
 export type Order<Name extends CommandName = CommandName> = {
@@ -78,9 +77,10 @@ export interface TurnOutcome {
 }
 
 export interface TurnDependencies {
+  /** A separate pool: a request may hold a connection of the main pool while it waits for its turn. */
   readonly sql: Sql;
   readonly clock: Clock;
-  /** The hint to readers of the log, as the payload of a NOTIFY. */
+  /** The hint to readers of the log in other processes, as the payload of a NOTIFY. A turn sends it if it notifies them anyway. */
   readonly hintOf?: (accountId: AccountId) => string;
 }
 
@@ -230,12 +230,10 @@ function carryOut(
   }
 }
 
-interface TurnResult {
-  readonly answers: readonly (() => void)[];
-  readonly traces: Traces;
-  readonly newVisitors: readonly NewVisitor[];
+/** What the orders of a turn have led to, besides the changes of the board. */
+interface Results extends Pick<Turn, 'traces' | 'newVisitors' | 'hint'> {
+  readonly answers: TurnOutcome['answers'];
   readonly watch: StateWatch | null;
-  readonly hint: string | null;
   readonly finish: Finish;
 }
 
@@ -243,7 +241,7 @@ async function write(
   sql: Sql,
   board: Board,
   { accountId, version, nextVersion, seq, now, nextDueAt, onDemand, isMoved }: TurnTime,
-  { answers, traces, newVisitors, watch, hint, finish }: TurnResult,
+  { answers, traces, newVisitors, watch, hint, finish }: Results,
 ): Promise<TurnOutcome> {
   const changes = takeChanges(board);
   const report = watch === null ? nothingToReport : reportStates(board, changes, watch);

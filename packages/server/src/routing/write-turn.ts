@@ -18,7 +18,7 @@ import { writeTickets } from './storage/ticket.ts';
 import { writeVisitorLeases } from './storage/visitor.ts';
 
 /** What a turn writes besides the changes of the board. */
-interface Turn {
+export interface Turn {
   readonly accountId: AccountId;
   readonly version: number;
   /** The version before this turn. */

@@ -113,25 +113,30 @@ function readAs(type: keyof ValueOf, column: string): string {
   }
 }
 
-/** All rows as one JSON text, so that a statement has the same text for any number of rows. */
+/** All rows as one JSON text, so that a statement has the same text for any number of rows. What a row does not have is NULL. */
 function jsonOf<Entity>(entities: Iterable<Entity>, columns: Table<Entity>): string {
   const list = Object.entries(columns);
-  return JSON.stringify(
-    Array.from(entities, (entity) =>
-      Object.fromEntries(list.map(([name, [type, valueOf]]) => [name, writeAs(type, valueOf(entity))])),
-    ),
-  );
+  const rows: Record<string, unknown>[] = [];
+  for (const entity of entities) {
+    const row: Record<string, unknown> = {};
+    for (const [name, [type, valueOf]] of list) {
+      const value = valueOf(entity);
+      if (value !== null) row[name] = writeAs(type, value);
+    }
+    rows.push(row);
+  }
+  return JSON.stringify(rows);
 }
 
 function writeAs(type: keyof ValueOf, value: unknown): unknown {
-  if (type === 'timestamptz') return textOf(value as number | null);
+  if (type === 'timestamptz') return textOf(value as number);
   if (type === 'timestamptz[]') return (value as readonly number[]).map(textOf);
   return value;
 }
 
 /** An instant as JSON has it. Rows have no `Date`, because `JSON.stringify` takes much longer for objects that have a method toJSON. */
-function textOf(at: number | null): string | null {
-  return at === null ? null : new Date(at).toJSON();
+function textOf(at: number): string {
+  return new Date(at).toJSON();
 }
 
 /** New objects are inserted, and changed ones updated: `createdIn` of a new object is the changes that are being written. */

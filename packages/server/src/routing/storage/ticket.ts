@@ -1,12 +1,13 @@
 import type { Piece, Sql } from '../../platform/database.ts';
 import type { AccountId, OperatorId, QueueId, TicketId } from '../../platform/ids.ts';
-import { getOrAddVisitor, including, none, releaseVisitor, type Board } from '../board/board.ts';
+import { getOrAddVisitor, releaseVisitor, type Board } from '../board/board.ts';
+import { including, none } from '../board/structures/short-lists.ts';
 import { scheduleLeaseDeadlines } from '../board/rules/presence.ts';
-import { addTicket, newTicket, removeTicket } from '../board/rules/tickets.ts';
+import { addTicket, removeTicket } from '../board/rules/tickets.ts';
 import { poolForTicket } from '../board/structures/board-pools.ts';
 import type { Changes } from '../board/structures/changes.ts';
 import { removeFromLine } from '../board/structures/lines.ts';
-import type { Ticket } from '../board/structures/state.ts';
+import { newTicket, type Ticket } from '../board/structures/state.ts';
 
 import { columnsOf, splitByAge } from './columns.ts';
 import { engagementOnBoard } from './engagement.ts';

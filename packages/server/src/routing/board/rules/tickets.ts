@@ -1,60 +1,15 @@
 import type { FailReason, TicketState } from '@usher/contract/states';
 import { countOpen } from './addresses.ts';
-import { none, releaseVisitor, type Board } from '../board.ts';
+import { releaseVisitor, type Board } from '../board.ts';
 import type { Visit } from '../structures/changes.ts';
 import { expiresAt, joinExpiry, leaveExpiry } from '../structures/expiry.ts';
 import { minus, plus } from '../structures/few.ts';
-import { noCode } from '../structures/id-map.ts';
 import { leaveQueue, enqueueInLine, removeFromLine } from '../structures/lines.ts';
 import { reroute } from './reroute.ts';
 import type { Operator, Ticket } from '../structures/state.ts';
 
 /** D4.5: how long a refused ticket is not offered to the same operator. */
 const refusalMs = 60_000;
-
-/** The fields of a ticket that its creator sets. */
-type NewTicket = Omit<
-  Ticket,
-  | 'code' | 'state' | 'changedIn' | 'dirtyIn' | 'endedAt' | 'engagementId' | 'matchedBy' | 'entries' | 'request' | 'heldBy' | 'refusals'
-  | 'expiry' | 'refusalDeadline' | 'affinityDeadline'
->; // prettier-ignore
-
-export function newTicket(given: NewTicket): Ticket {
-  // Copied field by field, because a spread would be the most expensive part of creating a ticket. What an offer reads comes first,
-  // and together, because the object is then no longer in a cache.
-  return {
-    seq: given.seq,
-    refusals: null,
-    neverTo: given.neverTo,
-    state: 'waiting',
-    entries: none,
-    medium: given.medium,
-    heldBy: null,
-    preferred: given.preferred,
-    refusalDeadline: null,
-    affinityDeadline: null,
-    dirtyIn: null,
-    kind: given.kind,
-    visitor: given.visitor,
-    engagement: given.engagement,
-    notes: given.notes,
-    request: null,
-    changedIn: null,
-    id: given.id,
-    siteId: given.siteId,
-    code: noCode,
-    expiry: null,
-    enqueuedAt: given.enqueuedAt,
-    endedAt: null,
-    engagementId: null,
-    matchedBy: null,
-    address: given.address,
-    createdIn: given.createdIn,
-    criteria: given.criteria,
-    visitorTeams: given.visitorTeams,
-    narrowedTo: given.narrowedTo,
-  };
-}
 
 /** Adds a ticket to the board. Its queue entries must exist. */
 export function addTicket(board: Board, ticket: Ticket): void {

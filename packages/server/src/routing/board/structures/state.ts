@@ -16,7 +16,9 @@ import type { CapacityPolicy, StatusIgnoringCapacity } from '../../../queues/sta
 import type { CompiledHours } from '../../../schedules/hours.ts';
 import type { Deadline } from './deadlines.ts';
 import type { Few } from './few.ts';
+import { noCode } from './id-map.ts';
 import type { MediaSet } from './media.ts';
+import { none } from './short-lists.ts';
 import type { TicketLine } from './ticket-line.ts';
 import type { WaitingTickets } from './waiting-tickets.ts';
 
@@ -227,6 +229,50 @@ export interface Ticket extends Stored {
   /** Few tickets are refused or held, so these are created on demand. */
   refusalDeadline: Deadline | null;
   affinityDeadline: Deadline | null;
+}
+
+/** The fields of a ticket that its creator sets. */
+type NewTicket = Omit<
+  Ticket,
+  | 'code' | 'state' | 'changedIn' | 'dirtyIn' | 'endedAt' | 'engagementId' | 'matchedBy' | 'entries' | 'request' | 'heldBy' | 'refusals'
+  | 'expiry' | 'refusalDeadline' | 'affinityDeadline'
+>; // prettier-ignore
+
+export function newTicket(given: NewTicket): Ticket {
+  // Copied field by field, because a spread would be the most expensive part of creating a ticket. What an offer reads comes first,
+  // and together, because the object is then no longer in a cache.
+  return {
+    seq: given.seq,
+    refusals: null,
+    neverTo: given.neverTo,
+    state: 'waiting',
+    entries: none,
+    medium: given.medium,
+    heldBy: null,
+    preferred: given.preferred,
+    refusalDeadline: null,
+    affinityDeadline: null,
+    dirtyIn: null,
+    kind: given.kind,
+    visitor: given.visitor,
+    engagement: given.engagement,
+    notes: given.notes,
+    request: null,
+    changedIn: null,
+    id: given.id,
+    siteId: given.siteId,
+    code: noCode,
+    expiry: null,
+    enqueuedAt: given.enqueuedAt,
+    endedAt: null,
+    engagementId: null,
+    matchedBy: null,
+    address: given.address,
+    createdIn: given.createdIn,
+    criteria: given.criteria,
+    visitorTeams: given.visitorTeams,
+    narrowedTo: given.narrowedTo,
+  };
 }
 
 /** Data that the board passes on unread, except the platform: see `isLasting`. */
