@@ -29,7 +29,7 @@ import {
   type SiteInput,
   type Step,
 } from './model-history.ts';
-import { assertInvariants, worldView, boardView } from './model-views.ts';
+import { assertInvariants, worldView, boardView, visibleChanges } from './model-views.ts';
 import { excuseBoth, moveLedger, moveWorld } from './model-step.ts';
 import { endCallCommand, upgradeCommand } from './model-upgrade.ts';
 import { act, configureOperator, configureQueue, nextDue } from './reference.ts';
@@ -434,20 +434,4 @@ function outcomeOf(execute: () => unknown): unknown {
     if (error instanceof ReferenceRefusal) return { refused: error.message };
     throw error;
   }
-}
-
-function visibleChanges({ events, visits }: Changes) {
-  return {
-    events: events.map(({ type, about, fields }) => ({
-      type,
-      about,
-      fields: 'message' in fields ? { ...fields, message: { ...fields.message, id: 'new' } } : fields,
-    })),
-    visits: visits.map(({ queueId: queue, ticketId: ticket, enteredAt, outcome }) => ({
-      queue,
-      ticket,
-      enteredAt,
-      outcome,
-    })),
-  };
 }

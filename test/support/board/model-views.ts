@@ -3,6 +3,7 @@ import { takes } from './reference-world.ts';
 import type { Board } from '../../../packages/server/src/routing/board/board.ts';
 import type { Command } from '../../../packages/server/src/routing/board/commands.ts';
 import { estimateOf, loadOf, positionOf, visitorsIn, lineOf, type World } from './reference-world.ts';
+import type { Changes } from '../../../packages/server/src/routing/board/structures/changes.ts';
 import type {
   Engagement,
   Operator,
@@ -244,4 +245,20 @@ function isFor(board: Board, ticket: Ticket, { queue: { settings } }: QueueEntry
     isOf(last, settings, narrowedTo) &&
     enqueuedAt + (settings.affinityMs ?? 0) > board.now;
   return isOf(operator, settings, narrowedTo) && (!isReserved || last === operator);
+}
+
+export function visibleChanges({ events, visits }: Changes) {
+  return {
+    events: events.map(({ type, about, fields }) => ({
+      type,
+      about,
+      fields: 'message' in fields ? { ...fields, message: { ...fields.message, id: 'new' } } : fields,
+    })),
+    visits: visits.map(({ queueId: queue, ticketId: ticket, enteredAt, outcome }) => ({
+      queue,
+      ticket,
+      enteredAt,
+      outcome,
+    })),
+  };
 }
