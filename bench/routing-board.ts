@@ -1,6 +1,6 @@
 import { newBoard, takeChanges, type Board } from '../packages/server/src/routing/board/board.ts';
 import { apply, type Command } from '../packages/server/src/routing/board/commands.ts';
-import { putSite } from '../packages/server/src/routing/board/views/rows.ts';
+import { putSite } from '../packages/server/src/routing/storage/site.ts';
 import { putOperator, putQueue } from '../packages/server/src/routing/board/rules/staffing.ts';
 import {
   newId,

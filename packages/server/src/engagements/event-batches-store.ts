@@ -1,7 +1,7 @@
 import { payloadSql } from '../events/payload-sql.ts';
 import { piece, type Sql } from '../platform/database/database.ts';
 import type { EngagementId, Id } from '../platform/ids.ts';
-import type { Party } from '../routing/board/rules/answering.ts';
+import type { Party } from '../identity/party.ts';
 import { lockTogether, type AuthoredWrite } from './taking-part.ts';
 import { appendEventOfEach } from './writes.ts';
 

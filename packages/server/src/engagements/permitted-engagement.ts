@@ -3,7 +3,7 @@ import { accountOf } from '../identity/access.ts';
 import { invalid, notFound, Refusal } from '../platform/errors.ts';
 import type { EngagementId } from '../platform/ids.ts';
 import type { EngagementRow } from './engagement.ts';
-import { isSide } from './party.ts';
+import { isSide } from '../identity/party.ts';
 import { isForParticipants, permitParticipant, refuseNonParticipant } from './permission.ts';
 import { findEngagement, isEngagedNow, isAssigned } from './store.ts';
 

@@ -19,7 +19,7 @@ import { body, list, nullable, oneOf, uuid } from '../platform/schema.ts';
 import { instantOf } from '../platform/instant.ts';
 import type { Turns } from '../routing/turns.ts';
 import { engagementOutput, type EngagementRow } from './engagement.ts';
-import { partyOf } from './party.ts';
+import { partyOf } from '../identity/party.ts';
 import { permitParticipant } from './permission.ts';
 import { engagementEnded, permittedEngagement } from './permitted-engagement.ts';
 import { listEngagements, type EngagementQuery } from './store.ts';

@@ -1,7 +1,7 @@
 import { piece, type Piece, type Sql } from '../platform/database/database.ts';
 import type { AccountId, EngagementId } from '../platform/ids.ts';
 import type { TraceContext } from '../platform/watching/trace-context.ts';
-import type { Party } from '../routing/board/rules/answering.ts';
+import type { Party } from '../identity/party.ts';
 import type { EngagementWrite } from './write-batches.ts';
 
 /** Conditions shared by statements inside an engagement. The statements use the alias `e` for the engagement. */

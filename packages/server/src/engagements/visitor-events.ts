@@ -6,7 +6,7 @@ import type { App } from '../platform/http/http.ts';
 import { newId, type EngagementId, type Id } from '../platform/ids.ts';
 import { body, output, timestamp, uuid } from '../platform/schema.ts';
 import type { RecordedIn, VisitorEvent } from './event-batches-store.ts';
-import { partyOf } from './party.ts';
+import { partyOf } from '../identity/party.ts';
 import { engagementEnded, permittedEngagement } from './permitted-engagement.ts';
 import type { EngagementWrites } from './writes.ts';
 

@@ -6,7 +6,7 @@ import { isDatabaseUnavailable, type Sql } from '../platform/database/database.t
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { SiteQueues } from '../queues/site-queues.ts';
-import type { MovedIds } from '../routing/load-board.ts';
+import type { MovedIds } from '../routing/board-moves.ts';
 import type { Turns } from '../routing/turns.ts';
 import { keysOf, type Key } from './audience.ts';
 import { eventItem, eventItems, withIds, signalItem, serializeItem, type Item, type Reveal } from './items.ts';

@@ -11,7 +11,7 @@ import { piece, type Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { About } from '../events/append.ts';
 import { movedBetween, type BoardMove } from '../routing/board-moves.ts';
-import type { MovedIds } from '../routing/load-board.ts';
+import type { MovedIds } from '../routing/board-moves.ts';
 import type { Position } from './position.ts';
 
 /** An event in the log. */

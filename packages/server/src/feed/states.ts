@@ -5,7 +5,7 @@ import { requestsById } from '../engagements/requests/store.ts';
 import { showRequest } from '../engagements/requests/request.ts';
 import { engagementsById } from '../engagements/store.ts';
 import { showTransferRequest, showTransferTicket } from '../engagements/transfers/transfer.ts';
-import type { MovedIds } from '../routing/load-board.ts';
+import type { MovedIds } from '../routing/board-moves.ts';
 import { ticketsById } from '../routing/tickets/store.ts';
 import { showTicket } from '../routing/tickets/ticket.ts';
 import type { Turns } from '../routing/turns.ts';

@@ -1,7 +1,7 @@
 import { isDatabaseUnavailable, type Sql } from '../platform/database/database.ts';
 import type { AccountId, TicketId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
-import type { MovedIds } from '../routing/load-board.ts';
+import type { MovedIds } from '../routing/board-moves.ts';
 import { activeTicketsOf } from '../routing/tickets/store.ts';
 import { showNewTicket } from '../routing/tickets/ticket.ts';
 import type { Turns } from '../routing/turns.ts';

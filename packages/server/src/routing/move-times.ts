@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock/clock-watch.ts';
 import type { Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import { stepToleranceMs } from '../platform/clock/steady-clock.ts';
-import { maxLastingRequestAge, maxRequestAge } from './load-board.ts';
+import { maxLastingRequestAge, maxRequestAge } from './storage/request.ts';
 import type { LockedAccount } from './turn-store.ts';
 
 /** The database's clock was stepped and the step is not recorded yet. The turn must be retried after it is. */

@@ -1,5 +1,4 @@
 import type { Clock } from '../platform/clock/clock-watch.ts';
-import type { Traces } from '../events/append.ts';
 import type { NewVisitor } from '../identity/visitors/store.ts';
 import { inTransaction, type Finish, type Sql } from '../platform/database/database.ts';
 import { Refusal } from '../platform/errors.ts';
@@ -12,7 +11,7 @@ import type { VisitorFacts } from './board/rules/enqueue.ts';
 import { advance } from './board/rules/advance.ts';
 import { excuseOutage } from './board/rules/outage.ts';
 import type { MediaUpgrade } from './board/rules/upgrading.ts';
-import { movedBetween } from './board-moves.ts';
+import { movedBetween, outdatedBy } from './board-moves.ts';
 import { catchUp, loadBoard } from './load-board.ts';
 import { settleTime, type TurnTime } from './move-times.ts';
 import type { ReportedStates } from './on-demand/subjects.ts';
@@ -33,8 +32,7 @@ import {
   visitorFacts,
   type LockedAccount,
 } from './turn-store.ts';
-import { whatMoved } from './turn-rows.ts';
-import { writeNextDue, writeTurn } from './write-turn.ts';
+import { writeNextDue, writeTurn, type Turn } from './write-turn.ts';
 
 /** A command before the turn has read from the database what it needs: the facts of the visitor, the media upgrade. */
 export type Order<Name extends CommandName = CommandName> = {
@@ -72,7 +70,7 @@ export interface TurnOutcome {
   /** Milliseconds until the next deadline, by the database's clock. */
   readonly dueInMs: number | null;
   /** What was written that `SiteQueues` may have cached. If something was, the other processes have been sent the hint. */
-  readonly moved: ReturnType<typeof whatMoved>;
+  readonly moved: ReturnType<typeof outdatedBy>;
   /** The stays in queues that ended. */
   readonly visits: readonly Visit[];
   /** The turn has raised the version of the board. A board that only caught up with other processes has not. */
@@ -80,9 +78,10 @@ export interface TurnOutcome {
 }
 
 export interface TurnDependencies {
+  /** A separate pool: a request may hold a connection of the main pool while it waits for its turn. */
   readonly sql: Sql;
   readonly clock: Clock;
-  /** The hint to readers of the log, as the payload of a NOTIFY. */
+  /** The hint to readers of the log in other processes, as the payload of a NOTIFY. A turn sends it if it notifies them anyway. */
   readonly hintOf?: (accountId: AccountId) => string;
 }
 
@@ -236,12 +235,10 @@ function carryOut(
   }
 }
 
-interface TurnResult {
-  readonly answers: readonly (() => void)[];
-  readonly traces: Traces;
-  readonly newVisitors: readonly NewVisitor[];
+/** What the orders of a turn have led to, besides the changes of the board. */
+interface Results extends Pick<Turn, 'traces' | 'newVisitors' | 'hint'> {
+  readonly answers: TurnOutcome['answers'];
   readonly watch: StateWatch | null;
-  readonly hint: string | null;
   readonly finish: Finish;
 }
 
@@ -249,39 +246,38 @@ async function write(
   sql: Sql,
   board: Board,
   { accountId, version, nextVersion, seq, now, nextDueAt, onDemand, isMoved }: TurnTime,
-  { answers, traces, newVisitors, watch, hint, finish }: TurnResult,
+  { answers, traces, newVisitors, watch, hint, finish }: Results,
 ): Promise<TurnOutcome> {
   const changes = takeChanges(board);
   const report = watch === null ? nothingToReport : reportStates(board, changes, watch);
   const reported = watch?.reported ?? null;
   const due = nextDue(board);
-  const mark = {
+  const dueAt = dueToStore(nextDueAt, due, now);
+  const dueInMs = due === null ? null : Math.max(0, due - now);
+  // A report raises the version, so that other processes read what was reported.
+  if (isEmpty(changes) && board.seq === seq && isEmptyReport(report)) {
+    if (dueAt !== nextDueAt) await writeNextDue(sql, accountId, dueAt);
+    return { cached: { board, version, reported }, answers, dueInMs, moved: null, visits: [], isWritten: isMoved };
+  }
+  const turn = {
     accountId,
     version: nextVersion,
     previous: version,
     seq: board.seq,
     now,
-    nextDueAt: dueToStore(nextDueAt, due, now),
+    nextDueAt: dueAt,
     hint,
-  };
-  const dueInMs = due === null ? null : Math.max(0, due - now);
-  // A report raises the version, so that other processes read what was reported.
-  if (isEmpty(changes) && board.seq === seq && isEmptyReport(report)) {
-    if (mark.nextDueAt !== nextDueAt) await writeNextDue(sql, mark);
-    return { cached: { board, version, reported }, answers, dueInMs, moved: null, visits: [], isWritten: isMoved };
-  }
-  await writeTurn(sql, mark, changes, {
     traces,
     newVisitors,
-    ofTickets: ticketEvents(changes, onDemand),
+    ticketEvents: ticketEvents(changes, onDemand),
     report,
-    finish,
-  });
+  };
+  await writeTurn(sql, turn, changes, finish);
   return {
-    cached: { board, version: mark.version, reported },
+    cached: { board, version: nextVersion, reported },
     answers,
     dueInMs,
-    moved: whatMoved(changes),
+    moved: outdatedBy(changes),
     visits: changes.visits,
     isWritten: true,
   };

@@ -1,6 +1,5 @@
 import type { RowChanges } from '../platform/database/row-changes.ts';
-import type { Clock } from '../platform/clock/clock-watch.ts';
-import { databaseErrorCode, isDatabaseUnavailable, type Sql } from '../platform/database/database.ts';
+import { databaseErrorCode, isDatabaseUnavailable } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { WorkRuns } from '../platform/periodic-work.ts';
@@ -9,7 +8,7 @@ import type { Tracer } from '../platform/watching/tracing/tracer.ts';
 import { weightOf } from './board/board.ts';
 import type { CommandName, Commands } from './board/commands.ts';
 import { ClockStepped } from './move-times.ts';
-import { takeTurn, type CachedBoard, type Job, type Order, type TurnOutcome } from './turn.ts';
+import { takeTurn, type CachedBoard, type Job, type Order, type TurnDependencies, type TurnOutcome } from './turn.ts';
 import { beginTurnSpan } from './turn-span.ts';
 import { accountsOutOfTime, dueAccounts } from './turn-store.ts';
 
@@ -20,26 +19,21 @@ export interface TurnSummary {
   readonly visits: TurnOutcome['visits'];
 }
 
-interface TurnsOptions {
-  /** A separate pool: a request may hold a connection of the main pool while it waits for its turn. */
-  readonly sql: Sql;
+interface Options extends TurnDependencies {
   readonly changes: RowChanges;
-  readonly clock: Clock;
   readonly log: Log;
   /** Called when this process changed visitor counts or staff of the account. */
   readonly onMoved: (accountId: AccountId, what: NonNullable<TurnOutcome['moved']>) => void;
-  /** The hint to readers of the log in other processes, which a turn sends if it notifies them anyway. */
-  readonly hintOf?: (accountId: AccountId) => string;
   /** Called when this process committed a turn; `isHinted`: the turn has sent the hint. */
   readonly onWritten?: (accountId: AccountId, isHinted: boolean) => void;
   readonly onTurn?: (turn: TurnSummary) => void;
   readonly tracer?: Tracer | null;
   /** Receives whether the poll for due accounts succeeded. */
   readonly poll?: WorkRuns;
-  readonly limits?: Partial<TurnLimits>;
+  readonly limits?: Partial<Limits>;
 }
 
-interface TurnLimits {
+interface Limits {
   /** Orders per turn; the rest wait for the next turn. */
   readonly ordersInTurn: number;
   /** Waiting orders per account; further ones are rejected as unavailable (503). */
@@ -51,7 +45,7 @@ interface TurnLimits {
   readonly idleMs: number;
 }
 
-const defaultLimits: TurnLimits = {
+const defaultLimits: Limits = {
   ordersInTurn: 1_000,
   ordersWaiting: 20_000,
   boards: 1_000,
@@ -90,8 +84,8 @@ interface BoardSlot {
  * the database.
  */
 export class Turns {
-  readonly #options: TurnsOptions;
-  readonly #limits: TurnLimits;
+  readonly #options: Options;
+  readonly #limits: Limits;
   readonly #slots = new Map<AccountId, BoardSlot>();
   readonly #poll: NodeJS.Timeout;
   /** When to look again for boards that do not include all clock steps; monotonic milliseconds. */
@@ -101,7 +95,7 @@ export class Turns {
   #stopped = false;
   readonly #running = new Set<Promise<void>>();
 
-  constructor(options: TurnsOptions) {
+  constructor(options: Options) {
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
     // A change of the configuration makes the account due. The notification is only faster than the poll.

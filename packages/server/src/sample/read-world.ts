@@ -8,7 +8,7 @@ import type {
   WorldRequest,
   WorldTicket,
 } from '@usher/sample/world';
-import { maxLastingRequestAge } from '../routing/load-board.ts';
+import { maxLastingRequestAge } from '../routing/storage/request.ts';
 import { visitorMark, type SampleRow } from './sample-data.ts';
 
 type SampleScope = Pick<SampleRow, 'account_id' | 'site_id' | 'operator_ids'>;

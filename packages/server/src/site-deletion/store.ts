@@ -1,6 +1,6 @@
 import type { Sql } from '../platform/database/database.ts';
 import type { OperatorId } from '../platform/ids.ts';
-import { maxLastingRequestAge } from '../routing/load-board.ts';
+import { maxLastingRequestAge } from '../routing/storage/request.ts';
 import { deleteConfiguration, forgetCoverage, type DeletedSite } from './belongings.ts';
 import { maxCount, type Counts } from './contents.ts';
 

@@ -7,7 +7,7 @@ import type { App } from '../../platform/http/http.ts';
 import type { CallId, EngagementId } from '../../platform/ids.ts';
 import { uuid } from '../../platform/schema.ts';
 import type { Turns } from '../../routing/turns.ts';
-import { partyOf } from '../party.ts';
+import { partyOf } from '../../identity/party.ts';
 import { permitParticipant } from '../permission.ts';
 import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import { lockEngaged } from '../taking-part.ts';

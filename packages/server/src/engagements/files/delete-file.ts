@@ -2,7 +2,7 @@ import { appendFeedItem, type About } from '../../events/append.ts';
 import { inTransaction, type Sql } from '../../platform/database/database.ts';
 import { notFound, Refusal } from '../../platform/errors.ts';
 import type { FileId } from '../../platform/ids.ts';
-import type { Party } from '../../routing/board/rules/answering.ts';
+import type { Party } from '../../identity/party.ts';
 import type { EngagementRow } from '../engagement.ts';
 import { engagementEnded } from '../permitted-engagement.ts';
 import { findEngagement } from '../store.ts';

@@ -10,7 +10,7 @@ import type { App } from '../../platform/http/http.ts';
 import type { EngagementId } from '../../platform/ids.ts';
 import { uuid } from '../../platform/schema.ts';
 import type { EngagementRow } from '../engagement.ts';
-import { partyOf } from '../party.ts';
+import { partyOf } from '../../identity/party.ts';
 import { permittedEngagement } from '../permitted-engagement.ts';
 import { findEngagement } from '../store.ts';
 import { deleteFile } from './delete-file.ts';

@@ -11,7 +11,7 @@ import { newId, type EngagementId, type FileId } from '../../platform/ids.ts';
 import { uuid } from '../../platform/schema.ts';
 import { validatorCompiler } from '../../platform/http/validation.ts';
 import type { EngagementRow } from '../engagement.ts';
-import { partyOf } from '../party.ts';
+import { partyOf } from '../../identity/party.ts';
 import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import { lockEngaged } from '../taking-part.ts';
 import { maxFilesInEngagement, uploadOutput } from './file.ts';

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
 import type { App } from '../../platform/http/http.ts';
-import { partyOf } from '../party.ts';
+import { partyOf } from '../../identity/party.ts';
 import { iceServersFor, iceServersOutput } from './ice-servers.ts';
 
 export function iceServerRoutes(app: App, ice: Config['ice']): void {

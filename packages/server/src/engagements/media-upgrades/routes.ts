@@ -10,7 +10,7 @@ import { uuid } from '../../platform/schema.ts';
 import { describeUpgrade } from '../../routing/board/rules/upgrading.ts';
 import type { Turns } from '../../routing/turns.ts';
 import { sendSystemMessage } from '../messages/system-message.ts';
-import { partyOf } from '../party.ts';
+import { partyOf } from '../../identity/party.ts';
 import { permitParticipant } from '../permission.ts';
 import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import { lockEngaged } from '../taking-part.ts';

@@ -8,7 +8,7 @@ import { rendered, type App } from '../../platform/http/http.ts';
 import type { EngagementId, FileId } from '../../platform/ids.ts';
 import { body, oneOf, uuid } from '../../platform/schema.ts';
 import { filesOfSender } from '../files/store.ts';
-import { partyOf } from '../party.ts';
+import { partyOf } from '../../identity/party.ts';
 import { permitParticipant } from '../permission.ts';
 import { engagementEnded, permittedEngagement } from '../permitted-engagement.ts';
 import {

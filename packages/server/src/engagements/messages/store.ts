@@ -1,7 +1,7 @@
 import { payloadSql } from '../../events/payload-sql.ts';
 import { inTransaction, piece, type Sql } from '../../platform/database/database.ts';
 import type { EngagementId } from '../../platform/ids.ts';
-import type { Party } from '../../routing/board/rules/answering.ts';
+import type { Party } from '../../identity/party.ts';
 import { shareFiles } from '../files/store.ts';
 import { smsOfMessages } from '../sms/sms-of-message.ts';
 import { lockTogether, type AuthoredWrite } from '../taking-part.ts';

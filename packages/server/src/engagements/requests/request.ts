@@ -9,7 +9,7 @@ import {
 import { invalid, Refusal } from '../../platform/errors.ts';
 import type { AccountId, RequestId } from '../../platform/ids.ts';
 import { body, checked, nullable, oneOf, output, timestamp, uuid } from '../../platform/schema.ts';
-import type { Party } from '../../routing/board/rules/answering.ts';
+import type { Party } from '../../identity/party.ts';
 import type { RequestView } from '../../routing/board/views/views.ts';
 import { mediaOptions, message, noteFields, source } from '../../routing/notes.ts';
 

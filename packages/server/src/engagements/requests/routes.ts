@@ -21,7 +21,7 @@ import { list, oneOf, uuid } from '../../platform/schema.ts';
 import type { RequestView } from '../../routing/board/views/views.ts';
 import { notesOf } from '../../routing/notes.ts';
 import type { Turns } from '../../routing/turns.ts';
-import { isSide, partyOf } from '../party.ts';
+import { isSide, partyOf } from '../../identity/party.ts';
 import { permitParticipant, refuseNonParticipant } from '../permission.ts';
 import {
   answerInput,

@@ -2,7 +2,7 @@ import type { Piece, Sql } from '../../platform/database/database.ts';
 import type { AccountId, SiteId } from '../../platform/ids.ts';
 import type { Cursor } from '../../platform/http/paging.ts';
 import type { Request } from '../../routing/board/structures/state.ts';
-import { maxLastingRequestAge, maxRequestAge } from '../../routing/load-board.ts';
+import { maxLastingRequestAge, maxRequestAge } from '../../routing/storage/request.ts';
 import type { RequestRow } from './request.ts';
 import type { Whose } from './whose.ts';
 

@@ -1,4 +1,4 @@
-import type { Party } from '../../routing/board/rules/answering.ts';
+import type { Party } from '../../identity/party.ts';
 import type { AccountId } from '../../platform/ids.ts';
 
 /** A NOTIFY payload must be shorter than 8,000 bytes. The header of a piece takes about 250 of them. */

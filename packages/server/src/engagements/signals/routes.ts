@@ -4,7 +4,7 @@ import type { Sql } from '../../platform/database/database.ts';
 import type { App } from '../../platform/http/http.ts';
 import { RateLimit } from '../../platform/limits/rate-limit.ts';
 import { uuid } from '../../platform/schema.ts';
-import { partyOf } from '../party.ts';
+import { partyOf } from '../../identity/party.ts';
 import { permitParticipant } from '../permission.ts';
 import { refuseTransient } from '../permitted-engagement.ts';
 import { splitIntoPieces } from './pieces.ts';

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database/database.ts';
 import { newId, type AccountId, type EngagementId } from '../../platform/ids.ts';
-import type { Party } from '../../routing/board/rules/answering.ts';
+import type { Party } from '../../identity/party.ts';
 import { takesPart } from '../taking-part.ts';
 
 interface OutgoingSignal {

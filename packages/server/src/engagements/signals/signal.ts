@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { EngagementId } from '../../platform/ids.ts';
 import { body, nullable, oneOf, timestamp, uuid } from '../../platform/schema.ts';
-import type { Party } from '../../routing/board/rules/answering.ts';
+import type { Party } from '../../identity/party.ts';
 
 /**
  * What the two sides of an engagement send each other to set up a call. Usher passes signals on without interpreting them:

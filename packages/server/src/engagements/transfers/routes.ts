@@ -19,7 +19,7 @@ import { permitParticipant, refuseNonParticipant } from '../permission.ts';
 import { answerInput, answerOf, requestEnded, type RequestRow } from '../requests/request.ts';
 import { findRequest, listRequests } from '../requests/store.ts';
 import { whoseOf } from '../requests/whose.ts';
-import { isSide, partyOf } from '../party.ts';
+import { isSide, partyOf } from '../../identity/party.ts';
 import { engagementEnded, permittedEngagement, tookPart } from '../permitted-engagement.ts';
 import { findEngagement } from '../store.ts';
 import { activeTransferTicketsRoute } from './active-route.ts';

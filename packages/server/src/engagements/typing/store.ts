@@ -1,7 +1,7 @@
 import { hasSubscriber } from '../../events/subscriptions/subscribers.ts';
 import type { Sql } from '../../platform/database/database.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
-import type { Party } from '../../routing/board/rules/answering.ts';
+import type { Party } from '../../identity/party.ts';
 import { takesPart } from '../taking-part.ts';
 
 export type TypingType = `engagement.chat.typing_indicator.${Party['kind']}`;

@@ -1,6 +1,7 @@
 import type { EngagementId, OperatorId, QueueId, RequestId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
 import { noChanges, unmark, type Changes } from './structures/changes.ts';
 import { Deadlines } from './structures/deadlines.ts';
+import { none } from './structures/short-lists.ts';
 import type {
   Engagement,
   ExpiryLine,
@@ -138,15 +139,4 @@ export function byAge<Item extends { readonly id: string }>(
   beganAt: (item: Item) => number,
 ): Item[] {
   return items.toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1));
-}
-
-/** Lists of the board are replaced, not changed, so that a command can go through one while it changes. */
-export const none: readonly never[] = [];
-
-export function including<Item>(list: readonly Item[], item: Item): readonly Item[] {
-  return [...list, item];
-}
-
-export function without<Item>(list: readonly Item[], item: Item): readonly Item[] {
-  return list.filter((each) => each !== item);
 }

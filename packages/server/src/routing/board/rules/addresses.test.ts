@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { VisitorId } from '../../../platform/ids.ts';
-import { Desk } from '../testing/testing.ts';
+import { Desk } from '../../../../../../test/support/board/desk.ts';
 
 /** A board with one queue that admits every visitor, and no operators. */
 function unstaffed(site: ConstructorParameters<typeof Desk>[0]): Desk {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { QueueId, SiteId, TeamId } from '../../../platform/ids.ts';
 import { mediaSet } from '../structures/media.ts';
-import { Desk, hoursOf } from '../testing/testing.ts';
+import { Desk, hoursOf } from '../../../../../../test/support/board/desk.ts';
 
 /** Admission to queues: D1.2–D1.6, D2 and D3.1–D3.4. */
 

@@ -10,7 +10,7 @@ import {
   type AdmissionFacts,
   type StatusIgnoringCapacity,
 } from '../../../queues/status.ts';
-import { type Board } from '../board.ts';
+import type { Board } from '../board.ts';
 import { takes } from '../structures/media.ts';
 import { poolForTicket } from '../structures/board-pools.ts';
 import { staffFor, staffOf } from '../structures/pools.ts';

@@ -1,16 +1,12 @@
+import type { Party } from '../../../identity/party.ts';
 import { Refusal } from '../../../platform/errors.ts';
-import type { EngagementId, OperatorId, RequestId, SiteId, TicketId, VisitorId } from '../../../platform/ids.ts';
+import type { EngagementId, RequestId, TicketId } from '../../../platform/ids.ts';
 import type { Board } from '../board.ts';
 import { begin, dropTransfer, endEngagement } from './engagements.ts';
 import { failAndRequeue } from './presence.ts';
 import { failRequest } from './requests.ts';
 import type { Engagement, Request, Ticket } from '../structures/state.ts';
 import { endTicket } from './tickets.ts';
-
-/** The caller. An operator's token may be limited to some sites; with it, they are not a party on other sites. */
-export type Party =
-  | { readonly kind: 'operator'; readonly id: OperatorId; readonly onlyOn?: ReadonlySet<SiteId> }
-  | { readonly kind: 'visitor'; readonly id: VisitorId };
 
 export interface Answer {
   readonly requestId: RequestId;

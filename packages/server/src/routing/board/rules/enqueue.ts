@@ -3,12 +3,13 @@ import { invalid, Refusal } from '../../../platform/errors.ts';
 import type { OperatorId, QueueId, SiteId, TeamId, TicketId, VisitorId } from '../../../platform/ids.ts';
 import { refuseFullAddress } from './addresses.ts';
 import { resolve } from './admission.ts';
-import { none, siteOf, getOrAddVisitor, type Board } from '../board.ts';
+import { siteOf, getOrAddVisitor, type Board } from '../board.ts';
+import { none } from '../structures/short-lists.ts';
 import { isOn } from './engagements.ts';
 import { enterQueue } from '../structures/lines.ts';
 import { scheduleLeaseDeadlines, startInitialLease } from './presence.ts';
-import type { Queue, RequestNotes, Ticket, Visitor } from '../structures/state.ts';
-import { newTicket, addTicket } from './tickets.ts';
+import { newTicket, type Queue, type RequestNotes, type Ticket, type Visitor } from '../structures/state.ts';
+import { addTicket } from './tickets.ts';
 
 /** What the database knows of the visitor of a command. */
 export interface VisitorFacts {

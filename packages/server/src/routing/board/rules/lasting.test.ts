@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OperatorId, RequestId, SiteId, VisitorId } from '../../../platform/ids.ts';
-import { Desk, notes } from '../testing/testing.ts';
+import { Desk, notes } from '../../../../../../test/support/board/desk.ts';
 
 /** Lasting requests, which were sent to a phone and wait for a reply for days. */
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { OperatorId, SiteId, TeamId } from '../../../platform/ids.ts';
 import { nextDue } from '../board.ts';
 import { mediaSet } from '../structures/media.ts';
-import { Desk } from '../testing/testing.ts';
+import { Desk } from '../../../../../../test/support/board/desk.ts';
 
 /** Matching of tickets and operators: D4. */
 

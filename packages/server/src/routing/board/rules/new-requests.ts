@@ -20,6 +20,7 @@ import { scheduleLeaseDeadlines } from './presence.ts';
 import { openRequest } from './requests.ts';
 import {
   isLasting,
+  newTicket,
   type Engagement,
   type Operator,
   type Request,
@@ -27,7 +28,6 @@ import {
   type Ticket,
   type Visitor,
 } from '../structures/state.ts';
-import { newTicket } from './tickets.ts';
 
 /** The limit on pending requests of a visitor, so that one visitor does not ring everywhere. */
 const maxPending = 10;

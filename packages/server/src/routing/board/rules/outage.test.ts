@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OperatorId, SiteId } from '../../../platform/ids.ts';
 import { takeChanges } from '../board.ts';
-import { Desk, siteNamed } from '../testing/testing.ts';
-import { putSite } from '../views/rows.ts';
+import { Desk, siteNamed } from '../../../../../../test/support/board/desk.ts';
+import { putSite } from '../../storage/site.ts';
 import { excuseOutage } from './outage.ts';
 
 /** D5.15: time in which no process reached the database does not count for leases, grace periods and offers. */

@@ -4,7 +4,7 @@ import type { OperatorId, VisitorId } from '../../../platform/ids.ts';
 import { takeChanges } from '../board.ts';
 import type { Changes } from '../structures/changes.ts';
 import { apply } from '../commands.ts';
-import { Desk } from '../testing/testing.ts';
+import { Desk } from '../../../../../../test/support/board/desk.ts';
 
 /** D5.5: an open feed with presence renews the lease of its operator or visitor. */
 

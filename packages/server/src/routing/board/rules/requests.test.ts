@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OperatorId, RequestId, SiteId, TicketId, VisitorId } from '../../../platform/ids.ts';
-import { Desk } from '../testing/testing.ts';
+import { Desk } from '../../../../../../test/support/board/desk.ts';
 
 /** Requests, engagements and transfers: D5, with the payload of every event. */
 

@@ -1,7 +1,8 @@
 import { lastRank } from '@usher/contract/limits';
 import type { OperatorId } from '../../../platform/ids.ts';
 import { isOpen, nextChange } from '../../../schedules/hours.ts';
-import { including, none, without, type Board } from '../board.ts';
+import type { Board } from '../board.ts';
+import { including, none, without } from '../structures/short-lists.ts';
 import { newOperator } from '../structures/new-operator.ts';
 import { newDeadline } from '../structures/deadlines.ts';
 import { compareOperators, FreeOperatorSets, takeableMedia } from '../structures/free-operators.ts';

@@ -1,53 +1,15 @@
 import type { FailReason, TicketState } from '@usher/contract/states';
 import { countOpen } from './addresses.ts';
-import { including, none, releaseVisitor, without, type Board } from '../board.ts';
+import { releaseVisitor, type Board } from '../board.ts';
 import type { Visit } from '../structures/changes.ts';
 import { expiresAt, joinExpiry, leaveExpiry } from '../structures/expiry.ts';
+import { including, without } from '../structures/short-lists.ts';
 import { leaveQueue, enqueueInLine, removeFromLine } from '../structures/lines.ts';
 import { reroute } from './reroute.ts';
 import type { Operator, Ticket } from '../structures/state.ts';
 
 /** D4.5: how long a refused ticket is not offered to the same operator. */
 const refusalMs = 60_000;
-
-/** The fields of a ticket that its creator sets. */
-type NewTicket = Omit<
-  Ticket,
-  | 'state' | 'endedAt' | 'engagementId' | 'matchedBy' | 'entries' | 'request' | 'heldBy' | 'refusals'
-  | 'expiry' | 'refusalDeadline' | 'affinityDeadline'
->; // prettier-ignore
-
-export function newTicket(given: NewTicket): Ticket {
-  return {
-    id: given.id,
-    seq: given.seq,
-    kind: given.kind,
-    siteId: given.siteId,
-    visitor: given.visitor,
-    medium: given.medium,
-    enqueuedAt: given.enqueuedAt,
-    criteria: given.criteria,
-    visitorTeams: given.visitorTeams,
-    narrowedTo: given.narrowedTo,
-    engagement: given.engagement,
-    neverTo: given.neverTo,
-    preferred: given.preferred,
-    notes: given.notes,
-    address: given.address,
-    createdIn: given.createdIn,
-    state: 'waiting',
-    endedAt: null,
-    engagementId: null,
-    matchedBy: null,
-    entries: none,
-    request: null,
-    heldBy: null,
-    refusals: null,
-    expiry: null,
-    refusalDeadline: null,
-    affinityDeadline: null,
-  };
-}
 
 /** Adds a ticket to the board. Its queue entries must exist. */
 export function addTicket(board: Board, ticket: Ticket): void {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Medium } from '@usher/contract/media';
 import type { OperatorId, QueueId, RequestId, TicketId } from '../../../platform/ids.ts';
 import type { Engagement, Site } from '../structures/state.ts';
-import { Desk, notes } from '../testing/testing.ts';
+import { Desk, notes } from '../../../../../../test/support/board/desk.ts';
 
 /** Ann takes three visitors at a time. */
 function staffed(site: Partial<Site> = {}): Desk {

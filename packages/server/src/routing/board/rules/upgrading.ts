@@ -1,7 +1,8 @@
+import type { Party } from '../../../identity/party.ts';
 import { isCall, type Medium } from '@usher/contract/media';
 import { Refusal } from '../../../platform/errors.ts';
 import type { CallId, EngagementId, SubEngagementId } from '../../../platform/ids.ts';
-import { notOnBoard, isParty, type Party } from './answering.ts';
+import { notOnBoard, isParty } from './answering.ts';
 import { siteOf, type Board } from '../board.ts';
 import { beginCall, finishCall } from './calls.ts';
 import { appendEvent } from './engagements.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { QueueId } from '../../../platform/ids.ts';
-import { Desk, hoursOf } from '../testing/testing.ts';
+import { Desk, hoursOf } from '../../../../../../test/support/board/desk.ts';
 
 /** Waiting tickets: D3.5–D3.7. */
 

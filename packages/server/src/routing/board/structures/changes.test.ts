@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { queryObjects } from 'node:v8';
-import { Desk } from '../testing/testing.ts';
+import { Desk } from '../../../../../../test/support/board/desk.ts';
 import { Deadline } from './deadlines.ts';
 
 test('a board keeps no changes in memory but the current ones and those taken last', () => {

@@ -1,4 +1,5 @@
-import { including, without, type Board } from '../board.ts';
+import type { Board } from '../board.ts';
+import { including, without } from './short-lists.ts';
 import type { Visit } from './changes.ts';
 import { belongs } from './pools.ts';
 import { newDeadline } from './deadlines.ts';

@@ -16,6 +16,7 @@ import type { CapacityPolicy, StatusIgnoringCapacity } from '../../../queues/sta
 import type { CompiledHours } from '../../../schedules/hours.ts';
 import type { Deadline } from './deadlines.ts';
 import type { MediaSet } from './media.ts';
+import { none } from './short-lists.ts';
 import type { TicketLine } from './ticket-line.ts';
 import type { WaitingTickets } from './waiting-tickets.ts';
 
@@ -218,6 +219,45 @@ export interface Ticket extends Stored {
   /** Few tickets are refused or held, so these are created on demand. */
   refusalDeadline: Deadline | null;
   affinityDeadline: Deadline | null;
+}
+
+/** The fields of a ticket that its creator sets. */
+type NewTicket = Omit<
+  Ticket,
+  | 'state' | 'endedAt' | 'engagementId' | 'matchedBy' | 'entries' | 'request' | 'heldBy' | 'refusals'
+  | 'expiry' | 'refusalDeadline' | 'affinityDeadline'
+>; // prettier-ignore
+
+export function newTicket(given: NewTicket): Ticket {
+  return {
+    id: given.id,
+    seq: given.seq,
+    kind: given.kind,
+    siteId: given.siteId,
+    visitor: given.visitor,
+    medium: given.medium,
+    enqueuedAt: given.enqueuedAt,
+    criteria: given.criteria,
+    visitorTeams: given.visitorTeams,
+    narrowedTo: given.narrowedTo,
+    engagement: given.engagement,
+    neverTo: given.neverTo,
+    preferred: given.preferred,
+    notes: given.notes,
+    address: given.address,
+    createdIn: given.createdIn,
+    state: 'waiting',
+    endedAt: null,
+    engagementId: null,
+    matchedBy: null,
+    entries: none,
+    request: null,
+    heldBy: null,
+    refusals: null,
+    expiry: null,
+    refusalDeadline: null,
+    affinityDeadline: null,
+  };
 }
 
 /** Data that the board passes on unread, except the platform: see `isLasting`. */

@@ -1,7 +1,12 @@
 import { media, type Medium } from '@usher/contract/media';
 import type { EndReason, FailReason, TicketState } from '@usher/contract/states';
-import type { Party } from '../rules/answering.ts';
-import type { OperatorSettings, QueueMemory, QueueSettings, Site } from '../structures/state.ts';
+import type { Party } from '../../../packages/server/src/identity/party.ts';
+import type {
+  OperatorSettings,
+  QueueMemory,
+  QueueSettings,
+  Site,
+} from '../../../packages/server/src/routing/board/structures/state.ts';
 
 /**
  * A second, naive implementation of the routing rules (D1–D5), with which the board is compared. It searches lists from end to

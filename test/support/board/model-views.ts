@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { takes } from './reference-world.ts';
-import type { Board } from '../board.ts';
-import type { Command } from '../commands.ts';
+import type { Board } from '../../../packages/server/src/routing/board/board.ts';
+import type { Command } from '../../../packages/server/src/routing/board/commands.ts';
 import { estimateOf, loadOf, positionOf, visitorsIn, lineOf, type World } from './reference-world.ts';
-import type { Engagement, Operator, QueueEntry, Request, Ticket } from '../structures/state.ts';
+import type { Changes } from '../../../packages/server/src/routing/board/structures/changes.ts';
+import type {
+  Engagement,
+  Operator,
+  QueueEntry,
+  Request,
+  Ticket,
+} from '../../../packages/server/src/routing/board/structures/state.ts';
 import type { Ledger } from './model-ledger.ts';
-import { viewTicket } from '../views/views.ts';
+import { viewTicket } from '../../../packages/server/src/routing/board/views/views.ts';
 
 /** The visible state of a board and of the reference in the same form, and the invariants of every board. */
 
@@ -238,4 +245,20 @@ function isFor(board: Board, ticket: Ticket, { queue: { settings } }: QueueEntry
     isOf(last, settings, narrowedTo) &&
     enqueuedAt + (settings.affinityMs ?? 0) > board.now;
   return isOf(operator, settings, narrowedTo) && (!isReserved || last === operator);
+}
+
+export function visibleChanges({ events, visits }: Changes) {
+  return {
+    events: events.map(({ type, about, fields }) => ({
+      type,
+      about,
+      fields: 'message' in fields ? { ...fields, message: { ...fields.message, id: 'new' } } : fields,
+    })),
+    visits: visits.map(({ queueId: queue, ticketId: ticket, enteredAt, outcome }) => ({
+      queue,
+      ticket,
+      enteredAt,
+      outcome,
+    })),
+  };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { makeEvent } from '../../../events/make-event.ts';
-import { Refusal } from '../../../platform/errors.ts';
+import { makeEvent } from '../../../packages/server/src/events/make-event.ts';
+import { Refusal } from '../../../packages/server/src/platform/errors.ts';
 import type {
   EngagementId,
   OperatorId,
@@ -9,10 +9,15 @@ import type {
   SiteId,
   TicketId,
   VisitorId,
-} from '../../../platform/ids.ts';
-import { newBoard, nextDue as boardDue, takeChanges, type Board } from '../board.ts';
-import type { Changes } from '../structures/changes.ts';
-import { apply, type Command } from '../commands.ts';
+} from '../../../packages/server/src/platform/ids.ts';
+import {
+  newBoard,
+  nextDue as boardDue,
+  takeChanges,
+  type Board,
+} from '../../../packages/server/src/routing/board/board.ts';
+import type { Changes } from '../../../packages/server/src/routing/board/structures/changes.ts';
+import { apply, type Command } from '../../../packages/server/src/routing/board/commands.ts';
 import {
   names,
   nth,
@@ -24,16 +29,16 @@ import {
   type SiteInput,
   type Step,
 } from './model-history.ts';
-import { assertInvariants, worldView, boardView } from './model-views.ts';
+import { assertInvariants, worldView, boardView, visibleChanges } from './model-views.ts';
 import { excuseBoth, moveLedger, moveWorld } from './model-step.ts';
 import { endCallCommand, upgradeCommand } from './model-upgrade.ts';
 import { act, configureOperator, configureQueue, nextDue } from './reference.ts';
 import { hookOf } from './reference-transitions.ts';
 import { loadOf, newWorld, ReferenceRefusal, nextMatch, pending, visitorsIn, type World } from './reference-world.ts';
-import { dropOperator, dropQueue } from '../rules/staffing.ts';
-import type { QueueSettings } from '../structures/state.ts';
+import { dropOperator, dropQueue } from '../../../packages/server/src/routing/board/rules/staffing.ts';
+import type { QueueSettings } from '../../../packages/server/src/routing/board/structures/state.ts';
 import { Ledger, noRows, type Rows } from './model-ledger.ts';
-import { idSource, monday, notes, siteNamed } from './testing.ts';
+import { idSource, monday, notes, siteNamed } from './desk.ts';
 
 const dayMs = 86_400_000;
 
@@ -429,20 +434,4 @@ function outcomeOf(execute: () => unknown): unknown {
     if (error instanceof ReferenceRefusal) return { refused: error.message };
     throw error;
   }
-}
-
-function visibleChanges({ events, visits }: Changes) {
-  return {
-    events: events.map(({ type, about, fields }) => ({
-      type,
-      about,
-      fields: 'message' in fields ? { ...fields, message: { ...fields.message, id: 'new' } } : fields,
-    })),
-    visits: visits.map(({ queueId: queue, ticketId: ticket, enteredAt, outcome }) => ({
-      queue,
-      ticket,
-      enteredAt,
-      outcome,
-    })),
-  };
 }

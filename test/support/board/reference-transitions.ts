@@ -1,5 +1,5 @@
 import type { EndReason, FailReason } from '@usher/contract/states';
-import { isOpen, nextChange } from '../../../schedules/hours.ts';
+import { isOpen, nextChange } from '../../../packages/server/src/schedules/hours.ts';
 import {
   activeTickets,
   chainOf,

@@ -1,5 +1,5 @@
-import type { CallId } from '../../../platform/ids.ts';
-import type { Command } from '../commands.ts';
+import type { CallId } from '../../../packages/server/src/platform/ids.ts';
+import type { Command } from '../../../packages/server/src/routing/board/commands.ts';
 import { appendEvent } from './reference-transitions.ts';
 import {
   followMedium,

@@ -1,4 +1,4 @@
-import type { Command } from '../commands.ts';
+import type { Command } from '../../../packages/server/src/routing/board/commands.ts';
 import {
   expiresAt,
   updateHours,
@@ -39,7 +39,7 @@ import {
   type Ticket,
   type World,
 } from './reference-world.ts';
-import type { OperatorSettings, QueueSettings } from '../structures/state.ts';
+import type { OperatorSettings, QueueSettings } from '../../../packages/server/src/routing/board/structures/state.ts';
 
 /** The commands and deadlines of the reference: the naive counterpart of `commands.ts`. */
 

@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { history } from './model-history.ts';
-import { Run } from './model-run.ts';
+import { history } from '../../../../../test/support/board/model-history.ts';
+import { Run } from '../../../../../test/support/board/model-run.ts';
 
 /** The short form always uses the same seed; `npm run prove` sets a seed and runs longer. */
 const seed = process.env['PROVE'];

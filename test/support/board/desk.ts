@@ -1,16 +1,29 @@
 import assert from 'node:assert/strict';
 import { media, type Medium } from '@usher/contract/media';
-import { Refusal, type ErrorCode } from '../../../platform/errors.ts';
-import type { OperatorId, QueueId, RequestId, SiteId, TeamId, TicketId, VisitorId } from '../../../platform/ids.ts';
-import { makeEvent } from '../../../events/make-event.ts';
-import { compileHours, type CompiledHours } from '../../../schedules/hours.ts';
-import { newBoard, takeChanges, type Board } from '../board.ts';
-import type { BoardEvent, Visit } from '../structures/changes.ts';
-import { apply, type Command, type CommandName, type Commands } from '../commands.ts';
-import { mediaSet } from '../structures/media.ts';
-import { putSite } from '../views/rows.ts';
-import { excuseOutage } from '../rules/outage.ts';
-import { putOperator, putQueue } from '../rules/staffing.ts';
+import { Refusal, type ErrorCode } from '../../../packages/server/src/platform/errors.ts';
+import type {
+  OperatorId,
+  QueueId,
+  RequestId,
+  SiteId,
+  TeamId,
+  TicketId,
+  VisitorId,
+} from '../../../packages/server/src/platform/ids.ts';
+import { makeEvent } from '../../../packages/server/src/events/make-event.ts';
+import { compileHours, type CompiledHours } from '../../../packages/server/src/schedules/hours.ts';
+import { newBoard, takeChanges, type Board } from '../../../packages/server/src/routing/board/board.ts';
+import type { BoardEvent, Visit } from '../../../packages/server/src/routing/board/structures/changes.ts';
+import {
+  apply,
+  type Command,
+  type CommandName,
+  type Commands,
+} from '../../../packages/server/src/routing/board/commands.ts';
+import { mediaSet } from '../../../packages/server/src/routing/board/structures/media.ts';
+import { putSite } from '../../../packages/server/src/routing/storage/site.ts';
+import { excuseOutage } from '../../../packages/server/src/routing/board/rules/outage.ts';
+import { putOperator, putQueue } from '../../../packages/server/src/routing/board/rules/staffing.ts';
 import type {
   Engagement,
   OperatorSettings,
@@ -21,8 +34,8 @@ import type {
   RequestNotes,
   Site,
   Ticket,
-} from '../structures/state.ts';
-import { viewTicket, type TicketView } from '../views/views.ts';
+} from '../../../packages/server/src/routing/board/structures/state.ts';
+import { viewTicket, type TicketView } from '../../../packages/server/src/routing/board/views/views.ts';
 
 /** Helpers of the board tests: readable ids, default settings, and a board that is driven by commands. */
 

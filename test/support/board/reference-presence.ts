@@ -1,5 +1,5 @@
-import type { Command } from '../commands.ts';
-import type { Outage } from '../rules/outage.ts';
+import type { Command } from '../../../packages/server/src/routing/board/commands.ts';
+import type { Outage } from '../../../packages/server/src/routing/board/rules/outage.ts';
 import { updatePresence } from './reference-transitions.ts';
 import { activeTickets, ongoing, pending, siteOf, type World } from './reference-world.ts';
 

@@ -1,4 +1,3 @@
-import type { EndReason, FailReason } from '@usher/contract/states';
 import type {
   CallId,
   EngagementId,
@@ -8,39 +7,36 @@ import type {
   SiteId,
   TicketId,
   VisitorId,
-} from '../../../platform/ids.ts';
-import { newBoard, type Board } from '../board.ts';
-import type { Changes } from '../structures/changes.ts';
+} from '../../../packages/server/src/platform/ids.ts';
+import { newBoard, type Board } from '../../../packages/server/src/routing/board/board.ts';
+import type { Changes } from '../../../packages/server/src/routing/board/structures/changes.ts';
+import { callColumns } from '../../../packages/server/src/routing/storage/call.ts';
 import {
+  engagementColumns,
   putEngagement,
-  putQueueMemory,
-  putRequest,
-  putSite,
-  putTicket,
-  putVisitorLease,
   type StoredEngagement,
+} from '../../../packages/server/src/routing/storage/engagement.ts';
+import { putQueueMemory } from '../../../packages/server/src/routing/storage/queue-state.ts';
+import {
+  putRequest,
+  requestColumns,
   type StoredRequest,
-  type StoredTicket,
-} from '../views/rows.ts';
-import { putOperator, putQueue } from '../rules/staffing.ts';
+} from '../../../packages/server/src/routing/storage/request.ts';
+import { putSite } from '../../../packages/server/src/routing/storage/site.ts';
+import { putTicket, ticketColumns, type StoredTicket } from '../../../packages/server/src/routing/storage/ticket.ts';
+import { putVisitorLease } from '../../../packages/server/src/routing/storage/visitor.ts';
+import { putOperator, putQueue } from '../../../packages/server/src/routing/board/rules/staffing.ts';
 import type {
   Call,
-  Engagement,
   OperatorSettings,
   QueueMemory,
   QueueSettings,
-  Request,
   Site,
-  Ticket,
-} from '../structures/state.ts';
-import { noMemory } from './testing.ts';
+} from '../../../packages/server/src/routing/board/structures/state.ts';
+import { noMemory } from './desk.ts';
 
-interface Ended {
-  readonly ended_at: number | null;
-}
-type TicketRow = StoredTicket & Ended & { readonly matched_by: QueueId | null };
-type RequestRow = StoredRequest & Ended & { readonly fail_reason: FailReason | null };
-type EngagementRow = StoredEngagement & { readonly end_reason: EndReason | null };
+/** The table does not tell when a request ended, but the model compares it. */
+type RequestRow = StoredRequest & { readonly ended_at: number | null };
 
 /** The rows that a turn has written and other processes must read. */
 export interface Rows {
@@ -74,9 +70,9 @@ export class Ledger {
   readonly operators = new Map<OperatorId, OperatorSettings>();
   readonly engagedAt = new Map<OperatorId, number>();
   readonly leases = new Map<VisitorId, number | null>();
-  readonly tickets = new Map<TicketId, TicketRow>();
+  readonly tickets = new Map<TicketId, StoredTicket>();
   readonly requests = new Map<RequestId, RequestRow>();
-  readonly engagements = new Map<EngagementId, EngagementRow>();
+  readonly engagements = new Map<EngagementId, StoredEngagement>();
   readonly calls = new Map<CallId, Call>();
 
   /** Writes the changes, and returns which rows they concern. */
@@ -95,9 +91,26 @@ export class Ledger {
     for (const { operatorId, startedAt } of changes.subEngagements) this.#recordStart(operatorId, startedAt);
     for (const { operator, subStartedAt } of changes.engagements) this.#recordStart(operator.settings.id, subStartedAt);
     for (const [id, until] of changes.visitorLeases) this.leases.set(id, until);
-    for (const ticket of changes.tickets) this.tickets.set(ticket.id, ticketRow(ticket));
-    for (const request of changes.requests) this.requests.set(request.id, requestRow(request));
-    for (const engagement of changes.engagements) this.engagements.set(engagement.id, engagementRow(engagement));
+    for (const ticket of changes.tickets)
+      this.tickets.set(ticket.id, {
+        ...ticketColumns.toRow(ticket),
+        visitor_teams: ticket.visitorTeams,
+        lease_until: null,
+      });
+    for (const request of changes.requests)
+      this.requests.set(request.id, {
+        ...requestColumns.toRow(request),
+        visitor_teams: [],
+        lease_until: null,
+        ended_at: request.endedAt,
+      });
+    for (const engagement of changes.engagements)
+      this.engagements.set(engagement.id, {
+        ...engagementColumns.toRow(engagement),
+        lease_until: null,
+        by_phone: false,
+        call: null,
+      });
     for (const call of changes.calls) this.calls.set(call.id, { ...call });
     return {
       ...noRows,
@@ -127,7 +140,7 @@ export class Ledger {
     };
   }
 
-  /** Puts rows on a board, in the order that `rows.ts` requires. */
+  /** Puts rows on a board, in the order of their dependencies. */
   put(board: Board, rows: Rows): void {
     each(this.sites, rows.sites, (site) => putSite(board, site));
     each(this.queues, rows.queues, (settings) => putQueue(board, settings, this.#memoryOf(settings.id)));
@@ -164,8 +177,7 @@ export class Ledger {
 
   #callOf(engagementId: EngagementId): StoredEngagement['call'] {
     const call = this.callsOf(engagementId).find(({ endedAt }) => endedAt === null);
-    if (call === undefined) return null;
-    return { id: call.id, sub_engagement_id: call.subEngagementId, started_at: call.startedAt };
+    return call === undefined ? null : callColumns.toRow(call);
   }
 
   #memoryOf(id: QueueId): QueueMemory {
@@ -179,79 +191,4 @@ function each<Key, Row>(rows: ReadonlyMap<Key, Row>, keys: readonly Key[], act: 
     const row = rows.get(key);
     if (row !== undefined) act(row);
   }
-}
-
-function ticketRow(ticket: Ticket): TicketRow {
-  return {
-    id: ticket.id,
-    seq: ticket.seq,
-    kind: ticket.kind,
-    site_id: ticket.siteId,
-    visitor_id: ticket.visitor.id,
-    lease_until: null,
-    visitor_teams: ticket.visitorTeams,
-    media: ticket.medium,
-    state: ticket.state,
-    criteria: ticket.criteria,
-    narrowed_to: ticket.narrowedTo,
-    engagement_id: ticket.engagement?.id ?? ticket.engagementId,
-    never_to: ticket.neverTo,
-    preferred_operator_id: ticket.preferred,
-    refusals: Object.fromEntries(ticket.refusals ?? []),
-    queue_ids: ticket.entries.map(({ queue }) => queue.settings.id),
-    entered_at: ticket.entries.map(({ enteredAt }) => enteredAt),
-    enqueued_at: ticket.enqueuedAt,
-    notes: ticket.notes,
-    address_hash: ticket.endedAt === null ? ticket.address : null,
-    ended_at: ticket.endedAt,
-    matched_by: ticket.matchedBy,
-  };
-}
-
-function requestRow(request: Request): RequestRow {
-  return {
-    id: request.id,
-    kind: request.kind,
-    origin: request.origin,
-    state: request.state,
-    site_id: request.siteId,
-    visitor_id: request.visitor.id,
-    lease_until: null,
-    operator_id: request.operator.settings.id,
-    media: request.medium,
-    queue_id: request.queue?.settings.id ?? null,
-    ticket_id: request.ticket?.id ?? null,
-    engagement_id: request.engagement?.id ?? null,
-    created_at: request.createdAt,
-    timeout_ms: request.timeoutMs,
-    notes: request.notes,
-    address_hash: request.state === 'pending' ? request.address : null,
-    ended_at: request.endedAt,
-    fail_reason: request.failReason,
-  };
-}
-
-function engagementRow(engagement: Engagement): EngagementRow {
-  return {
-    id: engagement.id,
-    request_id: engagement.requestId,
-    ticket_id: engagement.ticketId,
-    queue_id: engagement.queueId,
-    visitor_id: engagement.visitor.id,
-    lease_until: null,
-    asked_on_site_id: engagement.askedOn,
-    site_id: engagement.siteId,
-    operator_id: engagement.operator.settings.id,
-    media: engagement.medium,
-    sub_engagement_id: engagement.subEngagementId,
-    sub_started_at: engagement.subStartedAt,
-    highest_media: engagement.highestMedium,
-    operator_team_ids: engagement.operatorTeams,
-    started_at: engagement.startedAt,
-    ended_at: engagement.endedAt,
-    end_reason: engagement.endReason,
-    by_phone: false,
-    heard_by: engagement.subscribers,
-    call: null,
-  };
 }

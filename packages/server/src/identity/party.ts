@@ -1,6 +1,13 @@
-import type { Caller } from '../identity/caller.ts';
-import type { SiteId } from '../platform/ids.ts';
-import type { Party } from '../routing/board/rules/answering.ts';
+import type { OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
+import type { Caller } from './caller.ts';
+
+/**
+ * The side of an engagement, a request or a transfer that the caller is. An operator's token may be limited to some sites; with it, they
+ * are not a party on other sites.
+ */
+export type Party =
+  | { readonly kind: 'operator'; readonly id: OperatorId; readonly onlyOn?: ReadonlySet<SiteId> }
+  | { readonly kind: 'visitor'; readonly id: VisitorId };
 
 /** Which side the caller is. Only for routes that operators and visitors call. */
 export function partyOf(caller: Caller): Party {

@@ -1,9 +1,9 @@
 import { media, type Medium } from '@usher/contract/media';
 import fc from 'fast-check';
-import type { OperatorId, QueueId, SiteId, TeamId, VisitorId } from '../../../platform/ids.ts';
-import type { Party } from '../rules/answering.ts';
-import type { QueueSettings } from '../structures/state.ts';
-import { hoursOf } from './testing.ts';
+import type { OperatorId, QueueId, SiteId, TeamId, VisitorId } from '../../../packages/server/src/platform/ids.ts';
+import type { Party } from '../../../packages/server/src/identity/party.ts';
+import type { QueueSettings } from '../../../packages/server/src/routing/board/structures/state.ts';
+import { hoursOf } from './desk.ts';
 
 /** Random accounts and random histories for `model.test.ts`. Queues, operators, tickets and so on are chosen by index. */
 

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EngagementId, OperatorId, QueueId, SiteId, TicketId, VisitorId } from '../../../platform/ids.ts';
-import { Refusal } from '../../../platform/errors.ts';
-import { newBoard, takeChanges, type Board } from '../board.ts';
-import { apply } from '../commands.ts';
-import { putSite } from '../views/rows.ts';
-import { putOperator, putQueue } from '../rules/staffing.ts';
-import { idSource, noMemory, notes, operatorNamed, queueNamed, siteNamed } from './testing.ts';
+import type { EngagementId, OperatorId, QueueId, SiteId, TicketId, VisitorId } from '../../platform/ids.ts';
+import { Refusal } from '../../platform/errors.ts';
+import { newBoard, takeChanges, type Board } from './board.ts';
+import { apply } from './commands.ts';
+import { putSite } from '../storage/site.ts';
+import { putOperator, putQueue } from './rules/staffing.ts';
+import {
+  idSource,
+  noMemory,
+  notes,
+  operatorNamed,
+  queueNamed,
+  siteNamed,
+} from '../../../../../test/support/board/desk.ts';
 
 /**
  * Compares the board on a virtual clock with queueing theory: visitors arrive at random (Poisson), operators accept offers

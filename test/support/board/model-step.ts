@@ -1,5 +1,5 @@
-import type { Board } from '../board.ts';
-import { excuseOutage, type Outage } from '../rules/outage.ts';
+import type { Board } from '../../../packages/server/src/routing/board/board.ts';
+import { excuseOutage, type Outage } from '../../../packages/server/src/routing/board/rules/outage.ts';
 import type { Ledger } from './model-ledger.ts';
 import { excuse } from './reference-presence.ts';
 import type { World } from './reference-world.ts';

@@ -1,6 +1,6 @@
-import type { EngagementId, SubEngagementId } from '../../../platform/ids.ts';
-import type { Board } from '../board.ts';
-import type { Command } from '../commands.ts';
+import type { EngagementId, SubEngagementId } from '../../../packages/server/src/platform/ids.ts';
+import type { Board } from '../../../packages/server/src/routing/board/board.ts';
+import type { Command } from '../../../packages/server/src/routing/board/commands.ts';
 import { noCall } from './reference-upgrade.ts';
 import { names, nth, operatorParty, visitorParty, type Action } from './model-history.ts';
 
