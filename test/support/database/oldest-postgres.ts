@@ -66,6 +66,7 @@ export async function startOldestPostgres(
   const cluster = join(dataDir, 'postgres');
   const sockets = join(dataDir, 'run');
   const program = join(folder, 'postgres');
+  mkdirSync(dataDir, { recursive: true });
   const runner = choosePostgresUser(dataDir, program);
   for (const directory of [cluster, sockets]) {
     mkdirSync(directory, { recursive: true, mode: 0o700 });

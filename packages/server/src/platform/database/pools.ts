@@ -61,11 +61,8 @@ export const pools = {
   },
   /** One connection for the loop of the dispatcher, the others for leases and webhooks. */
   dispatcher: { name: 'dispatcher', max: 3, connection: byKeys },
-  /**
-   * An index on the account finds its new events, so planning each query again gains nothing. PostgreSQL 15 would scan a small partition
-   * instead, and keep that plan while the partition grows.
-   */
-  feed: { name: 'feed', max: 3, connection: { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' } },
+  /** An index on the account finds its new events, so planning each query again gains nothing. */
+  feed: { name: 'feed', max: 3, connection: { plan_cache_mode: 'force_generic_plan' } },
   /**
    * Filters make every statement different, so none is prepared. There are few connections: long statistics wait only for each
    * other, and each has enough memory to join a year without temporary files.
