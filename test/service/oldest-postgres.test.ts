@@ -55,7 +55,7 @@ if (isLong) {
 
   const exclude = ['test/{call,console,widget}/*.test.ts', 'test/service/oldest-postgres.test.ts'];
   test('every test without a browser passes on the oldest PostgreSQL', { timeout: maxMs }, async (t) => {
-    const passed = await runOnOldest(globSync('test/*/*.test.ts', { exclude }), t.signal);
+    const passed = await runOnOldest(globSync('test/**/*.test.ts', { exclude }), t.signal);
     t.diagnostic(`${passed} tests passed on the oldest PostgreSQL`);
     assert.ok(passed > 1_000);
   });
@@ -64,7 +64,7 @@ if (isLong) {
     'the SQL of every route, a delivery and an engagement run on the oldest PostgreSQL',
     { timeout: maxMs },
     async (t) => {
-      const tagged = globSync('test/*/*.test.ts', { exclude: ['test/service/oldest-postgres.test.ts'] })
+      const tagged = globSync('test/**/*.test.ts', { exclude: ['test/service/oldest-postgres.test.ts'] })
         .map((file) => ({ file, count: readFileSync(file, 'utf8').split(`${tag}'`).length - 1 }))
         .filter(({ count }) => count > 0);
       const expected = tagged.reduce((sum, { count }) => sum + count, 0);
