@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Database, NamedPool } from './database.ts';
-import type { PoolLoad } from './postgres.ts';
+import type { PoolLoad } from './database/pool.ts';
 import type { RowChanges } from './row-changes.ts';
 
 /** A database that does not answer within this time counts as down. */
