@@ -16,7 +16,7 @@ import {
 import { startProxy } from '../support/proxy.ts';
 import { until } from '../support/server.ts';
 
-/** Tests how `pool-watch.ts` and `database.ts` use the patched driver: deadlines, settings and deadlocks. */
+/** Tests deadlines, settings and deadlocks: `platform/database/` and `platform/database.ts`. */
 
 test('a statement without a response is rejected at its deadline, and its connection is replaced', async (t) => {
   const { proxy, address } = await openSilentWay(t);

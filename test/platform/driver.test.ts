@@ -17,7 +17,7 @@ import {
 import { until } from '../support/server.ts';
 import { openWire } from '../support/wire.ts';
 
-/** Tests each patch of `platform/postgres.ts` by what happens without it, which is mostly a statement that waits forever. */
+/** Tests what happens to statements when connections are lost: each is answered or rejected, and gets no rows of others. */
 
 test('an instant of any year comes back as it was, whichever time zone the database is set to', async () => {
   const address = await emptyDatabase();
