@@ -131,6 +131,8 @@ async function makeDeadlocks(sql: Pool): Promise<void> {
       PERFORM pg_sleep(0.2);
       UPDATE locks SET taken = taken + 1 WHERE id = other;
     END $$`);
+  // Opens the second connection: opening it could take longer than the pause.
+  await sql.begin(async () => sql`SELECT`);
 }
 
 test('a statement that loses a deadlock is retried and changes nothing twice', async (t) => {

@@ -87,7 +87,7 @@ function givenUp(): Error {
 /** `pg` has no code for a connection that the server closed. */
 function nameLoss(error: unknown): unknown {
   if (databaseErrorCode(error) !== null || !(error instanceof Error)) return error;
-  return error.message.startsWith('Connection terminated') ? lostConnection(error.message) : error;
+  return /^(?:Connection terminated|Client (?:has|was))/.test(error.message) ? lostConnection(error.message) : error;
 }
 
 /** Calls `onTimeout` after the time, but not before the loop has read what arrived in the meantime. */
