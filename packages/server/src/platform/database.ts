@@ -97,8 +97,8 @@ function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; p
   });
   const stopWatch = watchPool(pool, options.statementDeadlineMs ?? deadlineOf(settings));
   const sql = pool.createSql();
-  const { end } = sql;
-  return { pool, sql: Object.assign(sql, { end: async (given = {}) => end(given).finally(stopWatch) }) };
+  const end: PoolSql['end'] = async ({ timeout } = {}) => pool.end(timeout ?? null).finally(stopWatch);
+  return { pool, sql: Object.assign(sql, { end }) };
 }
 
 /** `null` if statements have no time limit. */

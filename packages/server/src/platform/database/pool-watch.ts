@@ -23,11 +23,12 @@ export function watchPool(pool: Pool, statementDeadlineMs: number | null): () =>
 
   const destroySilent = (deadlineMs: number): void => {
     const next: typeof seen = new Map();
-    for (const { key, unanswered: statement, destroy } of pool.channels) {
+    for (const channel of pool.channels) {
+      const { key, unanswered: statement } = channel;
       if (statement === null) continue;
       const before = seen.get(key);
       const ticks = before?.statement === statement ? before.ticks + 1 : 0;
-      if (ticks * tickMs >= deadlineMs) destroy();
+      if (ticks * tickMs >= deadlineMs) channel.destroy();
       else next.set(key, { statement, ticks });
     }
     seen = next;

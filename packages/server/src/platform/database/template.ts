@@ -9,7 +9,7 @@ import type { ResultInfo, Rows } from './rows.ts';
  * a value of another statement, it is a fragment of that and never runs of its own. Identifiers are quoted: `sql('name')`, `sql(['id', 'name'])`.
  */
 
-// eslint-disable-next-line typescript/no-explicit-any -- The caller knows the columns. `unknown` would need a cast for each value.
+// oxlint-disable-next-line typescript/no-explicit-any -- The caller knows the columns. `unknown` would need a cast for each value.
 export type Row = Record<string, any>;
 
 type RowList = readonly (object | undefined)[];
@@ -76,6 +76,7 @@ export class Statement<out T extends RowList = Row[]> implements Promise<T & Res
     this.#kind = kind;
   }
 
+  // oxlint-disable-next-line unicorn/no-thenable -- A statement is awaited like a promise; a fragment is never awaited.
   then<R = T & ResultInfo, E = never>(
     onResult?: ((rows: T & ResultInfo) => R | PromiseLike<R>) | null,
     onError?: ((error: unknown) => E | PromiseLike<E>) | null,
@@ -88,7 +89,7 @@ export class Statement<out T extends RowList = Row[]> implements Promise<T & Res
   }
 
   async finally(onEnd?: (() => void) | null): Promise<T & ResultInfo> {
-    return this.then().finally(onEnd);
+    return this.then(null).finally(onEnd);
   }
 
   /** Runs the statement before it is awaited. */
