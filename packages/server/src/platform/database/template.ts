@@ -15,7 +15,7 @@ export type Row = Record<string, any>;
 type RowList = readonly (object | undefined)[];
 
 /** Names of columns or tables, or the columns of an INSERT or UPDATE with their values. A dot separates names: `q.id` is "q"."id". */
-export class Names {
+class Names {
   readonly names: readonly string[];
   readonly values: Readonly<Record<string, TemplateValue>> | null;
 
