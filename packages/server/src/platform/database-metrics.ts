@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { CachedReading } from './cached-reading.ts';
 import type { Database, NamedPool } from './database.ts';
+import type { PoolLoad } from './database/pool.ts';
 import { oldestTransaction } from './oldest-transaction.ts';
-import type { PoolLoad } from './postgres.ts';
 import type { RowChanges } from './row-changes.ts';
 
 /** A database that does not answer within this time counts as down. */
