@@ -76,7 +76,7 @@ export function connect(address: DatabaseAddress, options: PoolOptions): PoolSql
   return open(address, options).sql;
 }
 
-const hourMs = 3_600_000;
+const hourSec = 3_600;
 
 function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; pool: Pool } {
   const settings: SessionSettings = { ...sessionSettings, ...options.connection };
@@ -89,7 +89,8 @@ function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; p
     connectTimeoutMs: (options.connect_timeout ?? connectTimeoutSec) * 1_000,
     idleTimeoutMs: (options.idle_timeout ?? 0) * 1_000,
     // The connections of a process are not replaced at the same time.
-    maxLifetimeMs: options.max_lifetime === null ? 0 : (hourMs / 2) * (1 + Math.random()),
+    maxLifetimeMs:
+      (options.max_lifetime === undefined ? (hourSec / 2) * (1 + Math.random()) : (options.max_lifetime ?? 0)) * 1_000,
     backoffMs: options.backoffMs ?? ((failures) => Math.min(50 * 2 ** failures, 1_000)),
     onNotification: options.onNotification ?? (() => undefined),
     onConnectionClosed: options.onConnectionClosed ?? (() => undefined),

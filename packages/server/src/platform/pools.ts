@@ -8,8 +8,8 @@ export interface PoolOptions {
   readonly max: number;
   /** Seconds until an unused connection is closed; 0 for never, which is the default. */
   readonly idle_timeout?: number;
-  /** With `null` a connection stays open as long as the process runs; by default it is replaced after 30 to 60 minutes. */
-  readonly max_lifetime?: null;
+  /** Seconds until a connection is replaced; with `null` it stays open as long as the process runs. By default 30 to 60 minutes. */
+  readonly max_lifetime?: number | null;
   /** Seconds in which a connection must open. */
   readonly connect_timeout?: number;
   /** Whether statements are prepared; `true` by default. */

@@ -44,7 +44,12 @@ export interface PoolSql extends Sql {
   begin<T>(options: string, work: Work<T>): Promise<T>;
   /** Waits for statements under way, `timeout` seconds at most, and closes all connections. Later statements are rejected. */
   end(options?: { readonly timeout?: number }): Promise<void>;
+  /** The same connections for work that `limit` starts. A statement of it outside of a transaction has its connection for itself, too. */
+  limitedBy(limit: Limit): PoolSql;
 }
+
+/** Calls `run` when a connection may be used, and knows from the promise until when it is. */
+export type Limit = <T>(run: () => Promise<T>) => Promise<T>;
 
 /** A connection as the watch sees it. */
 export interface Channel {
@@ -57,13 +62,18 @@ export interface Channel {
 /** What waits for a connection: a statement, or a transaction. */
 interface Waiting {
   readonly since: number;
-  readonly need: 'statement' | 'transaction';
+  /** A statement that waits for no lock may follow others on a connection. */
+  readonly need: 'place' | 'connection';
   take(connection: Connection): void;
   reject(error: Error): void;
 }
 
+type Result = Parameters<Order['resolve']>[0];
+
 /** So many statements are sent on a connection before the first is answered. */
 const maxPipeline = 100;
+/** After so long without a connection, a failure to open one rejects what waits. */
+const patienceMs = 1_000;
 /** The winner of a deadlock has finished by then; an immediate retry could lose again. */
 const lostRaceMs = 50;
 
@@ -75,7 +85,10 @@ const lostRaceMs = 50;
  * one, which then gets no more statements: the transaction begins when those under way are answered, so that what ends the transaction does
  * not end them.
  *
- * If no connection can be opened and none is open, what waits is rejected.
+ * Statements of a view of the pool (`limitedBy`) may wait for a lock. Each has a connection for itself, or others would wait behind it.
+ *
+ * If no connection can be opened, the open ones do the work of all. What waits is rejected if none is open, or if it has waited for a second:
+ * then all belong to transactions.
  */
 export class Pool implements ConnectionOwner {
   readonly #options: ConnectionPoolOptions;
@@ -85,6 +98,8 @@ export class Pool implements ConnectionOwner {
   readonly #queue: Waiting[] = [];
   /** Busy connections and the transactions that wait for them. */
   readonly #claims = new Map<Connection, Waiting>();
+  /** Connections that run a statement which others must not follow, because it may wait for a lock. */
+  readonly #alone = new Set<Connection>();
   /** Connections that get no more statements, because they are old. */
   readonly #retired = new Set<Connection>();
   readonly #idleSince = new Map<Connection, number>();
@@ -115,16 +130,25 @@ export class Pool implements ConnectionOwner {
     return [...open, ...opening];
   }
 
-  createSql(): PoolSql {
+  createSql(limit: Limit | null = null): PoolSql {
     const kind = this.#options.prepares ? 'prepared' : 'unprepared';
-    const tag = createTag((order) => this.#run(order.kind === 'prepared' ? { ...order, kind } : order));
+    const tag = createTag((order) => {
+      const own: Order = order.kind === 'prepared' ? { ...order, kind } : order;
+      if (limit === null) return this.#run(own, 'place');
+      const run = async (): Promise<Result> =>
+        new Promise((resolve, reject) => this.#run({ ...own, resolve, reject }, 'connection'));
+      limit(run).then(order.resolve, order.reject);
+    });
     return Object.assign(tag, {
       begin: async <T>(first: string | Work<T>, second?: Work<T>): Promise<T> => {
         const work = typeof first === 'string' ? second : first;
         if (work === undefined) throw new TypeError('begin needs the work of the transaction');
-        return this.#transact(typeof first === 'string' ? `begin ${first}` : 'begin', work);
+        const run = async (): Promise<T> =>
+          this.#transact(typeof first === 'string' ? `begin ${first}` : 'begin', work);
+        return limit === null ? run() : limit(run);
       },
       end: async ({ timeout }: { readonly timeout?: number } = {}) => this.end(timeout ?? null),
+      limitedBy: (own: Limit) => this.createSql(own),
     });
   }
 
@@ -147,10 +171,17 @@ export class Pool implements ConnectionOwner {
 
   /** Rejects what has waited for a connection since before this instant of `performance.now()`. */
   rejectQueued(before: number): void {
+    this.#waits.timeouts += this.#reject(before, tooLate('no connection to the database became free in time'));
+  }
+
+  /** Returns how many. */
+  #reject(before: number, reason: Error): number {
+    let count = 0;
     for (let first = this.#queue[0]; first !== undefined && first.since < before; first = this.#queue[0]) {
-      this.#waits.timeouts += 1;
-      this.#dequeue()?.reject(tooLate('no connection to the database became free in time'));
+      count += 1;
+      this.#dequeue()?.reject(reason);
     }
+    return count;
   }
 
   /** Destroys every connection and rejects everything that waits. */
@@ -191,6 +222,7 @@ export class Pool implements ConnectionOwner {
 
   onClosed(connection: Connection): void {
     this.#connections.delete(connection);
+    this.#alone.delete(connection);
     this.#retired.delete(connection);
     this.#idleSince.delete(connection);
     const claim = this.#claims.get(connection);
@@ -202,22 +234,25 @@ export class Pool implements ConnectionOwner {
   }
 
   /** A statement is sent again, once, if nothing of it was stored and it may succeed now. */
-  #run(order: Order): void {
-    this.#send({ ...order, reject: (error) => this.#retry(order, error) });
+  #run(order: Order, need: Waiting['need']): void {
+    this.#send({ ...order, reject: (error) => this.#retry(order, need, error) }, need);
   }
 
-  #retry(order: Order, error: Error): void {
+  #retry(order: Order, need: Waiting['need'], error: Error): void {
     const isStatement = order.kind === 'prepared' || order.kind === 'unprepared';
-    if (order.kind === 'prepared' && isStale(error)) this.#send({ ...order, kind: 'unprepared' });
-    else if (isStatement && isLostRace(error)) setTimeout(() => this.#send(order), lostRaceMs);
+    if (order.kind === 'prepared' && isStale(error)) this.#send({ ...order, kind: 'unprepared' }, need);
+    else if (isStatement && isLostRace(error)) setTimeout(() => this.#send(order, need), lostRaceMs);
     else order.reject(error);
   }
 
-  #send(order: Order): void {
+  #send(order: Order, need: Waiting['need']): void {
     this.#place({
       since: performance.now(),
-      need: 'statement',
-      take: (connection) => connection.run(order),
+      need,
+      take: (connection) => {
+        if (need === 'connection') this.#alone.add(connection);
+        connection.run(order);
+      },
       reject: (error) => order.reject(error),
     });
   }
@@ -226,7 +261,7 @@ export class Pool implements ConnectionOwner {
     const transaction = await new Promise<Transaction>((resolve, reject) => {
       // The connection is reserved at once, so that no statement comes in between.
       const take = (connection: Connection): void => resolve(new Transaction(connection, begin));
-      this.#place({ since: performance.now(), need: 'transaction', take, reject });
+      this.#place({ since: performance.now(), need: 'connection', take, reject });
     });
     return transaction.run(work);
   }
@@ -258,7 +293,7 @@ export class Pool implements ConnectionOwner {
   #assign(waiting: Waiting): boolean {
     const connection = this.#pick();
     if (connection === null) return false;
-    if (waiting.need === 'statement' || this.#isFree(connection)) {
+    if (waiting.need === 'place' || this.#isFree(connection)) {
       this.#idleSince.delete(connection);
       waiting.take(connection);
     } else this.#claims.set(connection, waiting);
@@ -269,11 +304,17 @@ export class Pool implements ConnectionOwner {
   #pick(): Connection | null {
     let best: Connection | null = null;
     for (const connection of this.#connections.keys()) {
-      if (connection.isReserved || this.#claims.has(connection) || this.#retired.has(connection)) continue;
+      if (
+        connection.isReserved ||
+        this.#alone.has(connection) ||
+        this.#claims.has(connection) ||
+        this.#retired.has(connection)
+      )
+        continue;
       if (this.#isFree(connection)) return connection;
       if (connection.accepts && connection.load < (best?.load ?? maxPipeline)) best = connection;
     }
-    return this.#isFull ? best : null;
+    return this.#isFull || this.#failures > 0 ? best : null;
   }
 
   get #isFull(): boolean {
@@ -285,6 +326,7 @@ export class Pool implements ConnectionOwner {
   }
 
   #onFree(connection: Connection): void {
+    this.#alone.delete(connection);
     const claim = this.#claims.get(connection);
     this.#claims.delete(connection);
     if (claim !== undefined) claim.take(connection);
@@ -321,16 +363,15 @@ export class Pool implements ConnectionOwner {
         this.#opening.delete(controller);
         this.#failures += 1;
         this.#failedAt = performance.now();
-        if (this.#opening.size === 0 && this.#connections.size === 0) this.#rejectAll(error);
-        this.#dispatch();
+        const reason = error instanceof Error ? error : new Error(String(error));
+        if (this.#opening.size === 0 && this.#connections.size === 0) this.#reject(Infinity, reason);
+        else {
+          this.#dispatch();
+          this.#reject(performance.now() - patienceMs, reason);
+        }
         this.#continueEnd();
       },
     );
-  }
-
-  #rejectAll(error: unknown): void {
-    const reason = error instanceof Error ? error : new Error(String(error));
-    for (let first = this.#dequeue(); first !== undefined; first = this.#dequeue()) first.reject(reason);
   }
 
   #close(connection: Connection): void {
