@@ -1,4 +1,5 @@
 import type { ClientConfig } from 'pg';
+import { isSessionKind, sessionKinds, urlsOf, type SessionKind } from '../../config-database.ts';
 
 /** The address of a PostgreSQL: the user's URL, or the socket of the embedded one. */
 export type DatabaseAddress =
@@ -12,6 +13,8 @@ export interface Target {
   readonly isTlsOptional: boolean;
   /** Settings of the session that the URL asks for. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Of several servers, the one that is meant. */
+  readonly session: SessionKind;
 }
 
 /** Parameters of a URL that are not settings of the session. */
@@ -23,6 +26,7 @@ const ownParameters = new Set([
   'sslnegotiation',
   'application_name',
   'options',
+  'target_session_attrs',
 ]);
 
 /**
@@ -32,12 +36,15 @@ const ownParameters = new Set([
  * Node (`NODE_EXTRA_CA_CERTS` adds to them), `prefer` encrypts if the server can. `verify-ca` checks the name, too. `pg` itself would check the
  * certificate with `require`, and warn of it, so the URL is not given to `pg`.
  */
-export function targetOf(address: DatabaseAddress): Target {
-  if (address.kind === 'socket') {
-    const { directory, user, database } = address;
-    return { client: { host: directory, user, database, ssl: false }, isTlsOptional: false, settings: {} };
-  }
-  const { hostname, port, username, password, pathname, searchParams } = new URL(address.url);
+export function targetsOf(address: DatabaseAddress): Target[] {
+  if (address.kind === 'url') return urlsOf(address.url).map(targetOf);
+  const { directory, user, database } = address;
+  const client: ClientConfig = { host: directory, user, database, ssl: false };
+  return [{ client, isTlsOptional: false, settings: {}, session: 'any' }];
+}
+
+function targetOf(url: string): Target {
+  const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const given = Object.fromEntries(searchParams);
   const host = given['host'] ?? decodeURIComponent(hostname).replace(/^\[(.+)\]$/, '$1');
   const [user, database] = [decodeURIComponent(username), decodeURIComponent(pathname.slice(1))];
@@ -55,7 +62,9 @@ export function targetOf(address: DatabaseAddress): Target {
     ...(given['sslnegotiation'] === 'direct' && { sslnegotiation: 'direct' }),
   };
   const settings = Object.entries(given).filter(([name]) => !ownParameters.has(name));
-  return { client, isTlsOptional: mode === 'prefer', settings: Object.fromEntries(settings) };
+  const session = given['target_session_attrs'] ?? 'any';
+  if (!isSessionKind(session)) throw new Error(`target_session_attrs must be one of ${sessionKinds.join(', ')}.`);
+  return { client, isTlsOptional: mode === 'prefer', settings: Object.fromEntries(settings), session };
 }
 
 function tlsOf(mode: string): NonNullable<ClientConfig['ssl']> {

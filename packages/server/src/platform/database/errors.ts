@@ -10,6 +10,11 @@ export function tooLate(message: string): Error {
   return Object.assign(new Error(message), { code: 'CONNECT_TIMEOUT' });
 }
 
+/** The server is not one that the address means by `target_session_attrs`. */
+export function readOnlyServer(): Error {
+  return Object.assign(new Error('the server of the database is read-only'), { code: '25006' });
+}
+
 /** The pool is being closed by this process. */
 export function endedPool(): Error {
   return Object.assign(new Error('The pool of database connections is closed.'), { code: 'CONNECTION_ENDED' });

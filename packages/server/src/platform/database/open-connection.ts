@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { targetOf, type DatabaseAddress, type Target } from './address.ts';
-import { databaseErrorCode, lostConnection, tooLate } from './errors.ts';
+import { targetsOf, type DatabaseAddress, type Target } from './address.ts';
+import { databaseErrorCode, lostConnection, readOnlyServer, tooLate } from './errors.ts';
 
 export interface OpenOptions {
   readonly address: DatabaseAddress;
@@ -17,11 +17,23 @@ const timeoutSteps = 10;
 const keepAliveMs = 60_000;
 
 /**
- * Opens a connection and makes its settings by a statement, because poolers refuse start-up parameters that they do not know. Whatever goes
- * wrong, the client is destroyed and the promise rejects.
+ * Opens a connection to the first host that accepts it, and makes its settings by a statement, because poolers refuse start-up parameters that
+ * they do not know. Whatever goes wrong, the client is destroyed and the promise rejects.
  */
 export async function openClient(options: OpenOptions, signal: AbortSignal): Promise<pg.Client> {
-  const target = targetOf(options.address);
+  let lastError: unknown;
+  for (const target of targetsOf(options.address)) {
+    try {
+      return await openTarget(target, options, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      lastError = error;
+    }
+  }
+  throw lastError;
+}
+
+async function openTarget(target: Target, options: OpenOptions, signal: AbortSignal): Promise<pg.Client> {
   let tls = target.client.ssl ?? false;
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -65,8 +77,9 @@ async function tryOpen(target: Target, options: OpenOptions, signal: AbortSignal
   try {
     const ready = client
       .connect()
-      .then(async () => client.query(settingStatement({ ...options.settings, ...target.settings })));
-    await Promise.race([ready, given.promise]);
+      .then(async () => client.query<ServerState>(settingStatement({ ...options.settings, ...target.settings })));
+    const { rows } = await Promise.race([ready, given.promise]);
+    if (!isMeant(target, rows[0])) throw readOnlyServer();
     return client;
   } catch (error) {
     client.connection.stream.destroy();
@@ -100,9 +113,20 @@ function startTimer(ms: number, onTimeout: () => void): () => void {
   return () => clearInterval(timer);
 }
 
+interface ServerState {
+  readonly is_standby: boolean;
+  readonly is_read_only: boolean;
+}
+
+function isMeant({ session }: Target, state: ServerState | undefined): boolean {
+  if (session === 'primary') return state?.is_standby === false;
+  return session === 'any' || state?.is_read_only === false;
+}
+
 function settingStatement(settings: OpenOptions['settings']): string {
   const each = Object.entries(settings).map(
     ([name, value]) => `set_config(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(String(value))}, false)`,
   );
-  return `SELECT ${each.join(', ')}`;
+  const state = `pg_is_in_recovery() AS is_standby, current_setting('transaction_read_only') = 'on' AS is_read_only`;
+  return `SELECT ${[state, ...each].join(', ')}`;
 }
