@@ -137,7 +137,10 @@ export class Pool implements ConnectionOwner {
       if (limit === null) return this.#run(own, 'place');
       const run = async (): Promise<Result> =>
         new Promise((resolve, reject) => this.#run({ ...own, resolve, reject }, 'connection'));
-      limit(run).then(order.resolve, order.reject);
+      limit(run).then(
+        (result) => order.resolve(result),
+        (error: Error) => order.reject(error),
+      );
     });
     return Object.assign(tag, {
       begin: async <T>(first: string | Work<T>, second?: Work<T>): Promise<T> => {
