@@ -95,8 +95,7 @@ function searchRoute(app: App): void {
     {
       config: {
         access: { operator: 'operator', visitor: true, site: 'body.site_ids' },
-        audit: 'dry run',
-        changesNothing: true,
+        readOnly: true,
       },
       schema: {
         tags,
@@ -171,8 +170,8 @@ function endRoute(app: App, turns: Turns): void {
       config: {
         access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
         audit: 'own work',
-        // The turn sends the hint.
-        changesNothing: true,
+        // The turn sends it.
+        sendsOwnHint: true,
       },
       schema: {
         tags,

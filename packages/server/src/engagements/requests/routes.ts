@@ -96,8 +96,8 @@ export function requestRoutes(app: App, dependencies: RequestRouteDependencies):
       config: {
         access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
         audit: 'own work',
-        // The turn sends the hint.
-        changesNothing: true,
+        // The turn sends it.
+        sendsOwnHint: true,
       },
       schema: {
         tags,

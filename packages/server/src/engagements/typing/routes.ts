@@ -25,7 +25,8 @@ export function typingRoutes(app: App, hints: Hints, writes: TypingWrites): void
     {
       config: {
         access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
-        changesNothing: true,
+        // Indications are written in batches, which send it.
+        sendsOwnHint: true,
         audit: 'own work',
       },
       schema: {

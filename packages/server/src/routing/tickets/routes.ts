@@ -53,8 +53,8 @@ export function ticketRoutes(app: App, dependencies: TicketDependencies): void {
       config: {
         access: { operator: 'operator', visitor: true, site: 'body.site_id' },
         audit: auditOfNewVisitor,
-        // The turn sends the hint.
-        changesNothing: true,
+        // The turn sends it.
+        sendsOwnHint: true,
       },
       schema: {
         tags,
