@@ -17,7 +17,7 @@ try {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  writeExamples(await recordExamples(new Set(operations)));
+  writeExamples(operations, await recordExamples(new Set(operations)));
   for (const name of ['openapi.json', 'asyncapi.json']) writeFileSync(name, await documentOf(name));
   writeApiTypes();
   writeSdk();
@@ -32,13 +32,16 @@ async function documentOf(name: string): Promise<string> {
   return await response.text();
 }
 
-function writeExamples(recorded: ReadonlyMap<string, Example>): void {
+/** In the order of the document. */
+function writeExamples(operations: readonly string[], recorded: ReadonlyMap<string, Example>): void {
   const before = readExamples();
   const text = new ExampleText();
-  const examples = [...recorded].map(([operation, example]) => {
+  const examples = operations.flatMap((operation) => {
+    const example = recorded.get(operation);
+    if (example === undefined) return [];
     const kept = before[operation];
     const isSame = kept !== undefined && kept.status === example.status && haveSameFields(kept, example);
-    return [operation, isSame ? kept : text.clean(example)] as const;
+    return [[operation, isSame ? kept : text.clean(example)] as const];
   });
   writeFileSync(examplesFile, `${JSON.stringify(Object.fromEntries(examples), null, 2)}\n`);
 }
