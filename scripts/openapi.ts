@@ -32,7 +32,7 @@ async function documentOf(name: string): Promise<string> {
   return await response.text();
 }
 
-/** In the order of the document. */
+/** In the order of openapi.json. */
 function writeExamples(operations: readonly string[], recorded: ReadonlyMap<string, Example>): void {
   const before = readExamples();
   const text = new ExampleText();
