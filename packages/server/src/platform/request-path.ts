@@ -64,6 +64,6 @@ function stepsOf<Step>(route: RouteOptions, makers: readonly ForRoute<Step>[] = 
 /** No handler of ours uses `this`. */
 function surround(handler: RouteHandlerMethod, step: AroundHandler): RouteHandlerMethod {
   return function runStep(request, reply) {
-    return step(request, reply, handler as Next);
+    return step(request, reply, handler);
   };
 }
