@@ -20,7 +20,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   events: [...before('events'), 'webhooks/channels'],
   webhooks: [...before('schedules'), 'webhooks/channels'],
   'site-deletion': before('feed'),
-  'account-deletion': before('feed'),
+  'account-deletion': [...before('feed'), 'site-deletion'],
   backup: before('feed'),
   mcp: before('events'),
   sample: [...chain, 'webhooks', 'webhooks/channels', 'site-deletion'],
