@@ -190,6 +190,15 @@ const patches: readonly Patch[] = [
       if (needsTypes) {
 `,
   },
+  // The number of rows was only reset when a statement succeeded. After an error in the middle of a result, the result of the next statement
+  // on the connection began with as many holes as rows had arrived.
+  {
+    file: 'connection.js',
+    was: '  function ErrorResponse(x) {\n',
+    is: '  function ErrorResponse(x) {\n    rows = 0\n',
+  },
+  // A statement that was sent again reported why it had failed the first time, and not why the second time.
+  { file: 'connection.js', was: '? errored(query.retried)', is: '? errored(errorResponse)' },
   // A prepared statement is stale after a change of its tables, and is sent again. In a transaction it cannot succeed, and behind COMMIT it
   // would run outside of it. Outside of a transaction it is sent over any free connection, because its own may belong to a transaction by
   // now, and unprepared, because its responses would be mixed up with those of statements in the pipeline. Before, parameters were
