@@ -46,7 +46,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(chain.map((room) => [room, before(room)])),
   webhooks: before('schedules'),
   'site-deletion': before('feed'),
-  'account-deletion': before('feed'),
+  'account-deletion': [...before('feed'), 'site-deletion'],
   backup: before('feed'),
   mcp: before('channels'),
   sample: [...chain, 'webhooks', 'site-deletion'],

@@ -15,6 +15,8 @@ const valueOfType: Readonly<Record<string, string>> = {
   'timestamp with time zone': 'now()',
   'text[]': "'{}'",
   'uuid[]': "'{}'",
+  'bigint[]': "'{}'",
+  'double precision': '0',
   'timestamp with time zone[]': "'{}'",
 };
 

@@ -1,7 +1,10 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
+import { inBatches } from '../platform/database/batches.ts';
 import type { Sql } from '../platform/database/database.ts';
-import type { AccountId } from '../platform/ids.ts';
-import { deleteAccountRow, deleteRows, detachFallbacks, filesOfAccount, tablesOfAccounts } from './store.ts';
+import type { AccountId, SiteId } from '../platform/ids.ts';
+import { deleteEngagementsOfSite } from '../site-deletion/belongings.ts';
+import { boardBatch, keyTables, leafTables } from './own-tables.ts';
+import { deleteAccountRow, deleteDeliveries, deleteRows, detachFallbacks, forOwners } from './store.ts';
 
 interface AccountDeletion {
   readonly sql: Sql;
@@ -15,20 +18,29 @@ export interface DeletedRows {
 }
 
 /**
- * Deletes everything of a disabled account, in batches. Nobody can call it and nothing of it becomes due, so no server writes rows of it
- * meanwhile. The account's own row is deleted last: interrupted work is continued by repeating it.
+ * Deletes everything of a disabled account, in batches by index, so that neither the size of the account nor that of others makes a
+ * statement long. Nobody can call the account and nothing of it becomes due, so no server writes rows of it meanwhile, apart from
+ * the outcomes of deliveries. Rows are deleted before those that they are found by, and the account's own row last: interrupted work
+ * is continued by repeating it.
  */
 export async function deleteAccount({ sql, fileStore, accountId }: AccountDeletion): Promise<DeletedRows> {
-  const files = await filesOfAccount(sql, accountId);
-  for (const id of files) await fileStore.discard(id);
-  await detachFallbacks(sql, accountId);
-  const tables = await tablesOfAccounts(sql);
-  let rows = 0;
-  // Deleting rows makes triggers write others, such as what processes must know of a deleted queue. The next pass finds them.
-  for (let last = -1; last !== 0; rows += last) {
-    last = 0;
-    for (const table of tables) last += await deleteRows(sql, table, accountId);
-  }
+  const deleted = { rows: 0, files: 0 };
+  const count = (rows: number, files = 0): void => {
+    deleted.rows += rows;
+    deleted.files += files;
+  };
+  const shouldContinue = (): boolean => true;
+  for (const table of leafTables) count(await deleteRows(sql, table, accountId));
+  count(await deleteDeliveries(sql, accountId));
+  await forOwners(sql, { of: 'site', accountId }, async (sites) => {
+    for (const siteId of sites as SiteId[])
+      await inBatches(
+        async () => deleteEngagementsOfSite(sql, fileStore, { siteId, shouldContinue, onDeleted: count }),
+        shouldContinue,
+      );
+  });
+  await detachFallbacks(sql, accountId, boardBatch);
+  for (const table of keyTables) count(await deleteRows(sql, table, accountId));
   await deleteAccountRow(sql, accountId);
-  return { rows, files: files.length };
+  return deleted;
 }

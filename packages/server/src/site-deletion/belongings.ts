@@ -1,5 +1,5 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
-import { deleteMatching, type ShouldContinue } from '../platform/database/batches.ts';
+import { batchSize, byIndex, deleteMatching, inBatches, type ShouldContinue } from '../platform/database/batches.ts';
 import type { Piece, Sql } from '../platform/database/database.ts';
 import type { AccountId, EngagementId, FileId, OperatorId, SiteId } from '../platform/ids.ts';
 
@@ -80,20 +80,66 @@ export async function forgetInIntervals(sql: Sql, siteId: SiteId, operatorId: Op
 }
 
 /** Tables with rows of an engagement. The engagement's own row is deleted last, so that interrupted work is found again. */
-const engagementTables = ['files', 'chat_messages', 'media_upgrade_requests', 'sub_engagements'] as const;
+const engagementTables = ['chat_messages', 'media_upgrade_requests', 'calls', 'sub_engagements'] as const;
+
+interface EngagementDeletion {
+  readonly shouldContinue: ShouldContinue;
+  /** Called with the number of rows of each batch, and how many of them are files. */
+  readonly onDeleted?: (rows: number, files: number) => void;
+}
 
 /** Deletes a batch of engagements with all that belongs to them. `false`: the work was interrupted; the next call continues it. */
 export async function deleteEngagements(
-  sql: Sql,
+  pool: Sql,
   fileStore: FileStore,
-  { ids, shouldContinue }: { readonly ids: readonly EngagementId[]; readonly shouldContinue: ShouldContinue },
+  deletion: EngagementDeletion & { readonly ids: readonly EngagementId[] },
 ): Promise<boolean> {
-  const files = await sql<{ id: FileId }[]>`SELECT id FROM files WHERE engagement_id = ANY(${ids}::uuid[])`;
-  for (const { id } of files) await fileStore.discard(id);
+  const { ids, shouldContinue, onDeleted = () => undefined } = deletion;
+  // A conversation may have any number of files and messages.
+  if (!(await inBatches(async () => deleteFiles(pool, fileStore, { ids, onDeleted }), shouldContinue))) return false;
   const where: RowsToDelete = (own) => own`engagement_id = ANY(${ids}::uuid[])`;
-  // A conversation may have any number of messages.
   for (const table of engagementTables)
-    if (!(await deleteMatching(sql, { table, where }, shouldContinue))) return false;
-  await sql`DELETE FROM engagements WHERE id = ANY(${ids}::uuid[])`;
+    if (!(await deleteMatching(pool, { table, where }, shouldContinue, (rows) => onDeleted(rows, 0)))) return false;
+  const { count } = await byIndex(pool, async (sql) => sql`DELETE FROM engagements WHERE id = ANY(${ids}::uuid[])`);
+  onDeleted(count, 0);
   return true;
+}
+
+/** The bytes are discarded before the rows, so that interrupted work is found again. `true`: there may be more. */
+async function deleteFiles(
+  pool: Sql,
+  fileStore: FileStore,
+  { ids, onDeleted }: Required<Pick<EngagementDeletion, 'onDeleted'>> & { readonly ids: readonly EngagementId[] },
+): Promise<boolean> {
+  const found = await byIndex(
+    pool,
+    async (sql) => sql<{ id: FileId }[]>`
+      SELECT id FROM files WHERE engagement_id = ANY(${ids}::uuid[]) LIMIT ${batchSize}`,
+  );
+  const files = found.map(({ id }) => id);
+  // For an empty array, PostgreSQL may read the whole of a partial index.
+  if (files.length === 0) return false;
+  for (const id of files) await fileStore.discard(id);
+  await byIndex(pool, async (sql) => sql`DELETE FROM files WHERE id = ANY(${files}::uuid[])`);
+  onDeleted(files.length, files.length);
+  return files.length === batchSize;
+}
+
+const engagementBatch = 500;
+
+/** Deletes a batch of the engagements whose last site was this one. `true`: there may be more. */
+export async function deleteEngagementsOfSite(
+  pool: Sql,
+  fileStore: FileStore,
+  deletion: EngagementDeletion & { readonly siteId: SiteId },
+): Promise<boolean> {
+  const found = await byIndex(
+    pool,
+    async (sql) => sql<{ id: EngagementId }[]>`
+      SELECT id FROM engagements WHERE site_id = ${deletion.siteId} ORDER BY started_at, id LIMIT ${engagementBatch}`,
+  );
+  const ids = found.map(({ id }) => id);
+  if (ids.length === 0) return false;
+  const isDone = await deleteEngagements(pool, fileStore, { ...deletion, ids });
+  return !isDone || ids.length === engagementBatch;
 }

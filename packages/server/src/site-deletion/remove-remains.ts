@@ -1,10 +1,9 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
 import { batchSize, inBatches, preferIndexes, type ShouldContinue } from '../platform/database/batches.ts';
 import { inTransaction, type Sql } from '../platform/database/database.ts';
-import type { EngagementId, OperatorId, VisitorId } from '../platform/ids.ts';
-import { deleteEngagements, deleteHistory, forgetInIntervals, type DeletedSite } from './belongings.ts';
+import type { OperatorId, VisitorId } from '../platform/ids.ts';
+import { deleteEngagementsOfSite, deleteHistory, forgetInIntervals, type DeletedSite } from './belongings.ts';
 
-const engagementBatch = 500;
 /** Operators in one batch. One has thousands of presence intervals. */
 const operatorBatch = 20;
 
@@ -17,7 +16,10 @@ export async function removeRemains(sql: Sql, fileStore: FileStore, shouldContin
     SELECT id, account_id AS "accountId" FROM deleted_sites ORDER BY deleted_at, id`;
   for (const site of sites) {
     const isDone =
-      (await inBatches(async () => removeEngagements(sql, site, { fileStore, shouldContinue }), shouldContinue)) &&
+      (await inBatches(
+        async () => deleteEngagementsOfSite(sql, fileStore, { siteId: site.id, shouldContinue }),
+        shouldContinue,
+      )) &&
       (await deleteHistory(sql, site, shouldContinue)) &&
       (await inBatches(async () => removeVisitors(sql, site), shouldContinue)) &&
       (await inBatches(async () => removeFromIntervals(sql, site), shouldContinue));
@@ -27,19 +29,6 @@ export async function removeRemains(sql: Sql, fileStore: FileStore, shouldContin
   }
 }
 
-/** Removes engagements whose last site was this one. `true`: there may be more. */
-async function removeEngagements(
-  sql: Sql,
-  { id: siteId }: DeletedSite,
-  { fileStore, shouldContinue }: { readonly fileStore: FileStore; readonly shouldContinue: ShouldContinue },
-): Promise<boolean> {
-  const found = await sql<{ id: EngagementId }[]>`
-    SELECT id FROM engagements WHERE site_id = ${siteId} ORDER BY started_at, id LIMIT ${engagementBatch}`;
-  const ids = found.map(({ id }) => id);
-  const isDone = await deleteEngagements(sql, fileStore, { ids, shouldContinue });
-  return !isDone || ids.length === engagementBatch;
-}
-
 /** Moves visitors who were engaged on other sites back to the last of these, and deletes the others. `true`: there may be more. */
 async function removeVisitors(pool: Sql, { id: siteId }: DeletedSite): Promise<boolean> {
   return inTransaction(pool, async (sql) => {
@@ -47,6 +36,7 @@ async function removeVisitors(pool: Sql, { id: siteId }: DeletedSite): Promise<b
     const found = await sql<{ id: VisitorId }[]>`
       SELECT id FROM visitors WHERE site_id = ${siteId} LIMIT ${batchSize} FOR UPDATE`;
     const ids = found.map(({ id }) => id);
+    if (ids.length === 0) return false;
     await sql`
       UPDATE visitors v
          SET site_id = last.site_id, team_ids = '{}', version = version + 1, updated_at = now()

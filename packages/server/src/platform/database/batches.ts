@@ -71,11 +71,21 @@ export async function preferIndexes(sql: Sql): Promise<void> {
            set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)`;
 }
 
+/** One transaction whose statements use indexes. */
+export async function byIndex<T>(pool: Sql, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return inTransaction(pool, async (sql) => {
+    await preferIndexes(sql);
+    return work(sql);
+  });
+}
+
 interface MatchingRows {
   /** A table without partitions, or one partition: `ctid` is unique only within it. */
   readonly table: string;
   /** An index finds the rows with this condition. */
   readonly where: (sql: Sql) => Piece;
+  /** Rows of one batch, if triggers need much time for each row. */
+  readonly limit?: number;
 }
 
 /**
@@ -84,18 +94,17 @@ interface MatchingRows {
  */
 export async function deleteMatching(
   pool: Sql,
-  { table, where }: MatchingRows,
+  { table, where, limit = batchSize }: MatchingRows,
   shouldContinue: ShouldContinue,
   onDeleted: (rows: number) => void = () => undefined,
 ): Promise<boolean> {
   return inBatches(async () => {
-    const count = await inTransaction(pool, async (sql) => {
-      await preferIndexes(sql);
-      const deleted = await sql`
+    const { count } = await byIndex(
+      pool,
+      async (sql) => sql`
         DELETE FROM ${sql(table)}
-         WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${sql(table)} WHERE ${where(sql)} LIMIT ${batchSize} FOR UPDATE))`;
-      return deleted.count;
-    });
+         WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${sql(table)} WHERE ${where(sql)} LIMIT ${limit} FOR UPDATE))`,
+    );
     onDeleted(count);
     return count > 0;
   }, shouldContinue);
