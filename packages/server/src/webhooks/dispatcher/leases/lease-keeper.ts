@@ -72,11 +72,16 @@ export class LeaseKeeper {
   /** Finds sessions that are gone, and moves due times after a step of the clock. */
   async checkSessionsAndClock(): Promise<void> {
     const now = performance.now();
-    if (now >= this.#checkTimesAt) {
-      await moveDueTimes(this.#deps.sql);
-      this.#checkTimesAt = now + checkTimesMs;
-    }
     this.#gone.note(await findGoneSessions(this.#deps.sql), now);
+    if (now < this.#checkTimesAt) return;
+    // Set first: a step during the move makes the next check look again.
+    this.#checkTimesAt = now + checkTimesMs;
+    let isDone = false;
+    try {
+      isDone = await moveDueTimes(this.#deps.sql);
+    } finally {
+      if (!isDone) this.#checkTimesAt = 0;
+    }
   }
 
   async leaseAny(limit: number): Promise<{ leases: Lease[]; terms: LeaseTerms; oldestDueSec: number }> {
