@@ -127,6 +127,7 @@ const withStatements: Readonly<Record<string, readonly string[]>> = {
     'sample/host.ts',
     'sample/read-world.ts',
     'sample/remove.ts',
+    'sample/remove-events.ts',
     'sample/set-up.ts',
   ],
 };

@@ -1,5 +1,6 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
 import { lockAccount } from '../identity/lock-account.ts';
+import { byIndex, deleteMatching, inBatches, preferIndexes } from '../platform/database/batches.ts';
 import { inTransaction, type Piece, type Sql } from '../platform/database/database.ts';
 import type { EngagementId, OperatorId, VisitorId } from '../platform/ids.ts';
 import {
@@ -12,14 +13,11 @@ import {
 } from '../site-deletion/belongings.ts';
 import { markDeleted } from '../webhooks/registrations/store.ts';
 import { readActive } from './read-world.ts';
+import { deleteDeliveries, deleteEvents, type EventRemoval } from './remove-events.ts';
 import { visitorMark, type SampleRow } from './sample-data.ts';
 
-interface Removal {
-  readonly sql: Sql;
+interface Removal extends EventRemoval {
   readonly fileStore: FileStore;
-  readonly sample: SampleRow;
-  /** Renews the lease. `false`: another process has it now. */
-  readonly shouldContinue: () => Promise<boolean>;
 }
 
 /**
@@ -30,9 +28,15 @@ interface Removal {
 export async function remove(removal: Removal): Promise<boolean> {
   const { sql, sample, shouldContinue } = removal;
   if (!(await removeVisible(sql, sample))) return false;
-  if (!(await deleteEvents(removal)) || !(await deleteVisitors(removal)) || !(await removeSiteFromIntervals(removal)))
-    return false;
-  if (!(await shouldContinue())) return false;
+  const isDone =
+    (await deleteDeliveries(removal)) &&
+    (await deleteEvents(removal)) &&
+    (await deleteVisitors(removal)) &&
+    (await removeSiteFromIntervals(removal)) &&
+    // What was sent meanwhile.
+    (await deleteDeliveries(removal)) &&
+    (await shouldContinue());
+  if (!isDone) return false;
   await deleteSampleSite(sql, sample);
   return true;
 }
@@ -46,6 +50,7 @@ async function removeVisible(pool: Sql, sample: SampleRow): Promise<boolean> {
   const { account_id: account, operator_ids: operators, webhook_id: webhook } = sample;
   return inTransaction(pool, async (sql) => {
     await lockAccount(sql, account);
+    await preferIndexes(sql);
     if ((await readActive(sql, sample, 'all')).length > 0) return false;
     await detachUserData(sql, sample);
     if (webhook !== null) await markDeleted(sql, webhook);
@@ -103,86 +108,94 @@ async function moveVisitorsBack(sql: Sql, sample: SampleRow): Promise<void> {
      WHERE v.account_id = ${account} AND v.site_id = ${site} AND ${cameFromElsewhere(sql, sample)}`;
 }
 
-const hourMs = 3_600_000;
-
-/** Deletes the events of the sample, hour by hour to keep statements small. Their deliveries are deleted first. */
-async function deleteEvents({ sql, sample, shouldContinue }: Removal): Promise<boolean> {
-  const { account_id: account, site_id: site, webhook_id: webhook, created_at } = sample;
-  const isSampleEvent = (event: 'e' | 'events') => sql`
-    (${sql(event)}.site_id = ${site}
-     OR EXISTS (SELECT 1 FROM visitors v WHERE v.id = ${sql(event)}.visitor_id AND v.site_id = ${site}))`;
-  const isSampleDelivery = (log: 'deliveries' | 'delivery_log') => sql`
-    (${sql(log)}.webhook_id IS NOT DISTINCT FROM ${webhook}::uuid
-     OR EXISTS (SELECT 1 FROM events e
-                 WHERE e.account_id = ${account} AND e.xid = ${sql(log)}.event_xid AND e.seq = ${sql(log)}.event_seq
-                   AND e.occurred_at = ${sql(log)}.occurred_at AND ${isSampleEvent('e')}))`;
-  await sql`DELETE FROM deliveries WHERE account_id = ${account} AND ${isSampleDelivery('deliveries')}`;
-  const end = Date.now() + hourMs;
-  // Starts an hour early, because the clock that wrote the events may be behind.
-  for (let at = created_at.getTime() - hourMs; at < end; at += hourMs) {
-    if (!(await shouldContinue())) return false;
-    const [from, to] = [new Date(at), new Date(at + hourMs)];
-    await sql`
-      DELETE FROM delivery_log
-       WHERE account_id = ${account} AND at >= ${from} AND at < ${to} AND ${isSampleDelivery('delivery_log')}`;
-  }
-  for (let at = created_at.getTime() - hourMs; at < end; at += hourMs) {
-    if (!(await shouldContinue())) return false;
-    const [from, to] = [new Date(at), new Date(at + hourMs)];
-    await sql`
-      WITH deleted AS (
-        DELETE FROM events
-         WHERE account_id = ${account} AND occurred_at >= ${from} AND occurred_at < ${to} AND ${isSampleEvent('events')}
-        RETURNING id)
-      DELETE FROM event_secrets WHERE event_id IN (SELECT id FROM deleted)`;
-  }
-  return true;
-}
-
 const visitorBatch = 500;
+const engagementBatch = 500;
 
 /** Deletes visitors with their history, and then the remaining history of the site. */
 async function deleteVisitors(removal: Removal): Promise<boolean> {
-  const { sql, sample, shouldContinue } = removal;
+  const { sql: pool, sample, shouldContinue } = removal;
   const { account_id: account, site_id: site } = sample;
   for (;;) {
     if (!(await shouldContinue())) return false;
-    await moveVisitorsBack(sql, sample);
-    const visitors = await sql<{ id: VisitorId }[]>`
-      SELECT v.id FROM visitors v
-       WHERE v.site_id = ${site} AND NOT (${cameFromElsewhere(sql, sample)})
-       LIMIT ${visitorBatch}`;
-    const ids = visitors.map(({ id }) => id);
-    if (!(await removeEngagements(removal, sql`visitor_id = ANY(${ids}::uuid[])`))) return false;
-    await sql`DELETE FROM engagement_requests WHERE visitor_id = ANY(${ids}::uuid[])`;
-    await sql`DELETE FROM visitors WHERE id = ANY(${ids}::uuid[])`;
-    if (visitors.length < visitorBatch) break;
+    const ids = await byIndex(pool, async (sql) => {
+      await moveVisitorsBack(sql, sample);
+      const visitors = await sql<{ id: VisitorId }[]>`
+        SELECT v.id FROM visitors v
+         WHERE v.site_id = ${site} AND NOT (${cameFromElsewhere(sql, sample)})
+         LIMIT ${visitorBatch}`;
+      return visitors.map(({ id }) => id);
+    });
+    if (ids.length === 0) break;
+    if (!(await removeEngagements(removal, (own) => own`visitor_id = ANY(${ids}::uuid[])`))) return false;
+    await byIndex(pool, async (sql) => {
+      await sql`DELETE FROM engagement_requests WHERE visitor_id = ANY(${ids}::uuid[])`;
+      await sql`DELETE FROM visitors WHERE id = ANY(${ids}::uuid[])`;
+    });
+    if (ids.length < visitorBatch) break;
   }
-  await moveEngagementsBack(sql, sample);
-  const ofSite = sql`(site_id = ${site} OR asked_on_site_id = ${site}) AND account_id = ${account}`;
-  if (!(await removeEngagements(removal, ofSite))) return false;
-  await sql`DELETE FROM sub_engagements WHERE account_id = ${account} AND site_id = ${site}`;
-  return deleteHistory(sql, siteOf(sample), shouldContinue);
+  return (
+    (await moveEngagementsBack(removal)) &&
+    // Served by engagements_by_site. What was only asked for on the sample site was moved back.
+    (await removeEngagements(removal, (own) => own`site_id = ${site}`)) &&
+    // Served by sub_engagements_by_site.
+    (await deleteMatching(
+      pool,
+      { table: 'sub_engagements', where: (own) => own`site_id = ${site} AND account_id = ${account}` },
+      shouldContinue,
+    )) &&
+    (await deleteHistory(pool, siteOf(sample), shouldContinue))
+  );
 }
 
 /** Engagements that began elsewhere, and came to the sample by transfer or fallback, go back to the site where they began. */
-async function moveEngagementsBack(sql: Sql, { account_id: account, site_id: site }: SampleRow): Promise<void> {
-  const before = sql`
-    (SELECT s.site_id FROM sub_engagements s
-      WHERE s.engagement_id = e.id AND s.site_id <> ${site}
-      ORDER BY s.started_at DESC
-      LIMIT 1)`;
-  await sql`
-    UPDATE engagements e
-       SET site_id = CASE WHEN e.site_id <> ${site} THEN e.site_id ELSE coalesce(${before}, e.asked_on_site_id) END,
-           asked_on_site_id = CASE WHEN e.asked_on_site_id <> ${site} THEN e.asked_on_site_id ELSE ${before} END
-     WHERE e.account_id = ${account} AND (e.site_id = ${site} OR e.asked_on_site_id = ${site})
-       AND (e.asked_on_site_id <> ${site} OR ${before} IS NOT NULL)`;
+async function moveEngagementsBack({ sql: pool, sample, shouldContinue }: Removal): Promise<boolean> {
+  const { account_id: account, site_id: site } = sample;
+  return inBatches(
+    async () =>
+      byIndex(pool, async (sql) => {
+        const before = sql`
+          (SELECT s.site_id FROM sub_engagements s
+            WHERE s.engagement_id = e.id AND s.site_id <> ${site}
+            ORDER BY s.started_at DESC
+            LIMIT 1)`;
+        // An engagement was asked for on the site of its ticket, or without one on the site where it began.
+        const { count } = await sql`
+          WITH moving AS MATERIALIZED (
+                 SELECT e.id
+                   FROM engagements e
+                  WHERE e.id IN (SELECT id FROM engagements WHERE site_id = ${site}
+                                  UNION
+                                 SELECT engagement_id FROM sub_engagements WHERE site_id = ${site}
+                                  UNION
+                                 SELECT engagement_id FROM queue_tickets WHERE site_id = ${site} AND ended_at IS NOT NULL)
+                    AND e.account_id = ${account} AND (e.site_id = ${site} OR e.asked_on_site_id = ${site})
+                    AND (e.asked_on_site_id <> ${site} OR ${before} IS NOT NULL)
+                  LIMIT ${engagementBatch})
+          UPDATE engagements e
+             SET site_id = CASE WHEN e.site_id <> ${site} THEN e.site_id ELSE coalesce(${before}, e.asked_on_site_id) END,
+                 asked_on_site_id = CASE WHEN e.asked_on_site_id <> ${site} THEN e.asked_on_site_id ELSE ${before} END
+            FROM moving
+           WHERE e.id = moving.id`;
+        return count > 0;
+      }),
+    shouldContinue,
+  );
 }
 
-async function removeEngagements({ sql, fileStore, shouldContinue }: Removal, which: Piece): Promise<boolean> {
-  const found = await sql<{ id: EngagementId }[]>`SELECT id FROM engagements WHERE ${which}`;
-  return deleteEngagements(sql, fileStore, { ids: found.map(({ id }) => id), shouldContinue });
+async function removeEngagements(
+  { sql: pool, fileStore, shouldContinue }: Removal,
+  which: (sql: Sql) => Piece,
+): Promise<boolean> {
+  for (;;) {
+    const found = await byIndex(
+      pool,
+      async (sql) =>
+        sql<{ id: EngagementId }[]>`SELECT id FROM engagements WHERE ${which(sql)} LIMIT ${engagementBatch}`,
+    );
+    if (found.length === 0) return true;
+    const ids = found.map(({ id }) => id);
+    if (!(await deleteEngagements(pool, fileStore, { ids, shouldContinue }))) return false;
+  }
 }
 
 /** The user's operators keep their presence intervals, without the sample site. */
@@ -203,8 +216,6 @@ async function deleteSampleSite(pool: Sql, sample: SampleRow): Promise<void> {
     await lockAccount(sql, account_id);
     if (webhook_id !== null) {
       await sql`DELETE FROM webhook_recoveries WHERE webhook_id = ${webhook_id}`;
-      await sql`DELETE FROM deliveries WHERE webhook_id = ${webhook_id}`;
-      await sql`DELETE FROM delivery_log WHERE webhook_id = ${webhook_id}`;
       await sql`DELETE FROM webhooks WHERE id = ${webhook_id}`;
     }
     await forgetCoverage(sql, siteOf(sample));
