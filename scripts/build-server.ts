@@ -1,10 +1,8 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'vite';
-import { escapeForeign } from './ascii.ts';
 import { serverBuild, serverBuilds } from './built.mjs';
 import { commitOf } from './release/commit.ts';
-import { lineMappings } from './source-map.ts';
 
 /**
  * Bundles the server with its dependencies: a start then reads a few files instead of 1,400, and strips no types. Done by `npm start`,
@@ -22,12 +20,6 @@ await build({
   logLevel: 'warn',
   // The driver is patched while it is loaded (platform/database/postgres.ts).
   ssr: { noExternal: true, external: ['postgres'] },
-  resolve: {
-    alias: [
-      { find: /^undici$/, replacement: join(import.meta.dirname, 'undici-parts.mjs') },
-      { find: /^(?:yaml|glob)$/, replacement: join(import.meta.dirname, 'unused-module.mjs') },
-    ],
-  },
   build: {
     ssr: true,
     outDir: draft,
@@ -48,25 +40,11 @@ await build({
     },
   },
 });
-finishChunks();
 // platform/version.ts reads it.
 writeFileSync(join(draft, 'commit'), commitOf(join(import.meta.dirname, '..')) ?? '');
 // Another process may have built the same at the same time.
 if (!existsSync(folder)) renameSync(draft, folder);
 removeOldBuilds();
-
-function finishChunks(): void {
-  for (const name of readdirSync(draft).filter((each) => each.endsWith('.js'))) {
-    const file = join(draft, name);
-    const code = readFileSync(file, 'utf8');
-    writeFileSync(file, escapeForeign(code));
-    // A chunk that only passes on exports has no map.
-    if (!existsSync(`${file}.map`)) continue;
-    const map = JSON.parse(readFileSync(`${file}.map`, 'utf8')) as { mappings: string };
-    const mappings = lineMappings(map.mappings, code);
-    writeFileSync(`${file}.map`, JSON.stringify({ ...map, names: [], mappings }));
-  }
-}
 
 /** Keeps the last build before this one: a server that runs from it may still import a part of it. */
 function removeOldBuilds(): void {

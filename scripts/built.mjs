@@ -31,10 +31,7 @@ const serverSources = [
   'packages/contract/src',
   'package-lock.json',
   'scripts/build-server.ts',
-  'scripts/ascii.ts',
   'scripts/release/commit.ts',
-  'scripts/source-map.ts',
-  'scripts/undici-parts.mjs',
   'scripts/unused-module.mjs',
 ];
 

@@ -5,8 +5,7 @@ import { afterEach, test } from 'node:test';
 import { buildConnector, Client } from 'undici';
 import type { OutgoingEvent } from '../../packages/server/src/channels/channel.ts';
 import { HmacKey } from '../../packages/server/src/channels/hmac-key.ts';
-import type { HttpRequest } from '../../packages/server/src/channels/http/exchange.ts';
-import { requestsFor } from '../../packages/server/src/channels/http/request.ts';
+import { requestsFor, type HttpRequest } from '../../packages/server/src/channels/http/request.ts';
 import { HttpSender } from '../../packages/server/src/channels/http/sender.ts';
 import { signedHeaders } from '../../packages/server/src/channels/signature.ts';
 

@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { SourceMap } from 'node:module';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import * as undici from 'undici';
-import { escapeForeign } from '../../scripts/ascii.ts';
 import type * as Built from '../../scripts/built.mjs';
 import { serverBuild } from '../../scripts/built.mjs';
 import { commitOf } from '../../scripts/release/commit.ts';
-import { lineMappings } from '../../scripts/source-map.ts';
-import * as parts from '../../scripts/undici-parts.mjs';
 import { urlOf } from '../support/processes/cluster.ts';
 import { cloneDatabase } from '../support/database/database.ts';
 import { launch, temporaryDirectory } from '../support/processes/process.ts';
@@ -70,34 +64,6 @@ test('a build knows its commit, unless its sources have changed since', () => {
   }
 });
 
-test('a script in ASCII means the same, and its source map leads to the same lines', () => {
-  const code = 'a("–…");b(`é🙂`);\nc("ü");d();';
-  // Columns 0, 8 of the first line and 0, 7 of the second lead to lines 0, 2, 1 and 3; column 2 of the first to line 0, too.
-  const mappings = 'AAAA,EAAE,MAEF;AADA,OAEA';
-  const escaped = escapeForeign(code);
-  assert.equal(escaped, 'a("\\u2013\\u2026");b(`\\u00e9\\ud83d\\ude42`);\nc("\\u00fc");d();');
-  const map = new SourceMap({
-    version: 3,
-    file: 'out.js',
-    sources: ['in.ts'],
-    sourcesContent: [],
-    names: [],
-    sourceRoot: '',
-    mappings: lineMappings(mappings, code),
-  });
-  const lines = escaped.split('\n');
-  const lineAt = (line: number, call: string): unknown => {
-    const entry = map.findEntry(line, lines[line]?.indexOf(call) ?? -1);
-    return 'originalLine' in entry ? [entry.originalLine, entry.generatedColumn] : null;
-  };
-  assert.deepEqual(lineAt(0, 'a('), [0, 0]);
-  assert.deepEqual(lineAt(0, '"'), [0, 0]);
-  assert.deepEqual(lineAt(0, 'b('), [2, 18]);
-  assert.deepEqual(lineAt(1, 'c('), [1, 0]);
-  assert.deepEqual(lineAt(1, 'd('), [3, 12]);
-  for (const unsafe of ['/\\–/', 'String.raw`–`']) assert.throws(() => escapeForeign(unsafe), /cannot be written/);
-});
-
 test(
   'the source maps of the build lead to the sources',
   { skip: !existsSync(serverBuild()) && 'there is no build of these sources: npm run build' },
@@ -140,35 +106,5 @@ test('a start loads no second HTTP client', async () => {
     assert.match(usher.errors, /no second client$/);
   } finally {
     directory.remove();
-  }
-});
-
-test('the parts of undici in the build send the same requests as the whole', async () => {
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (text: string) => (body += text));
-    request.on('end', () => response.end(JSON.stringify({ method: request.method, url: request.url, body })));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(typeof address === 'object' && address !== null);
-  const url = `http://127.0.0.1:${address.port}/a%20b?c=%C3%A9&d`;
-  const ask = async ({ Agent, request, fetch }: typeof parts): Promise<unknown[]> => {
-    const dispatcher = new Agent();
-    const answers = [
-      await (await request(url, { dispatcher })).body.json(),
-      await (await request(new URL(url), { dispatcher, body: 'x' })).body.json(),
-      await (await request(url, { dispatcher, method: 'POST', body: 'y', headers: { a: 'b' } })).body.json(),
-      await (await fetch(url, { dispatcher, method: 'POST', body: 'z' })).json(),
-    ];
-    await dispatcher.close();
-    return answers;
-  };
-  try {
-    const answers = await ask(parts);
-    assert.deepEqual(answers, await ask(undici));
-    assert.deepEqual(answers[1], { method: 'PUT', url: '/a%20b?c=%C3%A9&d', body: 'x' });
-  } finally {
-    server.close();
   }
 });

@@ -11,7 +11,7 @@ export interface UndiciAnswer {
 /** Bytes of a body that are read. */
 const maxBytes = 65_536;
 
-/** Sends requests with a client of undici, as deliveries were sent before they had their own connections. */
+/** Sends requests with a plain client of undici. */
 export class UndiciSender {
   readonly #client: Client;
 

@@ -5,8 +5,8 @@ import { version } from './version.ts';
 
 export type Log = Logger;
 
-/** Log lines are buffered up to this size and time: a write per line would cost a request more than its routing. */
-const bufferedCharacters = 16_384;
+/** Log lines are buffered up to this size and time, because a write per line would cost a request more than its routing. */
+const bufferedBytes = 4_096;
 const flushMs = 100;
 
 /** Fields of every line: in a log of several processes they say which one wrote it. */
@@ -29,48 +29,10 @@ export function createLog(level: LogLevel, destination: DestinationStream = stan
   );
 }
 
-let output: LineBuffer | null = null;
+let output: DestinationStream | null = null;
 
 function standardOutput(): DestinationStream {
-  return (output ??= new LineBuffer(pino.destination({ dest: 1, sync: false })));
-}
-
-/**
- * Collects lines and passes them on in chunks. The destination has a buffer as well, but measures all of it whenever a line is
- * added, which cost a request more than the rest of its log line.
- */
-class LineBuffer implements DestinationStream {
-  readonly #destination: ReturnType<typeof pino.destination>;
-  #lines = '';
-  #timer: NodeJS.Timeout | null = null;
-
-  constructor(destination: ReturnType<typeof pino.destination>) {
-    this.#destination = destination;
-    // Before the destination's own listeners, which write what it has.
-    for (const event of ['beforeExit', 'exit']) process.prependListener(event, () => this.#passOn());
-  }
-
-  write(line: string): void {
-    this.#lines += line;
-    if (this.#lines.length >= bufferedCharacters) return this.#passOn();
-    if (this.#timer === null) this.#timer = setTimeout(() => this.#onTimer(), flushMs).unref();
-  }
-
-  /** Called by `log.flush`. */
-  flush(done: (error?: Error) => void): void {
-    this.#passOn();
-    this.#destination.flush(done);
-  }
-
-  #onTimer(): void {
-    this.#timer = null;
-    this.#passOn();
-  }
-
-  #passOn(): void {
-    if (this.#lines !== '') this.#destination.write(this.#lines);
-    this.#lines = '';
-  }
+  return (output ??= pino.destination({ dest: 1, sync: false, minLength: bufferedBytes, periodicFlush: flushMs }));
 }
 
 /** Drops all other properties: PostgreSQL repeats values in `detail`, and postgres.js adds the parameters. */

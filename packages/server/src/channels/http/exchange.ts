@@ -1,89 +1,27 @@
+import type { Socket } from 'node:net';
+import { errors, type Dispatcher } from 'undici';
 import { ForbiddenAddress } from '../../platform/outbound/address-guard.ts';
-import { isSuccess } from './answer-parser.ts';
-import { describeFailure, storable, type Attempt } from '../attempt.ts';
-
-/** A request as it is sent. */
-export interface HttpRequest {
-  /** The request line and all headers, with the empty line after them; in Latin-1. */
-  readonly head: string;
-  readonly body: string;
-  /** The head has only ASCII characters, so head and body can be sent as one text. */
-  readonly isAscii: boolean;
-  /** A DELETE with a body may confuse a receiver, so its connection is not used again. */
-  readonly isLast: boolean;
-}
-
-/** What has been received of an answer. */
-export interface ReceivedAnswer {
-  readonly status: number | null;
-  readonly retryAfter: string | undefined;
-  readonly body: Buffer;
-}
+import { describeFailure, maxAnswerBytes, storable, type Attempt } from '../attempt.ts';
 
 /** Statuses of a proxy or an overloaded server, which do not come from the receiver itself. */
 const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-
 const gone = 410;
+/** Bytes of an answer's body that are read, so that the connection can be used again. */
+const maxBodyBytes = 65_536;
+/** Bytes of an answer that are not its body: all heads together, chunk sizes and trailers. undici limits each of them alone. */
+const maxOtherBytes = 16_384;
 
-/** One request and the attempt that it becomes. */
-export class Exchange {
-  readonly request: HttpRequest;
-  readonly begunAt = performance.now();
-  readonly answerMs: number;
-  /** Over which the request was sent. After a timeout it cannot be used again. */
-  #connection: { close(): void } | null = null;
-  #answer: ReceivedAnswer | null = null;
-  readonly #settle: (attempt: Attempt) => void;
-  #isSettled = false;
+/**
+ *   waiting   for a connection; nothing was sent
+ *   sent      the request, or a part of it
+ *   over      the attempt has a result
+ */
+type State = 'waiting' | 'sent' | 'over';
 
-  constructor(request: HttpRequest, answerMs: number, settle: (attempt: Attempt) => void) {
-    this.request = request;
-    this.answerMs = answerMs;
-    this.#settle = settle;
-  }
-
-  get isSettled(): boolean {
-    return this.#isSettled;
-  }
-
-  /** The request is sent. `answer` is what has been received at any time. */
-  begin(connection: { close(): void }, answer: ReceivedAnswer): void {
-    this.#connection = connection;
-    this.#answer = answer;
-  }
-
-  /** The time is over. A 2xx status counts as delivered even if the body is incomplete; any other incomplete answer counts as none. */
-  timeOut(): void {
-    const timedOut = !isSuccess(this.#answer?.status ?? null);
-    this.#finish({ error: `no complete answer within ${this.answerMs / 1_000} seconds`, timedOut });
-    this.#connection?.close();
-  }
-
-  /** The answer is complete, or longer than needed. */
-  complete(): void {
-    this.#finish({ error: null });
-  }
-
-  fail(error: unknown): void {
-    this.#finish({ error: describeFailure(error), wasForbidden: error instanceof ForbiddenAddress });
-  }
-
-  #finish({ error, wasForbidden = false, timedOut = false }: Ending): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
-    const status = this.#answer?.status ?? null;
-    const isDelivered = isSuccess(status);
-    this.#settle({
-      verdict: isDelivered ? 'delivered' : status === gone ? 'ended' : 'failed',
-      unavailable: wasForbidden ? null : status === null || unavailableStatuses.has(status),
-      status,
-      answer: status === null || this.#answer === null ? null : storable(this.#answer.body),
-      error: error ?? (isDelivered ? null : `answered with status ${status}`),
-      durationMs: Math.round(performance.now() - this.begunAt),
-      retryAfterMs: retryAfterMs(this.#answer?.retryAfter),
-      timedOut,
-    });
-  }
+interface ExchangeOwner {
+  onOver(attempt: Attempt): void;
+  /** The connection failed before anything was sent over it, so another one may be tried. */
+  onUnsent(error: Error): void;
 }
 
 interface Ending {
@@ -91,6 +29,111 @@ interface Ending {
   readonly error: string | null;
   readonly wasForbidden?: boolean;
   readonly timedOut?: boolean;
+}
+
+/** One request and the attempt that it becomes. */
+export class Exchange implements Dispatcher.DispatchHandler {
+  #state: State = 'waiting';
+  readonly #begunAt = performance.now();
+  readonly #answerMs: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #owner: ExchangeOwner;
+  #socket: Socket | null = null;
+  /** Of the socket, before the answer. */
+  #bytesBefore = 0;
+  #status: number | null = null;
+  #retryAfter: string | undefined;
+  #bodyBytes = 0;
+  readonly #body: Buffer[] = [];
+  #hasInformational = false;
+  #isComplete = false;
+
+  constructor(answerMs: number, owner: ExchangeOwner) {
+    this.#answerMs = answerMs;
+    this.#owner = owner;
+    this.#timer = setTimeout(() => this.#timeOut(), answerMs);
+  }
+
+  /**
+   * Whether another request may use the connection. After anything but a clean 2xx, such as a proxy's 504 or an informational head,
+   * the receiver may still send an answer that belongs to this request. An answer that came before the whole request was sent says
+   * nothing about whether the rest will be read.
+   */
+  get leavesConnectionClean(): boolean {
+    return this.#isComplete && isSuccess(this.#status) && !this.#hasInformational && this.#socket?.writableLength === 0;
+  }
+
+  /** The connection over which the request is sent next. */
+  useSocket(socket: Socket): void {
+    this.#socket = socket;
+    this.#bytesBefore = socket.bytesRead;
+  }
+
+  /** Bytes have been received, and undici has read them. */
+  checkReceived(): void {
+    const received = (this.#socket?.bytesRead ?? 0) - this.#bytesBefore;
+    if (received - this.#bodyBytes > maxOtherBytes) this.fail(new errors.HeadersOverflowError());
+  }
+
+  fail(error: unknown): void {
+    this.#finish({ error: describeFailure(error), wasForbidden: error instanceof ForbiddenAddress });
+  }
+
+  onRequestStart(): void {
+    this.#state = 'sent';
+  }
+
+  onResponseStart(_: unknown, status: number, headers: Readonly<Record<string, string | string[] | undefined>>): void {
+    if (status < 200) this.#hasInformational = true;
+    else {
+      this.#status = status;
+      [this.#retryAfter] = [headers['retry-after']].flat();
+    }
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    if (this.#bodyBytes < maxAnswerBytes) this.#body.push(chunk);
+    this.#bodyBytes += chunk.length;
+    if (this.#bodyBytes > maxBodyBytes) this.#finish({ error: null });
+  }
+
+  onResponseEnd(): void {
+    this.#isComplete = true;
+    this.#finish({ error: null });
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    if (this.#state === 'waiting') this.#owner.onUnsent(error);
+    else this.fail(error);
+  }
+
+  /** A 2xx status counts as delivered even if the body is incomplete; any other incomplete answer counts as none. */
+  #timeOut(): void {
+    const error = `no complete answer within ${this.#answerMs / 1_000} seconds`;
+    this.#finish({ error, timedOut: !isSuccess(this.#status) });
+  }
+
+  #finish({ error, wasForbidden = false, timedOut = false }: Ending): void {
+    if (this.#state === 'over') return;
+    this.#state = 'over';
+    clearTimeout(this.#timer);
+    const status = this.#status;
+    const isDelivered = isSuccess(status);
+    this.#owner.onOver({
+      verdict: isDelivered ? 'delivered' : status === gone ? 'ended' : 'failed',
+      unavailable: wasForbidden ? null : status === null || unavailableStatuses.has(status),
+      status,
+      answer: status === null ? null : storable(Buffer.concat(this.#body)),
+      error: error ?? (isDelivered ? null : `answered with status ${status}`),
+      durationMs: Math.round(performance.now() - this.#begunAt),
+      retryAfterMs: retryAfterMs(this.#retryAfter),
+      timedOut,
+    });
+  }
+}
+
+function isSuccess(status: number | null): boolean {
+  return status !== null && status >= 200 && status <= 299;
 }
 
 /** The header has seconds or a date; anything else is ignored. */

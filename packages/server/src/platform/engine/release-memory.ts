@@ -6,9 +6,9 @@ const checkMs = 1_000;
 const idleShare = 0.1;
 
 /**
- * Collects the garbage of the start once, as soon as the process is idle. The start makes the space for young objects grow to
- * 16 MB, and V8 keeps that space unless all garbage is collected. This takes about 0.1 s of the thread, so a process that starts
- * under load, and needs the space, is left alone.
+ * Trick: collects the garbage of the start once, as soon as the process is idle. The start makes the space for young objects grow to
+ * 16 MB, and V8 keeps that space unless all garbage is collected. An idle process takes 108 MB instead of 126 (2026-11-18, x64). This
+ * takes about 0.1 s of the thread, so a process that starts under load, and needs the space, is left alone.
  */
 export function releaseMemoryWhenIdle(log: Log, everyMs: number = checkMs): void {
   let last = performance.eventLoopUtilization();

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { renderMetrics, type Metrics } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 
 // See security-headers.ts: an import of node:http would load a second HTTP client.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -24,7 +24,7 @@ export async function serveMetrics(metrics: Metrics, address: { host: string; po
       response.writeHead(404, { 'content-type': 'text/plain' }).end('This port serves only GET /metrics.\n');
       return;
     }
-    renderMetrics(metrics).then(
+    metrics.registry.metrics().then(
       (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
       (error: unknown) => response.writeHead(500, { 'content-type': 'text/plain' }).end(`${String(error)}\n`),
     );

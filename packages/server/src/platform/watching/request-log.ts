@@ -1,8 +1,8 @@
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../errors.ts';
 import type { App } from '../http/http.ts';
 import type { Log } from '../log.ts';
-import type { Metrics, RouteTimes } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 import { probes } from './probes.ts';
 import { givenTrace } from './trace.ts';
 
@@ -11,14 +11,6 @@ declare module 'fastify' {
     /** The code of the error that the request was answered with. Absent if it succeeded. */
     refusedWith?: ErrorCode;
   }
-}
-
-/** What is the same for all requests to a route. */
-interface LoggedRoute {
-  readonly level: 'info' | 'debug';
-  readonly method: string;
-  readonly pattern: string;
-  readonly times: RouteTimes;
 }
 
 /**
@@ -31,38 +23,26 @@ export function installRequestLog(
   { requests }: Pick<Metrics, 'requests'>,
   callerOf: (request: FastifyRequest) => string,
 ): void {
-  const logged = (method: string, route: string): LoggedRoute => ({
-    level: probes.has(route) ? 'debug' : 'info',
-    method,
-    pattern: route,
-    times: requests.of(method, route),
-  });
-  const record = (route: LoggedRoute, request: FastifyRequest, reply: FastifyReply): void => {
-    const milliseconds = reply.elapsedTime;
-    route.times.observe(reply.statusCode, milliseconds / 1000);
-    const repeated = request.method === 'POST' && reply.getHeader('idempotency-replayed') === 'true';
-    log[route.level]({
+  const record = (request: FastifyRequest, reply: FastifyReply): void => {
+    const { method } = request;
+    const route = (request.is404 ? undefined : request.routeOptions.url) ?? 'unknown';
+    const status = reply.statusCode;
+    requests.observe({ method, route, status }, reply.elapsedTime / 1_000);
+    const repeated = method === 'POST' && reply.getHeader('idempotency-replayed') === 'true';
+    log[probes.has(route) ? 'debug' : 'info']({
       request_id: request.id,
-      method: route.method,
-      route: route.pattern,
-      status: reply.statusCode,
-      ms: Math.round(milliseconds * 1_000) / 1_000,
+      method,
+      route,
+      status,
+      ms: Math.round(reply.elapsedTime * 1_000) / 1_000,
       caller: callerOf(request),
       error: request.refusedWith,
       ...(repeated ? { replayed: true } : {}),
       ...traceFields(request),
     });
   };
-  app.addHook('onRoute', (route) => {
-    const routes = new Map([route.method].flat().map((method) => [method, logged(method, route.url)]));
-    const onResponse = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-      record(routes.get(request.method) ?? logged(request.method, route.url), request, reply);
-      done();
-    };
-    route.onResponse = [onResponse, ...(route.onResponse === undefined ? [] : [route.onResponse].flat())];
-  });
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.is404) record(logged(request.method, 'unknown'), request, reply);
+    record(request, reply);
     done();
   });
 }

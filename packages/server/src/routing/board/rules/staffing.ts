@@ -18,7 +18,7 @@ import type {
   QueueSettings,
   Ticket,
 } from '../structures/state.ts';
-import { TicketLine } from '../structures/ticket-line.ts';
+import { newTicketLine } from '../structures/ticket-line.ts';
 
 /** D5.3: how long an engagement outlives the presence of one of its sides. */
 export const graceMs = 30_000;
@@ -178,7 +178,7 @@ function newQueue(board: Board, settings: QueueSettings, memory: QueueMemory, po
     pool,
     ranked: new FreeOperatorSets(compareOperators),
     visitors: 0,
-    line: new TicketLine(),
+    line: newTicketLine(),
     criteria: {},
   };
   board.queues.set(settings.id, queue);

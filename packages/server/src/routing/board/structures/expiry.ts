@@ -2,7 +2,7 @@ import type { SiteId } from '../../../platform/ids.ts';
 import { siteOf, type Board } from '../board.ts';
 import { newDeadline } from './deadlines.ts';
 import type { ExpiryLine, Ticket } from './state.ts';
-import { TicketLine } from './ticket-line.ts';
+import { newTicketLine } from './ticket-line.ts';
 
 export function expiresAt(board: Board, { enqueuedAt, siteId }: Ticket): number {
   return enqueuedAt + siteOf(board, siteId).ticketTimeoutMs;
@@ -28,7 +28,7 @@ export function leaveExpiry(board: Board, ticket: Ticket): void {
 function lineOf(board: Board, siteId: SiteId): ExpiryLine {
   const known = board.expiries.get(siteId);
   if (known !== undefined) return known;
-  const line: ExpiryLine = { tickets: new TicketLine(), deadline: newDeadline('ticket', siteId) };
+  const line: ExpiryLine = { tickets: newTicketLine(), deadline: newDeadline('ticket', siteId) };
   board.expiries.set(siteId, line);
   return line;
 }

@@ -5,7 +5,7 @@ import { belongs } from './pools.ts';
 import { newDeadline } from './deadlines.ts';
 import { poolForTicket } from './board-pools.ts';
 import type { Pool, QueueEntry, Queue, Ticket } from './state.ts';
-import { TicketLine } from './ticket-line.ts';
+import { newTicketLine } from './ticket-line.ts';
 
 /**
  * Tickets in their queues. A ticket has an entry in each of its queues. While it waits, it is also in the line of each of
@@ -85,7 +85,7 @@ function linkToPreferred(board: Board, ticket: Ticket, heldUntil: number): void 
   board.preferring.set(ticket.preferred, preferring.add(ticket));
   if (heldUntil === Infinity) return;
   ticket.heldBy = board.operators.get(ticket.preferred) ?? null;
-  if (ticket.heldBy !== null) (ticket.heldBy.held ??= new TicketLine()).add(ticket);
+  if (ticket.heldBy !== null) (ticket.heldBy.held ??= newTicketLine()).add(ticket);
   board.deadlines.set((ticket.affinityDeadline ??= newDeadline('affinity', ticket.id)), heldUntil);
 }
 

@@ -1,6 +1,6 @@
 import { media, type Medium } from '@usher/contract/media';
 import { indexOfMedium, setOf, type MediaSet } from './media.ts';
-import { TicketLine } from './ticket-line.ts';
+import { newTicketLine, type TicketLine } from './ticket-line.ts';
 
 /** What a ticket is sorted by. */
 interface Waiting {
@@ -10,7 +10,7 @@ interface Waiting {
 
 /** Waiting tickets in one line per medium, oldest first. */
 export class WaitingTickets<Ticket extends Waiting> {
-  readonly #lines = media.map(() => new TicketLine<Ticket>());
+  readonly #lines = media.map(() => newTicketLine<Ticket>());
   /** The media of the tickets. Most often all wait for the same one, and the other lines need not be looked at. */
   media: MediaSet = 0;
 

@@ -1,1 +1,0 @@
-export { Agent, buildConnector, Client, fetch, request } from 'undici';
