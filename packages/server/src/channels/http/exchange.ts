@@ -69,7 +69,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#bytesBefore = socket.bytesRead;
   }
 
-  /** Bytes have been received, and undici has read them. */
+  /** Called when undici has read what was received. */
   checkReceived(): void {
     const received = (this.#socket?.bytesRead ?? 0) - this.#bytesBefore;
     if (received - this.#bodyBytes > maxOtherBytes) this.fail(new errors.HeadersOverflowError());
@@ -98,6 +98,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.checkReceived();
     this.#isComplete = true;
     this.#finish({ error: null });
   }
