@@ -105,7 +105,7 @@ function arrival({ siteId, queues }: Floor, n: number): Command<'enqueue'> {
     visitorId: newId<VisitorId>(),
     medium: 'text',
     queueIds: [queue.id],
-    narrowedTo: [],
+    requiredTeams: [],
     facts: { siteId, teams: [queue.team], leaseUntil: null, lastOperatorId: null },
     notes,
     address: null,

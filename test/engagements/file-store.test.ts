@@ -55,7 +55,7 @@ function memoryStore(): FileStore {
       kept.set(id, writtenBytes(id));
       written.delete(id);
     },
-    settle: async (id) => void marks.delete(id),
+    confirm: async (id) => void marks.delete(id),
     async discard(id) {
       written.delete(id);
       kept.delete(id);
@@ -68,7 +68,7 @@ function memoryStore(): FileStore {
         ? null
         : { createReadStream: () => Readable.from([bytes]), close: async () => undefined };
     },
-    unsettled: async (before) => [...marks].filter(([, at]) => at < before).map(([id]) => id),
+    unconfirmed: async (before) => [...marks].filter(([, at]) => at < before).map(([id]) => id),
     faultOf: (error) => error,
   };
 }
@@ -109,9 +109,9 @@ for (const [name, open] of stores) {
     assert.equal(await read(store, id), null);
     await store.keep(id);
     assert.equal(await read(store, id), 'first, then');
-    assert.deepEqual(await store.unsettled(soon()), [id]);
-    await store.settle(id);
-    assert.deepEqual(await store.unsettled(soon()), []);
+    assert.deepEqual(await store.unconfirmed(soon()), [id]);
+    await store.confirm(id);
+    assert.deepEqual(await store.unconfirmed(soon()), []);
     assert.equal(await read(store, id), 'first, then');
   });
 
@@ -130,7 +130,7 @@ for (const [name, open] of stores) {
     await assert.rejects(store.replace(failed, broken), /cut off/);
     assert.equal(await readWritten(store, failed), 'first, then', 'a failure changes nothing');
     await store.discard(failed);
-    assert.deepEqual(await store.unsettled(soon()), [id]);
+    assert.deepEqual(await store.unconfirmed(soon()), [id]);
   });
 
   usingStore('written bytes are read at any position, and fewer than asked for only at the end', async (store) => {
@@ -166,22 +166,22 @@ for (const [name, open] of stores) {
     const kept = await write(store);
     await store.keep(kept);
     const left = [begun, written, kept];
-    assert.deepEqual(new Set(await store.unsettled(soon())), new Set(left));
-    assert.deepEqual(await store.unsettled(new Date(Date.now() - 60_000)), []);
+    assert.deepEqual(new Set(await store.unconfirmed(soon())), new Set(left));
+    assert.deepEqual(await store.unconfirmed(new Date(Date.now() - 60_000)), []);
     for (const id of left) await store.discard(id);
-    assert.deepEqual(await store.unsettled(soon()), []);
+    assert.deepEqual(await store.unconfirmed(soon()), []);
     for (const id of left) assert.equal(await read(store, id), null);
   });
 
   usingStore('removing bytes twice is harmless, and an unknown file is not found', async (store) => {
     const id = await write(store);
     await store.keep(id);
-    await store.settle(id);
+    await store.confirm(id);
     await store.remove(id);
     await store.remove(id);
     assert.equal(await read(store, id), null);
     const unknown = newId<FileId>();
-    await store.settle(unknown);
+    await store.confirm(unknown);
     await store.discard(unknown);
     assert.equal(await read(store, unknown), null);
     const closed = await write(store);

@@ -245,10 +245,10 @@ test('D10.7 with manual scans, pending files cannot be downloaded, a result send
   expectStatus(await say(clean, 'doubtful'), 422);
   expectStatus(await say(randomUUID(), 'clean'), 404);
 
-  const settled = expectStatus(await say(clean, 'clean'), 200).body;
-  assert.deepEqual([settled.id, settled.state], [clean, 'clean']);
-  assert.ok(Date.parse(settled.scanned_at) > 0);
-  assert.deepEqual(expectStatus(await say(clean, 'clean'), 200).body, settled);
+  const recorded = expectStatus(await say(clean, 'clean'), 200).body;
+  assert.deepEqual([recorded.id, recorded.state], [clean, 'clean']);
+  assert.ok(Date.parse(recorded.scanned_at) > 0);
+  assert.deepEqual(expectStatus(await say(clean, 'clean'), 200).body, recorded);
   assert.equal(expectStatus(await say(clean, 'infected'), 409).body.error, 'already_scanned');
   assert.equal(expectStatus(await read(clean), 200).body, 'good');
 

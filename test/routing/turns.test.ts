@@ -24,7 +24,7 @@ const accounts = [await makeAccount(server), await makeAccount(server), await ma
 type Options = ConstructorParameters<typeof Turns>[0];
 type Limits = NonNullable<Options['limits']>;
 
-interface TurnsWatch extends Partial<Pick<Options, 'hintOf' | 'onMoved' | 'onWritten' | 'onTurn' | 'log'>> {
+interface TurnsWatch extends Partial<Pick<Options, 'hintOf' | 'onOutdated' | 'onWritten' | 'onTurn' | 'log'>> {
   /** Called with each statement that is sent to the database. */
   readonly onStatement?: (text: string) => void;
 }
@@ -41,7 +41,7 @@ async function withTurns(
     changes: server.changes,
     clock: server.clock,
     log: pino({ level: 'silent' }),
-    onMoved: () => undefined,
+    onOutdated: () => undefined,
     limits,
     ...watch,
   });
@@ -77,7 +77,7 @@ test('an error of a callback after the commit is logged: the turn is not repeate
   };
   const watch = {
     log: pino({ level: 'error' }, { write: (line: string) => void logged.push(line) }),
-    onMoved: failing('onMoved'),
+    onOutdated: failing('onOutdated'),
     onWritten: failing('onWritten'),
     onTurn: failing('onTurn'),
   };
@@ -93,7 +93,7 @@ test('an error of a callback after the commit is logged: the turn is not repeate
     },
     watch,
   );
-  assert.deepEqual(called, ['onMoved', 'onWritten', 'onTurn']);
+  assert.deepEqual(called, ['onOutdated', 'onWritten', 'onTurn']);
   assert.equal(logged.join('').match(/could not report a committed turn/g)?.length, 3);
 });
 
@@ -128,7 +128,7 @@ test('an idle board is evicted', async () => {
 });
 
 test('orders over the limit of waiting orders are rejected as unavailable', async () => {
-  await withTurns({ ordersWaiting: 5 }, async (turns) => {
+  await withTurns({ commandsWaiting: 5 }, async (turns) => {
     const [, account] = accounts;
     assert.ok(account);
     const [row] = await server.database.sql<{ id: AccountId }[]>`

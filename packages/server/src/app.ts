@@ -37,8 +37,8 @@ export async function buildApp(resources: ProcessResources, samplePace: Partial<
   });
   const sweeps: Sweeps[] = [];
   const open = <Opened extends Room>(room: Opened): Opened => {
-    const { hangUp, close } = room;
-    if (hangUp !== undefined) app.addHook('preClose', async () => hangUp());
+    const { prepareToClose, close } = room;
+    if (prepareToClose !== undefined) app.addHook('preClose', async () => prepareToClose());
     // Fastify calls these hooks in reverse order, so a room closes before the rooms that it uses.
     if (close !== undefined) app.addHook('onClose', async () => close());
     if (room.sweeps !== undefined) sweeps.push(room.sweeps);

@@ -64,7 +64,7 @@ test('several processes that see the same step record it once, and so when the c
   all[1]?.watch.onStep(() => (steps += 1));
   for (const byMs of [-hourMs, 24 * hourMs, 0]) {
     await Promise.all(all.map(async (each) => each.step(byMs)));
-    await Promise.all(all.map(async ({ watch }) => watch.settle()));
+    await Promise.all(all.map(async ({ watch }) => watch.readAgain()));
     assert.ok(isAbout(await shiftMs(sql), byMs), `${await shiftMs(sql)}`);
     for (const { watch } of all) {
       await until(() => isAbout(watch.databaseNow() - Date.now(), byMs));
@@ -156,8 +156,8 @@ test('several processes that wake after an outage record it once', async (t) => 
   t.after(async () => Promise.all(all.map(async (each) => each.stop())));
   const before = await outageMs(sql);
   await pretendOutage(sql, 300);
-  await Promise.all(all.map(async ({ watch }) => watch.settle()));
-  await Promise.all(all.map(async ({ watch }) => watch.settle()));
+  await Promise.all(all.map(async ({ watch }) => watch.readAgain()));
+  await Promise.all(all.map(async ({ watch }) => watch.readAgain()));
   assert.ok(isAbout(await outageMs(sql), before + 300_000), `${(await outageMs(sql)) - before}`);
   assert.equal(await shiftMs(sql), 0);
 });
@@ -193,8 +193,8 @@ test('a step of the clock during an outage is not counted as a part of the outag
     // The clock of this watch is ahead by the steps before.
     await pretendOutage(sql, 24 - (await shiftMs(sql)) / 1_000);
     await step(byMs);
-    await watch.settle();
-    await watch.settle();
+    await watch.readAgain();
+    await watch.readAgain();
     expected += 24_000;
     assert.ok(isAbout(await shiftMs(sql), byMs), `shift ${await shiftMs(sql)}`);
     assert.ok(isAbout(await outageMs(sql), expected), `outage ${await outageMs(sql)}, expected ${expected}`);

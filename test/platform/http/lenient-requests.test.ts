@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { preferredHandling } from '../../../packages/server/src/platform/http/judge-request.ts';
+import { preferredHandling } from '../../../packages/server/src/platform/http/check-request.ts';
 import { engage } from '../../support/people/chat.ts';
 import { openWorld } from '../../support/fixture.ts';
 import { call, type Answer, type Json } from '../../support/server.ts';

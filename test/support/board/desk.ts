@@ -118,7 +118,7 @@ interface EnqueueInput {
   /** Default: every queue of the site. */
   readonly queues?: readonly string[];
   readonly medium?: Medium;
-  readonly narrowedTo?: readonly string[];
+  readonly requiredTeams?: readonly string[];
   readonly teams?: readonly string[];
   /** The operator who last engaged the visitor. */
   readonly last?: string;
@@ -176,9 +176,9 @@ export class Desk {
 
   /** The service is out for this time, and then takes the first turn. */
   outage(sec: number): void {
-    const settledAt = this.now;
+    const lastTurnAt = this.now;
     this.now += sec * 1000;
-    excuseOutage(this.board, { outageMs: sec * 1000, settledAt });
+    excuseOutage(this.board, { outageMs: sec * 1000, lastTurnAt });
     this.wait(0);
   }
 
@@ -202,7 +202,7 @@ export class Desk {
 
   enqueue(
     visitor: string,
-    { site = 'site', queues, medium = 'text', narrowedTo = [], address, ...facts }: EnqueueInput = {},
+    { site = 'site', queues, medium = 'text', requiredTeams = [], address, ...facts }: EnqueueInput = {},
   ): TicketView {
     const { ticket } = this.ask({
       name: 'enqueue',
@@ -211,7 +211,7 @@ export class Desk {
       visitorId: visitor as VisitorId,
       medium,
       queueIds: (queues as QueueId[] | undefined) ?? null,
-      narrowedTo: narrowedTo as TeamId[],
+      requiredTeams: requiredTeams as TeamId[],
       facts: this.#facts(site, facts),
       notes,
       address: address ?? null,

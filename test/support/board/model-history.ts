@@ -87,7 +87,7 @@ const enqueue = fc.record({
   site: fc.constantFrom(0, 0, 1),
   medium,
   queues: fc.option(fc.array(which, { minLength: 1, maxLength: 3 }), { freq: 3 }),
-  narrowedTo: teams,
+  requiredTeams: teams,
   last: fc.option(which, { freq: 2 }),
   address,
 });

@@ -71,17 +71,17 @@ export class Run {
   step({ wait, action }: Step): void {
     if (action.do === 'otherProcess' || action.do === 'reload') this.#changeProcess(action);
     if (action.do === 'stepClock') this.#stepClock(action.days * dayMs);
-    const settledAt = this.#now;
+    const lastTurnAt = this.#now;
     const due = boardDue(this.#board);
     if (wait !== 'due') this.#now += wait * 1000;
     else if (due !== null) this.#now = Math.max(this.#now, due);
-    if (action.do === 'outage') this.#endOutage(action, settledAt);
+    if (action.do === 'outage') this.#endOutage(action, lastTurnAt);
     this.#compare(this.#commandOf(action));
   }
 
-  /** The service was out after the wait; `settledAt` is the last turn before. */
-  #endOutage({ sec, restarted }: Action<'outage'>, settledAt: number): void {
-    const outage = { outageMs: sec * 1000, settledAt };
+  /** The service was out after the wait; `lastTurnAt` is the last turn before. */
+  #endOutage({ sec, restarted }: Action<'outage'>, lastTurnAt: number): void {
+    const outage = { outageMs: sec * 1000, lastTurnAt };
     this.#now += outage.outageMs;
     if (restarted) this.#board = this.#ledger.load(this.#newId, this.#now);
     excuseBoth(this.#board, this.#world, outage);
@@ -183,7 +183,7 @@ export class Run {
     }
     const queueIds = action.queues?.map((which) => this.#queueId(which, siteId)) ?? null;
     const facts = this.#factsOf(visitorId, siteId, action.last);
-    const { narrowedTo } = action;
+    const { requiredTeams } = action;
     return {
       name: 'enqueue',
       id: id as TicketId,
@@ -191,7 +191,7 @@ export class Run {
       visitorId,
       medium,
       queueIds,
-      narrowedTo,
+      requiredTeams,
       facts,
       notes: notesOf(id),
       address: action.address,

@@ -211,23 +211,23 @@ function isPresent({ now }: Board, { settings: { enabled, available, leaseUntil 
 function isOf(
   { settings: { sites } }: Operator,
   { siteId, teams }: QueueEntry['queue']['settings'],
-  narrowedTo: Ticket['narrowedTo'],
+  requiredTeams: Ticket['requiredTeams'],
 ): boolean {
   const own = sites.get(siteId);
   return (
     own !== undefined &&
     (teams.length === 0 || teams.some((team) => own.has(team))) &&
-    (narrowedTo.length === 0 || narrowedTo.some((team) => own.has(team)))
+    (requiredTeams.length === 0 || requiredTeams.some((team) => own.has(team)))
   );
 }
 
 /** Brute force, from settings, requests and engagements alone. */
 function couldTake(board: Board, ticket: Ticket, operator: Operator): boolean {
-  const { medium, neverTo } = ticket;
+  const { medium, excludedOperator } = ticket;
   const isHere = (each: Operator): boolean =>
     isPresent(board, each) &&
     takes(each.settings.media, medium) &&
-    each.settings.id !== neverTo &&
+    each.settings.id !== excludedOperator &&
     ticket.entries.some((entry) => isFor(board, ticket, entry, each));
   const pending = [...board.requests.values()].filter(occupies);
   const load = [...pending, ...board.engagements.values()].filter((each) => each.operator === operator);
@@ -238,13 +238,13 @@ function couldTake(board: Board, ticket: Ticket, operator: Operator): boolean {
 }
 
 function isFor(board: Board, ticket: Ticket, { queue: { settings } }: QueueEntry, operator: Operator): boolean {
-  const { preferred, enqueuedAt, narrowedTo } = ticket;
+  const { preferred, enqueuedAt, requiredTeams } = ticket;
   const last = preferred === null ? undefined : board.operators.get(preferred);
   const isReserved =
     last?.settings.enabled === true &&
-    isOf(last, settings, narrowedTo) &&
+    isOf(last, settings, requiredTeams) &&
     enqueuedAt + (settings.affinityMs ?? 0) > board.now;
-  return isOf(operator, settings, narrowedTo) && (!isReserved || last === operator);
+  return isOf(operator, settings, requiredTeams) && (!isReserved || last === operator);
 }
 
 export function visibleChanges({ events, visits }: Changes) {

@@ -71,11 +71,11 @@ interface Holder {
 
 function excusedLease(
   leaseUntil: number | null,
-  { outageMs, settledAt }: Outage,
+  { outageMs, lastTurnAt }: Outage,
   { isInGrace, begun }: Holder,
 ): number | null {
   if (leaseUntil === null) return null;
-  if (leaseUntil > settledAt) return leaseUntil + outageMs;
-  if (!isInGrace || leaseUntil + graceMs <= settledAt) return leaseUntil;
+  if (leaseUntil > lastTurnAt) return leaseUntil + outageMs;
+  if (!isInGrace || leaseUntil + graceMs <= lastTurnAt) return leaseUntil;
   return Math.min(leaseUntil + outageMs, ...begun.filter((at) => at >= leaseUntil));
 }

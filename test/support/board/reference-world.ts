@@ -58,10 +58,10 @@ export interface Ticket {
   readonly enqueuedAt: number;
   readonly criteria: string;
   readonly visitorTeams: readonly string[];
-  readonly narrowedTo: readonly string[];
+  readonly requiredTeams: readonly string[];
   /** The engagement to transfer, and the operator who transfers it. */
   readonly engagement: Engagement | null;
-  readonly neverTo: string | null;
+  readonly excludedOperator: string | null;
   readonly address: string | null;
   preferred: string | null;
   readonly refusals: Map<string, number>;
@@ -198,7 +198,7 @@ export function estimateOf(world: World, ticket: Ticket): number | null {
   if (ticket.state === 'offered') return 0;
   if (ticket.state !== 'waiting') return null;
   const known = ticket.entries.flatMap(({ queue }) => {
-    const pool = present(world, queue, ticket.narrowedTo);
+    const pool = present(world, queue, ticket.requiredTeams);
     if (queue.paceMs === null || !pool.some((each) => takes(each.settings.media, ticket.medium))) return [];
     return [(lineOf(world, queue).indexOf(ticket) + 1) * queue.paceMs];
   });
@@ -210,22 +210,22 @@ export function takes(set: number, medium: Medium): boolean {
 }
 
 /** Whether the operator is assigned to the queue's site and is in the right teams there. */
-function belongs(operator: Operator, { settings }: Queue, narrowedTo: readonly string[]): boolean {
+function belongs(operator: Operator, { settings }: Queue, requiredTeams: readonly string[]): boolean {
   const teams: ReadonlySet<string> | undefined = operator.settings.sites.get(settings.siteId);
   if (teams === undefined) return false;
-  return [settings.teams, narrowedTo].every(
+  return [settings.teams, requiredTeams].every(
     (allowed) => allowed.length === 0 || allowed.some((team) => teams.has(team)),
   );
 }
 
-function present(world: World, queue: Queue, narrowedTo: readonly string[]): Operator[] {
-  return world.operators.filter((operator) => operator.present && belongs(operator, queue, narrowedTo));
+function present(world: World, queue: Queue, requiredTeams: readonly string[]): Operator[] {
+  return world.operators.filter((operator) => operator.present && belongs(operator, queue, requiredTeams));
 }
 
 /** D2.1, limited to the teams of a ticket. */
-function staffOf(world: World, queue: Queue, narrowedTo: readonly string[]): Operator[] {
+function staffOf(world: World, queue: Queue, requiredTeams: readonly string[]): Operator[] {
   const { settings } = queue;
-  return present(world, queue, narrowedTo).filter((operator) =>
+  return present(world, queue, requiredTeams).filter((operator) =>
     media.some((medium) => takes(operator.settings.media, medium) && takes(settings.media, medium)),
   );
 }
@@ -246,20 +246,20 @@ function capacityOf(world: World, queue: Queue): number {
 export interface Applicant {
   readonly medium: Medium;
   readonly visitorTeams: readonly string[];
-  readonly narrowedTo: readonly string[];
+  readonly requiredTeams: readonly string[];
 }
 
 /** Why a queue rejects a visitor (D1.2, D1.6, D3.2); the highest index is reported (D3.3). 0: the queue admits them. */
 export const codes = ['', 'no_matching_queue', 'queue_closed', 'queue_unstaffed', 'queue_full'] as const;
 
-export function obstacleOf(world: World, queue: Queue, { medium, visitorTeams, narrowedTo }: Applicant): number {
+export function obstacleOf(world: World, queue: Queue, { medium, visitorTeams, requiredTeams }: Applicant): number {
   const { teams, media: taken, whenUnstaffed } = queue.settings;
   if (!takes(taken, medium)) return 1;
   if (teams.length > 0 && !teams.some((team) => visitorTeams.includes(team))) return 1;
   const status = statusIgnoringCapacity(world, queue);
   if (status !== 'opened') return status === 'closed' ? 2 : 3;
   if (visitorsIn(world, queue).length >= capacityOf(world, queue)) return 4;
-  const pool = staffOf(world, queue, narrowedTo);
+  const pool = staffOf(world, queue, requiredTeams);
   if (pool.length === 0) return whenUnstaffed === 'accept' ? 0 : 3;
   return pool.some((operator) => takes(operator.settings.media, medium)) ? 0 : 3;
 }
@@ -307,7 +307,7 @@ function rankOf({ queue: { settings }, operator }: Match): number {
 
 function isPossible(world: World, match: Match): boolean {
   const { ticket, operator } = match;
-  if (!isCandidate(world, match) || !hasRoom(world, operator, ticket.medium) || operator.id === ticket.neverTo)
+  if (!isCandidate(world, match) || !hasRoom(world, operator, ticket.medium) || operator.id === ticket.excludedOperator)
     return false;
   return !(hasRefused(world, ticket, operator) && hasOtherCandidates(world, ticket));
 }
@@ -316,15 +316,15 @@ function isPossible(world: World, match: Match): boolean {
 function isCandidate(world: World, { ticket, queue, operator }: Match): boolean {
   if (!operator.present || !takes(operator.settings.media, ticket.medium)) return false;
   const holder = heldFor(world, ticket, queue);
-  return belongs(operator, queue, ticket.narrowedTo) && (holder === undefined || holder === operator);
+  return belongs(operator, queue, ticket.requiredTeams) && (holder === undefined || holder === operator);
 }
 
 /** D4.3: the operator for whom the queue holds the ticket. */
-function heldFor(world: World, { preferred, enqueuedAt, narrowedTo }: Ticket, queue: Queue): Operator | undefined {
+function heldFor(world: World, { preferred, enqueuedAt, requiredTeams }: Ticket, queue: Queue): Operator | undefined {
   const { affinityMs } = queue.settings;
   if (affinityMs === null || enqueuedAt + affinityMs <= world.now) return undefined;
   return world.operators.find(
-    (each) => each.id === preferred && each.settings.enabled && belongs(each, queue, narrowedTo),
+    (each) => each.id === preferred && each.settings.enabled && belongs(each, queue, requiredTeams),
   );
 }
 
@@ -336,7 +336,7 @@ function hasRefused(world: World, { refusals }: Ticket, { id }: Operator): boole
 function hasOtherCandidates(world: World, ticket: Ticket): boolean {
   return world.operators.some(
     (operator) =>
-      operator.id !== ticket.neverTo &&
+      operator.id !== ticket.excludedOperator &&
       !hasRefused(world, ticket, operator) &&
       ticket.entries.some(({ queue }) => isCandidate(world, { ticket, queue, operator })),
   );

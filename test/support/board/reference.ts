@@ -222,9 +222,9 @@ function leave(world: World, operator: Operator): void {
 }
 
 function enqueue(world: World, command: Command<'enqueue'>): Ticket {
-  const { id, siteId, visitorId, medium, queueIds, narrowedTo, facts } = command;
+  const { id, siteId, visitorId, medium, queueIds, requiredTeams, facts } = command;
   const unique = (ids: readonly string[]): string[] => [...new Set(ids)].toSorted();
-  const criteria = JSON.stringify([medium, queueIds === null ? null : unique(queueIds), unique(narrowedTo)]);
+  const criteria = JSON.stringify([medium, queueIds === null ? null : unique(queueIds), unique(requiredTeams)]);
   const active = activeTickets(world).find(
     (each) => each.kind === 'visitor' && each.visitorId === visitorId && each.siteId === siteId,
   );
@@ -236,7 +236,7 @@ function enqueue(world: World, command: Command<'enqueue'>): Ticket {
   if (named.includes(undefined)) throw new ReferenceRefusal('invalid_request');
   const candidates = named.filter((queue) => queue !== undefined);
   refuseFullAddress(world, siteId, command.address);
-  const applicant = { medium, visitorTeams: facts.teams, narrowedTo };
+  const applicant = { medium, visitorTeams: facts.teams, requiredTeams };
   const ticket = admitTicket(world, candidates, applicant, {
     id,
     kind: 'visitor',
@@ -244,7 +244,7 @@ function enqueue(world: World, command: Command<'enqueue'>): Ticket {
     visitorId,
     criteria,
     engagement: null,
-    neverTo: null,
+    excludedOperator: null,
     address: command.address,
     preferred: facts.lastOperatorId,
   });
@@ -267,7 +267,7 @@ function admitTicket(
   applicant: Applicant,
   given: Pick<
     Ticket,
-    'id' | 'kind' | 'siteId' | 'visitorId' | 'criteria' | 'engagement' | 'neverTo' | 'address' | 'preferred'
+    'id' | 'kind' | 'siteId' | 'visitorId' | 'criteria' | 'engagement' | 'excludedOperator' | 'address' | 'preferred'
   >,
 ): Ticket {
   const admits = (queue: Queue): boolean => obstacleOf(world, queue, applicant) === 0;
@@ -372,14 +372,14 @@ function transferToQueue(world: World, command: Command<'transferToQueue'>): Tic
   const { id, queueId, medium, facts } = command;
   const queue = world.queues.find((each) => each.id === queueId);
   if (queue === undefined) throw new ReferenceRefusal('invalid_request');
-  const ticket = admitTicket(world, [queue], { medium, visitorTeams: facts.teams, narrowedTo: [] }, {
+  const ticket = admitTicket(world, [queue], { medium, visitorTeams: facts.teams, requiredTeams: [] }, {
     id,
     kind: 'transfer',
     siteId: queue.settings.siteId,
     visitorId: engagement.visitorId,
     criteria: '',
     engagement,
-    neverTo: engagement.operator.id,
+    excludedOperator: engagement.operator.id,
     address: null,
     preferred: null,
   }); // prettier-ignore

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react
 import { useSession } from '../session/use-session.ts';
 
 /** Debounce: a draft is previewed this long after the last key press. */
-const settleMs = 300;
+const debounceMs = 300;
 
 /** Previews a draft while it is typed. The previous result stays until the next one arrives. */
 export function usePreview<O extends Operation>(
@@ -13,10 +13,10 @@ export function usePreview<O extends Operation>(
   enabled = true,
 ): UseQueryResult<Answer<O>> {
   const { api } = useSession();
-  const [settled] = useDebouncedValue(JSON.stringify(request), settleMs);
+  const [debounced] = useDebouncedValue(JSON.stringify(request), debounceMs);
   return useQuery({
-    queryKey: [operation, settled],
-    queryFn: async ({ signal }) => api.call(operation, { ...(JSON.parse(settled) as Request<O>), signal }),
+    queryKey: [operation, debounced],
+    queryFn: async ({ signal }) => api.call(operation, { ...(JSON.parse(debounced) as Request<O>), signal }),
     placeholderData: keepPreviousData,
     enabled,
     gcTime: 0,

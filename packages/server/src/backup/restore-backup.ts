@@ -67,7 +67,7 @@ export async function restoreBackup({
       const { usher, migrations, created_at } = header;
       return { ...load.counts(), usher, schema: migrations.length, created_at };
     });
-    await files.settle();
+    await files.confirm();
     // The database is restored now. What follows is repeated by the next start if it fails.
     await migrate(database, ensureSigningKey);
     await analyze(pool);
@@ -183,8 +183,8 @@ class RestoredFiles {
     await this.#store.keep(id);
   }
 
-  async settle(): Promise<void> {
-    for (const id of this.#new.splice(0)) await this.#store.settle(id);
+  async confirm(): Promise<void> {
+    for (const id of this.#new.splice(0)) await this.#store.confirm(id);
   }
 
   async discard(): Promise<void> {

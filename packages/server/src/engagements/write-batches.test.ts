@@ -57,7 +57,7 @@ async function settle(): Promise<void> {
   for (let n = 0; n < 5; n += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-const never = async (): Promise<string> => assert.fail('it was written singly');
+const never = async (): Promise<string> => assert.fail('it was written alone');
 
 test('writes that arrive together are one batch, and those that arrive meanwhile wait for the next', async (context) => {
   // On a slow machine, the first batch would otherwise count as slow, and a second one would begin.
@@ -151,14 +151,14 @@ test('accounts take turns in batches: writes of a busy account do not delay thos
   await Promise.all(all);
 });
 
-test('a batch that takes too long is written singly, and only the write that takes too long alone fails', async () => {
+test('a batch that takes too long is written alone, and only the write that takes too long alone fails', async () => {
   const { batches, calls } = openBatches();
   const timedOut = () => Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
-  const good = batches.write(note('good'), async () => 'stored singly');
+  const good = batches.write(note('good'), async () => 'stored alone');
   const slow = batches.write(note('slow'), async () => Promise.reject(timedOut()));
   await settle();
   calls[0]?.fail(timedOut());
-  assert.equal(await good, 'stored singly');
+  assert.equal(await good, 'stored alone');
   await assert.rejects(slow, { code: '57014' });
 });
 
@@ -168,10 +168,10 @@ test('an error of the callback after a commit is logged, and nothing is written 
   });
   const other = newId<AccountId>();
   const all = [batches.write(note('a'), never), batches.write(note('b', newId(), other), never)];
-  const single = batches.write(note('single'), async () => 'stored singly');
+  const single = batches.write(note('single'), async () => 'stored alone');
   await settle();
   calls[0]?.commit(['single']);
-  assert.deepEqual(await Promise.all([...all, single]), ['stored a', 'stored b', 'stored singly']);
+  assert.deepEqual(await Promise.all([...all, single]), ['stored a', 'stored b', 'stored alone']);
   await settle();
   assert.deepEqual(committed, [account, other, account]);
   assert.equal(logged.join('').match(/could not report that notes were committed/g)?.length, 3);
@@ -182,7 +182,7 @@ test('an error of the callback after a commit is logged, and nothing is written 
   await next;
 });
 
-test('a skipped write is made singly, while other batches go on and the next write to its engagement waits', async () => {
+test('a skipped write is made alone, while other batches go on and the next write to its engagement waits', async () => {
   const { batches, calls, committed } = openBatches();
   const locked = newId<EngagementId>();
   const single = Promise.withResolvers<string>();
@@ -197,8 +197,8 @@ test('a skipped write is made singly, while other batches go on and the next wri
   assert.deepEqual(calls[1]?.texts, ['free']);
   calls[1]?.commit();
   await free;
-  single.resolve('stored singly');
-  assert.equal(await skipped, 'stored singly');
+  single.resolve('stored alone');
+  assert.equal(await skipped, 'stored alone');
   await settle();
   assert.deepEqual(calls[2]?.texts, ['next']);
   calls[2]?.commit();
@@ -237,15 +237,15 @@ test('a lost connection fails all writes of the batch alike, and those that wait
   assert.equal(await waiting, 'stored after c');
 });
 
-test('after a fault of a batch each write is made singly, and only the faulty one fails', async () => {
+test('after a fault of a batch each write is made alone, and only the faulty one fails', async () => {
   const { batches, calls, logged } = openBatches();
-  const good = batches.write(note('good'), async () => 'stored singly');
+  const good = batches.write(note('good'), async () => 'stored alone');
   const faulty = batches.write(note('faulty'), async () => {
     throw new Error('a fault');
   });
   await settle();
   calls[0]?.fail(Object.assign(new Error('a fault'), { code: '22P02' }));
-  assert.equal(await good, 'stored singly');
+  assert.equal(await good, 'stored alone');
   await assert.rejects(faulty, /a fault/);
   assert.match(logged.join(''), /a batch of notes failed/);
 });

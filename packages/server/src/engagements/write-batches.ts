@@ -36,7 +36,7 @@ const longestWaitMs = 10_000;
 interface PendingWrite<Write extends EngagementWrite, Stored> {
   readonly write: Write;
   /** Writes it alone, and waits for locks. `null`: it was refused. */
-  readonly singly: () => Promise<Stored | null>;
+  readonly writeAlone: () => Promise<Stored | null>;
   readonly resolve: (stored: Stored | null) => void;
   readonly reject: (error: unknown) => void;
   /** Monotonic milliseconds. */
@@ -49,7 +49,7 @@ interface PendingWrite<Write extends EngagementWrite, Stored> {
  * Gathers writes to engagements: those that arrive while a batch is under way go into the next batch, which is one statement.
  *
  * Writes of this process to one engagement are made in the order of their arrival, one after the other: a batch has at most one of
- * them, and the next one waits until it is settled. A write is either
+ * them, and the next one waits until it is finished. A write is either
  *
  *   waiting   behind another write to its engagement, or for a batch;
  *   in batch  its statement is under way;
@@ -64,29 +64,29 @@ interface PendingWrite<Write extends EngagementWrite, Stored> {
  */
 export class WriteBatches<Write extends EngagementWrite, Stored> {
   readonly #options: WriteBatchesOptions<Write, Stored>;
-  /** The last unsettled write of each engagement. */
+  /** The last unfinished write of each engagement. */
   readonly #last = new Map<EngagementId, PendingWrite<Write, Stored>>();
   /** The writes that the next batch may contain, one per engagement. */
   readonly #ready = new FairQueue<AccountId, PendingWrite<Write, Stored>>();
-  #unsettled = 0;
+  #unfinished = 0;
   #batches = 0;
   #isScheduled = false;
   #slowBatch: NodeJS.Timeout | null = null;
-  #whenSettled: (() => void) | null = null;
+  #whenFinished: (() => void) | null = null;
 
   constructor(options: WriteBatchesOptions<Write, Stored>) {
     this.#options = options;
   }
 
-  /** Resolves after the commit; `null`: refused. Rejects with the error of `singly`, or as unavailable. */
-  async write(write: Write, singly: () => Promise<Stored | null>): Promise<Stored | null> {
-    if (this.#unsettled >= maxWaiting) throw unavailable('CONNECTION_ENDED', 'too many writes are waiting');
+  /** Resolves after the commit; `null`: refused. Rejects with the error of `writeAlone`, or as unavailable. */
+  async write(write: Write, writeAlone: () => Promise<Stored | null>): Promise<Stored | null> {
+    if (this.#unfinished >= maxWaiting) throw unavailable('CONNECTION_ENDED', 'too many writes are waiting');
     return new Promise((resolve, reject) => {
       const arrivedAt = performance.now();
-      const pending: PendingWrite<Write, Stored> = { write, singly, resolve, reject, arrivedAt, next: null };
+      const pending: PendingWrite<Write, Stored> = { write, writeAlone, resolve, reject, arrivedAt, next: null };
       const previous = this.#last.get(write.engagementId);
       this.#last.set(write.engagementId, pending);
-      this.#unsettled += 1;
+      this.#unfinished += 1;
       if (previous === undefined) this.#ready.push(write.accountId, pending);
       else previous.next = pending;
       this.#schedule();
@@ -95,8 +95,8 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
 
   /** Resolves once no write is under way. The caller accepts no more of them. */
   async stop(): Promise<void> {
-    if (this.#unsettled === 0) return;
-    await new Promise<void>((resolve) => (this.#whenSettled = resolve));
+    if (this.#unfinished === 0) return;
+    await new Promise<void>((resolve) => (this.#whenFinished = resolve));
   }
 
   /** Requests that were read from the network together go into the same batch. */
@@ -125,7 +125,7 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
   #rejectIfLate(pending: PendingWrite<Write, Stored>): boolean {
     if (performance.now() - pending.arrivedAt <= longestWaitMs) return false;
     pending.reject(unavailable('CONNECT_TIMEOUT', `the ${this.#options.subject} before this one take too long`));
-    this.#settle(pending);
+    this.#finish(pending);
     return true;
   }
 
@@ -151,7 +151,7 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
       else {
         written.set(accountId, (written.get(accountId) ?? 0) + 1);
         pending.resolve(own);
-        this.#settle(pending);
+        this.#finish(pending);
       }
     }
     for (const [accountId, writes] of written) this.#reportCommitted(accountId, writes);
@@ -176,29 +176,29 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
     }
     for (const pending of batch) {
       pending.reject(error);
-      this.#settle(pending);
+      this.#finish(pending);
     }
   }
 
   async #writeSingly(pending: PendingWrite<Write, Stored>): Promise<void> {
     let stored: Stored | null = null;
     try {
-      stored = await pending.singly();
+      stored = await pending.writeAlone();
       pending.resolve(stored);
     } catch (error) {
       pending.reject(error);
     }
     if (stored !== null) this.#reportCommitted(pending.write.accountId, 1);
-    this.#settle(pending);
+    this.#finish(pending);
     this.#schedule();
   }
 
   /** The next write to the same engagement may be written. */
-  #settle({ write: { accountId, engagementId }, next }: PendingWrite<Write, Stored>): void {
+  #finish({ write: { accountId, engagementId }, next }: PendingWrite<Write, Stored>): void {
     if (next === null) this.#last.delete(engagementId);
     else this.#ready.push(accountId, next);
-    this.#unsettled -= 1;
-    if (this.#unsettled === 0) this.#whenSettled?.();
+    this.#unfinished -= 1;
+    if (this.#unfinished === 0) this.#whenFinished?.();
   }
 }
 

@@ -6,7 +6,7 @@ import { isDatabaseUnavailable, type Sql } from '../platform/database/database.t
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import type { SiteQueues } from '../queues/site-queues.ts';
-import type { MovedIds } from '../routing/board-moves.ts';
+import type { ChangedIds } from '../routing/board-changes.ts';
 import type { Turns } from '../routing/turns.ts';
 import { keysOf, type Key } from './audience.ts';
 import { eventItem, eventItems, withIds, signalItem, serializeItem, type Item, type Reveal } from './items.ts';
@@ -202,23 +202,23 @@ export class Follower {
     const from = this.#position;
     const batch = await readBatch(sql, this.accountId, from);
     if (batch === null) return this.#restart();
-    const { events, moved, position: to } = batch;
-    const states = moved === null ? [] : await this.#statesOf(moved);
+    const { events, changed, position: to } = batch;
+    const states = changed === null ? [] : await this.#statesOf(changed);
     const items = await Promise.all(events.map(async (event) => eventItems(event, this.#deps.reveal)));
     await new Promise<void>((resolve) => this.#whenChecked(resolve));
-    // It is unknown what moved, so readers must read everything again. The reset comes before any item whose id includes this
+    // It is unknown what changed, so readers must read everything again. The reset comes before any item whose id includes this
     // batch: a reader who is disconnected in between would otherwise never be reset.
-    if (moved === null) this.#sendReset(from, 'moves_unknown');
+    if (changed === null) this.#sendReset(from, 'moves_unknown');
     this.#send(withIds({ from, to }, items.flat(), states));
     this.#position = to;
-    if (moved !== null && moved.length > 0) this.#tickets.scheduleCheck(moved);
-    if (moved === null || moved.length > 0) this.#queues.scheduleCheck();
+    if (changed !== null && changed.length > 0) this.#tickets.scheduleCheck(changed);
+    if (changed === null || changed.length > 0) this.#queues.scheduleCheck();
   }
 
   /** Most batches have only messages. For them the readers are not listed, as there may be thousands. */
-  async #statesOf(moved: readonly MovedIds[]): Promise<readonly Item[]> {
-    if (moved.length === 0) return [];
-    return statesOf(this.#deps, this.accountId, moved, readerScopeOf(this.streams));
+  async #statesOf(changed: readonly ChangedIds[]): Promise<readonly Item[]> {
+    if (changed.length === 0) return [];
+    return statesOf(this.#deps, this.accountId, changed, readerScopeOf(this.streams));
   }
 
   /** The database was replaced by an older backup, so it is unknown which of its events the readers have seen. */

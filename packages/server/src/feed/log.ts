@@ -10,8 +10,8 @@ import {
 import { piece, type Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { About } from '../events/append.ts';
-import { movedBetween, type BoardMove } from '../routing/board-moves.ts';
-import type { MovedIds } from '../routing/board-moves.ts';
+import { changesBetween, type BoardChange } from '../routing/board-changes.ts';
+import type { ChangedIds } from '../routing/board-changes.ts';
 import type { Position } from './position.ts';
 
 /** An event in the log. */
@@ -26,7 +26,7 @@ export interface LoggedEvent {
 export interface Batch {
   readonly events: readonly LoggedEvent[];
   /** What turns have moved since the position; `null`: no longer known. */
-  readonly moved: readonly MovedIds[] | null;
+  readonly changed: readonly ChangedIds[] | null;
   readonly position: Position;
 }
 
@@ -100,7 +100,7 @@ export async function readPosition(sql: Sql, accountId: AccountId): Promise<Posi
  * position does not belong to this database's history.
  */
 export async function readBatch(sql: Sql, accountId: AccountId, from: Position): Promise<Batch | null> {
-  const row = await withEpoch<PositionRow & { events: (LoggedEvent & { xid: string })[]; moves: BoardMove[] }>(
+  const row = await withEpoch<PositionRow & { events: (LoggedEvent & { xid: string })[]; moves: BoardChange[] }>(
     sql,
     accountId,
     async () => sql`
@@ -118,7 +118,7 @@ export async function readBatch(sql: Sql, accountId: AccountId, from: Position):
   const { events, moves } = row;
   const newest = events.at(-1);
   const to = positionIn(row, newest === undefined ? from.seen.last : `${newest.xid}.${newest.seq}`);
-  return { events, moved: movedBetween(moves, { from: from.version, to: to.version }), position: to };
+  return { events, changed: changesBetween(moves, { from: from.version, to: to.version }), position: to };
 }
 
 /** How far one reader has read the log of one account. */
@@ -201,17 +201,17 @@ export async function eventsByKey(
 }
 
 /** What turns have moved between two versions; `null`: no longer known. */
-export async function movesBetween(
+export async function storedChangesBetween(
   sql: Sql,
   accountId: AccountId,
   from: number,
   to: number,
-): Promise<readonly MovedIds[] | null> {
-  const rows = await sql<{ move: BoardMove }[]>`
+): Promise<readonly ChangedIds[] | null> {
+  const rows = await sql<{ move: BoardChange }[]>`
     SELECT ${moveIn(sql)} AS move
       FROM board_moves
      WHERE account_id = ${accountId} AND version > ${from} AND version <= ${to} ORDER BY version`;
-  return movedBetween(
+  return changesBetween(
     rows.map(({ move }) => move),
     { from, to },
   );

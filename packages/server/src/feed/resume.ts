@@ -4,7 +4,7 @@ import type { AccountId } from '../platform/ids.ts';
 import type { FollowerDependencies } from './follower.ts';
 import { readerScopeOf } from './reader-scope.ts';
 import { eventItems, serializeItem, type Item } from './items.ts';
-import { eventsByKey, missedEvents, movesBetween, type ReaderScope } from './log.ts';
+import { eventsByKey, missedEvents, storedChangesBetween, type ReaderScope } from './log.ts';
 import { idOf, type Position } from './position.ts';
 import { statesOf } from './states.ts';
 import type { Stream } from './stream.ts';
@@ -45,12 +45,12 @@ async function sendAll(deps: FollowerDependencies, range: MissedRange): Promise<
     if (!isCurrent && !(await isOfThisHistory(deps.sql, accountId, point))) return false;
   }
   const scope = readerScopeOf([stream]);
-  const moved = await movesBetween(deps.sql, accountId, from.version, upTo.version);
-  if (moved === null) return false;
+  const changed = await storedChangesBetween(deps.sql, accountId, from.version, upTo.version);
+  if (changed === null) return false;
   let afterEvents = '';
   for (const subrange of splitAtBatch(from, upTo))
     afterEvents = await sendEvents(deps, { ...range, ...subrange }, scope);
-  const states = await statesOf(deps, accountId, moved, scope);
+  const states = await statesOf(deps, accountId, changed, scope);
   for (let at = 0; at < states.length && !stream.closed; at += batchSize)
     await stream.sendMissed(
       states

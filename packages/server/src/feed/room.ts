@@ -44,7 +44,7 @@ export function openFeed(platform: Platform, { identity, events, queues, routing
   });
   return {
     routes: (app) => feedRoutes(app, { feeds, admission, holder, directory, log }),
-    hangUp() {
+    prepareToClose() {
       holder.stop();
       feeds.stop();
     },

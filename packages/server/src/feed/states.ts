@@ -5,7 +5,7 @@ import { requestsById } from '../engagements/requests/store.ts';
 import { showRequest } from '../engagements/requests/request.ts';
 import { engagementsById } from '../engagements/store.ts';
 import { showTransferRequest, showTransferTicket } from '../engagements/transfers/transfer.ts';
-import type { MovedIds } from '../routing/board-moves.ts';
+import type { ChangedIds } from '../routing/board-changes.ts';
 import { ticketsById } from '../routing/tickets/store.ts';
 import { showTicket } from '../routing/tickets/ticket.ts';
 import type { Turns } from '../routing/turns.ts';
@@ -22,17 +22,17 @@ interface Sources {
 const batchSize = 1_000;
 
 /**
- * The current states of what turns have moved, as a GET of each would answer. A state may be newer than the move that led to
+ * The current states of what turns have changed, as a GET of each would answer. A state may be newer than the move that led to
  * it, and is then sent again; a ticket, request, engagement or operator that moved twice is sent once.
  */
 export async function statesOf(
   sources: Sources,
   accountId: AccountId,
-  moved: readonly MovedIds[],
+  changed: readonly ChangedIds[],
   scope: ReaderScope,
 ): Promise<Item[]> {
-  const ids = (kind: keyof MovedIds): string[] => [...new Set(moved.flatMap((things) => things[kind] ?? []))];
-  const inBatches = async (kind: keyof MovedIds, read: (batch: string[]) => Promise<Item[]>): Promise<Item[]> => {
+  const ids = (kind: keyof ChangedIds): string[] => [...new Set(changed.flatMap((things) => things[kind] ?? []))];
+  const inBatches = async (kind: keyof ChangedIds, read: (batch: string[]) => Promise<Item[]>): Promise<Item[]> => {
     const all = ids(kind);
     const items: Item[] = [];
     for (let from = 0; from < all.length; from += batchSize)

@@ -1,7 +1,7 @@
 import { isDatabaseUnavailable, type Sql } from '../platform/database/database.ts';
 import type { AccountId, TicketId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
-import type { MovedIds } from '../routing/board-moves.ts';
+import type { ChangedIds } from '../routing/board-changes.ts';
 import { activeTicketsOf } from '../routing/tickets/store.ts';
 import { showNewTicket } from '../routing/tickets/ticket.ts';
 import type { Turns } from '../routing/turns.ts';
@@ -47,9 +47,9 @@ export class TicketPositions {
     else this.#visitors.delete(visitorId);
   }
 
-  /** Tickets moved, so the positions of others may have changed. */
-  scheduleCheck(moved: readonly MovedIds[]): void {
-    if (this.#visitors.size === 0 || !moved.some(({ tickets = [] }) => tickets.length > 0)) return;
+  /** Tickets changed, so the positions of others may have changed. */
+  scheduleCheck(changed: readonly ChangedIds[]): void {
+    if (this.#visitors.size === 0 || !changed.some(({ tickets = [] }) => tickets.length > 0)) return;
     this.#timer ??= setTimeout(() => void this.#check(), checkEveryMs).unref();
   }
 

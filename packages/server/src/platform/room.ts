@@ -32,8 +32,8 @@ export interface Room {
   /** Registers the routes of the room. All hooks are installed by then. */
   readonly routes?: (app: App) => void | Promise<void>;
   readonly sweeps?: Sweeps;
-  /** Ends long-lived responses, before the server waits for its connections to close. */
-  readonly hangUp?: () => void | Promise<void>;
+  /** Ends what keeps connections open, such as the live feed, before the server waits for them to close. */
+  readonly prepareToClose?: () => void | Promise<void>;
   /** Ends the background work and the pools of the room, after the last request. Rooms close in reverse order. */
   readonly close?: () => Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Sql } from '../platform/database/database.ts';
 import { newId, type AccountId, type RequestId, type TicketId } from '../platform/ids.ts';
 import { newBoard, type Board } from './board/board.ts';
-import type { Moved, MovedIds } from './board-moves.ts';
+import type { TurnChanges, ChangedIds } from './board-changes.ts';
 import { dropEngagement, putEngagement, readEngagements, type EndedEngagement } from './storage/engagement.ts';
 import { putOperators, readOperators } from './storage/operator.ts';
 import { memoryOf, putQueueMemory, readQueueStates } from './storage/queue-state.ts';
@@ -20,11 +20,18 @@ export async function loadBoard(sql: Sql, accountId: AccountId, now: number): Pr
 }
 
 /** Brings a board up to date with rows changed by other processes or by a change of the configuration. */
-export async function catchUp(board: Board, sql: Sql, accountId: AccountId, moved: readonly Moved[]): Promise<void> {
-  const all = (kind: keyof MovedIds): string[] => [...new Set(moved.flatMap((movedIds) => movedIds[kind] ?? []))];
-  const ended = endedIn(moved);
+export async function catchUp(
+  board: Board,
+  sql: Sql,
+  accountId: AccountId,
+  changes: readonly TurnChanges[],
+): Promise<void> {
+  const all = (kind: keyof ChangedIds): string[] => [
+    ...new Set(changes.flatMap((changedIds) => changedIds[kind] ?? [])),
+  ];
+  const ended = endedIn(changes);
   const others = (kind: keyof EndedRows): string[] => all(kind).filter((id) => !ended[kind].has(id));
-  const movedIds = {
+  const changedIds = {
     sites: all('sites'),
     queues: all('queues'),
     queue_states: all('queue_states'),
@@ -36,7 +43,7 @@ export async function catchUp(board: Board, sql: Sql, accountId: AccountId, move
     requests: others('requests'),
     engagements: others('engagements'),
   };
-  await put(board, sql, accountId, { movedIds, ended });
+  await put(board, sql, accountId, { changedIds, ended });
 }
 
 /** By id. */
@@ -46,8 +53,8 @@ interface EndedRows {
   readonly requests: ReadonlyMap<string, RequestId>;
 }
 
-function endedIn(moved: readonly Moved[]): EndedRows {
-  const ended = moved.flatMap((each) => each.ended ?? []);
+function endedIn(changes: readonly TurnChanges[]): EndedRows {
+  const ended = changes.flatMap((each) => each.ended ?? []);
   return {
     engagements: new Map(ended.flatMap(({ engagements }) => engagements.map((each) => [each.id, each]))),
     tickets: new Map(ended.flatMap(({ tickets }) => tickets.map((id) => [id, id]))),
@@ -56,24 +63,24 @@ function endedIn(moved: readonly Moved[]): EndedRows {
 }
 
 interface ChangedRows {
-  readonly movedIds: Required<MovedIds>;
+  readonly changedIds: Required<ChangedIds>;
   readonly ended: EndedRows;
 }
 
 /** `null` loads everything. The statements are sent together; their rows are put in the order of their dependencies. */
 async function put(board: Board, sql: Sql, accountId: AccountId, changed: ChangedRows | null): Promise<void> {
-  const { movedIds, ended } = changed ?? { movedIds: null, ended: null };
-  const idsOf = (kind: keyof MovedIds): Ids | null => movedIds?.[kind] ?? null;
-  const queueIds = movedIds === null ? null : await queuesOf(sql, movedIds);
+  const { changedIds, ended } = changed ?? { changedIds: null, ended: null };
+  const idsOf = (kind: keyof ChangedIds): Ids | null => changedIds?.[kind] ?? null;
+  const queueIds = changedIds === null ? null : await queuesOf(sql, changedIds);
   const rowsOf = async <Row, I extends Ids | null>(ids: I, read: Read<Row, I>): Promise<readonly Row[]> =>
     ids?.length === 0 ? [] : read(sql, accountId, ids);
   const [sites, queues, states, operators, visitors, engagements, tickets, requests] = await Promise.all([
     rowsOf(idsOf('sites'), readSites),
     rowsOf(queueIds, readQueues),
     // Without ids, queues and visitors are read with these.
-    movedIds === null ? [] : rowsOf(movedIds.queue_states, readQueueStates),
+    changedIds === null ? [] : rowsOf(changedIds.queue_states, readQueueStates),
     rowsOf(idsOf('operators'), readOperators),
-    movedIds === null ? [] : rowsOf(movedIds.visitors, readVisitorLeases),
+    changedIds === null ? [] : rowsOf(changedIds.visitors, readVisitorLeases),
     rowsOf(idsOf('engagements'), readEngagements),
     rowsOf(idsOf('tickets'), readTickets),
     rowsOf(idsOf('requests'), readRequests),

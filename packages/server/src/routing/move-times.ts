@@ -33,12 +33,12 @@ export interface TurnTime extends LockedAccount {
  * An outage that no process has recorded is recorded with the turn. The turn must excuse what it returns as `excuseMs`: afterwards the
  * account's row includes it.
  */
-export async function settleTime(sql: Sql, clock: Clock, locked: LockedAccount, askedAt: number): Promise<TurnTime> {
+export async function correctTimes(sql: Sql, clock: Clock, locked: LockedAccount, askedAt: number): Promise<TurnTime> {
   if (clock.stepOf({ at: locked.now, shiftMs: locked.shiftMs }, askedAt) !== 0) throw new ClockStepped();
   const { turnedAt, shiftMs, boardShiftMs, outageMs, boardOutageMs } = locked;
-  const isSettled =
+  const isCorrect =
     shiftMs === boardShiftMs && outageMs === boardOutageMs && !isOutage({ at: locked.now, seenAt: locked.seenAt });
-  if (isSettled && aheadMs(locked) <= lockWaitToleranceMs)
+  if (isCorrect && aheadMs(locked) <= lockWaitToleranceMs)
     return { ...locked, now: notBefore(turnedAt, locked.now), isMoved: false, excuseMs: 0 };
   // Read again under the lock: the locking statement may have read the clock before the last turn was written.
   const readAt = performance.now();

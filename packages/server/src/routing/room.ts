@@ -33,7 +33,7 @@ export function openRouting(platform: Platform, { identity, events, queues }: Ro
     changes,
     clock,
     log,
-    onMoved: (accountId) => queues.siteQueues.invalidate(accountId),
+    onOutdated: (accountId) => queues.siteQueues.invalidate(accountId),
     hintOf: (accountId) => hints.payload(accountId),
     onWritten: (accountId, isHinted) => (isHinted ? hints.notifyHere(accountId) : hints.notify(accountId)),
     onTurn: countTurns(metrics.registry),

@@ -24,7 +24,7 @@ export function countTurns(registry: Registry): (turn: TurnSummary) => void {
     registers: [registry],
   });
   const series = new QueueSeries();
-  return ({ seconds, orders: count, visits }) => {
+  return ({ seconds, commands: count, visits }) => {
     duration.observe(seconds);
     orders.observe(count);
     for (const { queueId, outcome } of visits)

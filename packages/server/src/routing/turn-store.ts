@@ -4,12 +4,12 @@ import { piece, type Sql } from '../platform/database/database.ts';
 import type { AccountId, EngagementId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
 import type { VisitorFacts } from './board/rules/enqueue.ts';
 import type { MediaUpgrade } from './board/rules/upgrading.ts';
-import type { BoardMove } from './board-moves.ts';
+import type { BoardChange } from './board-changes.ts';
 
 export interface LockedAccount {
   readonly accountId: AccountId;
   readonly version: number;
-  /** The version after this turn, if it changes something. In a new epoch of the log it jumps: see `board-moves.ts`. */
+  /** The version after this turn, if it changes something. In a new epoch of the log it jumps: see `board-changes.ts`. */
   readonly nextVersion: number;
   /** The sequence number of the newest ticket. */
   readonly seq: number;
@@ -127,8 +127,8 @@ export async function lockEngagements(sql: Sql, ids: readonly EngagementId[]): P
   await sql`SELECT 1 FROM engagements WHERE id = ANY(${[...ids]}::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
 }
 
-export async function movesSince(sql: Sql, accountId: AccountId, version: number): Promise<BoardMove[]> {
-  return sql<BoardMove[]>`
+export async function changesSince(sql: Sql, accountId: AccountId, version: number): Promise<BoardChange[]> {
+  return sql<BoardChange[]>`
     SELECT version::float8 AS version, previous::float8 AS previous, things
       FROM board_moves WHERE account_id = ${accountId} AND version > ${version} ORDER BY version`;
 }

@@ -11,9 +11,9 @@ import type { VisitorFacts } from './board/rules/enqueue.ts';
 import { advance } from './board/rules/advance.ts';
 import { excuseOutage } from './board/rules/outage.ts';
 import type { MediaUpgrade } from './board/rules/upgrading.ts';
-import { movedBetween, outdatedBy } from './board-moves.ts';
+import { changesBetween, outdatedBy } from './board-changes.ts';
 import { catchUp, loadBoard } from './load-board.ts';
-import { settleTime, type TurnTime } from './move-times.ts';
+import { correctTimes, type TurnTime } from './move-times.ts';
 import type { ReportedStates } from './on-demand/subjects.ts';
 import { ticketEvents } from './on-demand/ticket-events.ts';
 import {
@@ -28,14 +28,14 @@ import {
   lockEngagements,
   lockForTurn,
   mediaUpgrades,
-  movesSince,
+  changesSince,
   visitorFacts,
   type LockedAccount,
 } from './turn-store.ts';
 import { writeNextDue, writeTurn, type Turn } from './write-turn.ts';
 
 /** A command before the turn has read from the database what it needs: the facts of the visitor, the media upgrade. */
-export type Order<Name extends CommandName = CommandName> = {
+export type RequestedCommand<Name extends CommandName = CommandName> = {
   [Each in Name]: { readonly name: Each } & Omit<Commands[Each]['input'], 'facts' | 'upgrade'> & {
       /** The visitor whose facts the command needs, if it does not name them itself. */
       readonly factsOf?: VisitorId;
@@ -46,11 +46,11 @@ export type Order<Name extends CommandName = CommandName> = {
     };
 }[Name];
 
-export interface Job {
-  readonly order: Order;
+export interface PendingCommand {
+  readonly command: RequestedCommand;
   readonly done: (answer: unknown) => void;
   readonly failed: (error: unknown) => void;
-  /** The trace of the request that gave the order. */
+  /** The trace of the request that gave the command. */
   readonly trace?: TraceContext | null;
 }
 
@@ -70,7 +70,7 @@ export interface TurnOutcome {
   /** Milliseconds until the next deadline, by the database's clock. */
   readonly dueInMs: number | null;
   /** What was written that `SiteQueues` may have cached. If something was, the other processes have been sent the hint. */
-  readonly moved: ReturnType<typeof outdatedBy>;
+  readonly outdated: ReturnType<typeof outdatedBy>;
   /** The stays in queues that ended. */
   readonly visits: readonly Visit[];
   /** The turn has raised the version of the board. A board that only caught up with other processes has not. */
@@ -89,13 +89,13 @@ export interface TurnDependencies {
 const noRetry = { afterLostRace: 'reject' } as const;
 
 /**
- * Takes one turn: applies the orders to the account's board and writes the result, in one transaction that locks the account's row.
+ * Takes one turn: applies the commands to the account's board and writes the result, in one transaction that locks the account's row.
  *
  *   lock      the row, and in the same round trip read the facts of the visitors concerned;
- *   settle    the time: if the clock was stepped, move every time on the board (move-times.ts);
+ *   correct   the times: if the clock was stepped, move every time on the board (move-times.ts);
  *   catch up  if the version of the row is not the board's: read the rows that changed since, or everything;
  *   excuse    outages of the service: leases and offers do not count them (D5.15);
- *   apply     each order, at the database's time;
+ *   apply     each command, at the database's time;
  *   write     all changes and events in one statement, with the new version.
  *
  * The turn mutates the cached board. It is valid again only through the outcome: after a failed transaction it shows a state that
@@ -105,9 +105,9 @@ export async function takeTurn(
   { sql: pool, clock, hintOf }: TurnDependencies,
   accountId: AccountId,
   cached: CachedBoard | null,
-  jobs: readonly Job[],
+  commands: readonly PendingCommand[],
 ): Promise<TurnOutcome> {
-  const onlyIfDue = jobs.every(({ order }) => order.name === 'tick');
+  const onlyIfDue = commands.every(({ command }) => command.name === 'tick');
   return inTransaction(
     pool,
     async (sql, finish) => {
@@ -115,37 +115,37 @@ export async function takeTurn(
       // Sent together; the later statements wait for the lock of the first.
       const [locked, facts, existing, upgrades] = await Promise.all([
         lockForTurn(sql, accountId, onlyIfDue),
-        visitorFacts(sql, accountId, visitorsOf(jobs)),
-        existingIds(sql, repeatable(jobs)),
-        mediaUpgrades(sql, upgradesOf(jobs)),
-        lockEngagements(sql, callsOf(jobs)),
+        visitorFacts(sql, accountId, visitorsOf(commands)),
+        existingIds(sql, repeatable(commands)),
+        mediaUpgrades(sql, upgradesOf(commands)),
+        lockEngagements(sql, callsOf(commands)),
       ]);
       if (locked === null)
         return {
           cached: null,
-          answers: jobs.map((job) => () => job.done(null)),
+          answers: commands.map((pending) => () => pending.done(null)),
           dueInMs: null,
-          moved: null,
+          outdated: null,
           visits: [],
           isWritten: false,
         };
-      const time = await settleTime(sql, clock, locked, askedAt);
+      const time = await correctTimes(sql, clock, locked, askedAt);
       const { now } = time;
       const board = await currentBoard(sql, accountId, time.isMoved ? null : cached, time);
       const isCurrent = cached !== null && !time.isMoved && cached.version === time.version;
       const known = isCurrent ? cached.reported : null;
       const watch = await watchStates(sql, board, { accountId, onDemand: time.onDemand, known });
-      const { excuseMs: outageMs, turnedAt: settledAt } = time;
+      const { excuseMs: outageMs, turnedAt: lastTurnAt } = time;
       // Without a turn, nothing is on the board.
-      if (outageMs > 0 && settledAt !== null) excuseOutage(board, { outageMs, settledAt });
+      if (outageMs > 0 && lastTurnAt !== null) excuseOutage(board, { outageMs, lastTurnAt });
       advance(board, now);
       const traces = new Map<string, TraceContext>();
       const newVisitors: NewVisitor[] = [];
-      const answers = jobs.map((job) => {
+      const answers = commands.map((pending) => {
         const before = board.changes.events.length;
-        const answer = carryOut(board, job, now, { facts, existing, upgrades, newVisitors });
-        const { trace = null } = job;
-        // What the order settled at once, such as an offer to an operator, belongs to its trace.
+        const answer = carryOut(board, pending, now, { facts, existing, upgrades, newVisitors });
+        const { trace = null } = pending;
+        // What the command led to at once, such as an offer to an operator, belongs to its trace.
         if (trace !== null) for (const { id } of board.changes.events.slice(before)) traces.set(id, trace);
         return answer;
       });
@@ -182,52 +182,52 @@ async function bringUpToDate(
   stored: number,
 ): Promise<Board | null> {
   if (version === stored) return board;
-  const moves = movedBetween(await movesSince(sql, accountId, version), { from: version, to: stored });
+  const moves = changesBetween(await changesSince(sql, accountId, version), { from: version, to: stored });
   if (moves === null) return null;
   await catchUp(board, sql, accountId, moves);
   return board;
 }
 
-interface OrderFacts {
+interface CommandFacts {
   readonly facts: ReadonlyMap<VisitorId, VisitorFacts>;
   readonly existing: ReadonlyMap<string, 'same' | 'taken'>;
   readonly upgrades: ReadonlyMap<string, MediaUpgrade>;
-  /** `carryOut` adds the new visitors of orders that were not refused. */
+  /** `carryOut` adds the new visitors of commands that were not refused. */
   readonly newVisitors: NewVisitor[];
 }
 
-/** What is known of the visitor whom the order concerns; `undefined` if it concerns none. */
-function factsFor(order: Order, facts: OrderFacts['facts']): VisitorFacts | undefined {
-  const { newVisitor } = order;
+/** What is known of the visitor whom the command concerns; `undefined` if it concerns none. */
+function factsFor(command: RequestedCommand, facts: CommandFacts['facts']): VisitorFacts | undefined {
+  const { newVisitor } = command;
   if (newVisitor)
     return { siteId: newVisitor.siteId, teams: newVisitor.teamIds, leaseUntil: null, lastOperatorId: null };
-  const visitorId = visitorOf(order);
+  const visitorId = visitorOf(command);
   const known = visitorId === undefined ? undefined : facts.get(visitorId);
   if (visitorId !== undefined && known === undefined)
     throw new Refusal('not_found', `There is no visitor ${visitorId}.`);
   return known;
 }
 
-/** Returns the function that answers the job. Refusals too are answered after the commit, when the state they rest on is certain. */
+/** Returns the function that answers the command. Refusals too are answered after the commit, when the state they rest on is certain. */
 function carryOut(
   board: Board,
-  job: Job,
+  pending: PendingCommand,
   now: number,
-  { facts, existing, upgrades, newVisitors }: OrderFacts,
+  { facts, existing, upgrades, newVisitors }: CommandFacts,
 ): () => void {
-  const { done, failed } = job;
-  const known = 'id' in job.order ? existing.get(job.order.id) : undefined;
+  const { done, failed } = pending;
+  const known = 'id' in pending.command ? existing.get(pending.command.id) : undefined;
   if (known === 'same') return () => done(null);
-  const order = known === 'taken' ? ({ ...job.order, id: newId() } as Order) : job.order;
+  const command = known === 'taken' ? ({ ...pending.command, id: newId() } as RequestedCommand) : pending.command;
   try {
-    const visitor = factsFor(order, facts);
-    const upgrade = order.name === 'acceptUpgrade' ? { upgrade: upgrades.get(order.upgradeId) } : {};
+    const visitor = factsFor(command, facts);
+    const upgrade = command.name === 'acceptUpgrade' ? { upgrade: upgrades.get(command.upgradeId) } : {};
     const answer = apply(
       board,
-      { ...order, ...upgrade, ...(visitor === undefined ? {} : { facts: visitor }) } as Command,
+      { ...command, ...upgrade, ...(visitor === undefined ? {} : { facts: visitor }) } as Command,
       now,
     );
-    if (order.newVisitor) newVisitors.push(order.newVisitor);
+    if (command.newVisitor) newVisitors.push(command.newVisitor);
     return () => done(answer);
   } catch (error) {
     if (error instanceof Refusal) return () => failed(error);
@@ -235,7 +235,7 @@ function carryOut(
   }
 }
 
-/** What the orders of a turn have led to, besides the changes of the board. */
+/** What the commands of a turn have led to, besides the changes of the board. */
 interface Results extends Pick<Turn, 'traces' | 'newVisitors' | 'hint'> {
   readonly answers: TurnOutcome['answers'];
   readonly watch: StateWatch | null;
@@ -257,7 +257,7 @@ async function write(
   // A report raises the version, so that other processes read what was reported.
   if (isEmpty(changes) && board.seq === seq && isEmptyReport(report)) {
     if (dueAt !== nextDueAt) await writeNextDue(sql, accountId, dueAt);
-    return { cached: { board, version, reported }, answers, dueInMs, moved: null, visits: [], isWritten: isMoved };
+    return { cached: { board, version, reported }, answers, dueInMs, outdated: null, visits: [], isWritten: isMoved };
   }
   const turn = {
     accountId,
@@ -277,7 +277,7 @@ async function write(
     cached: { board, version: nextVersion, reported },
     answers,
     dueInMs,
-    moved: outdatedBy(changes),
+    outdated: outdatedBy(changes),
     visits: changes.visits,
     isWritten: true,
   };
@@ -289,31 +289,31 @@ function dueToStore(stored: number | null, due: number | null, now: number): num
   return due < stored || stored <= now ? due : stored;
 }
 
-function visitorOf(order: Order): VisitorId | undefined {
-  switch (order.name) {
+function visitorOf(command: RequestedCommand): VisitorId | undefined {
+  switch (command.name) {
     case 'enqueue':
     case 'requestDirectly':
-      return order.visitorId;
+      return command.visitorId;
     case 'transferToQueue':
-      return order.factsOf;
+      return command.factsOf;
     default:
       return undefined;
   }
 }
 
-function visitorsOf(jobs: readonly Job[]): VisitorId[] {
-  return [...new Set(jobs.flatMap(({ order }) => visitorOf(order) ?? []))];
+function visitorsOf(commands: readonly PendingCommand[]): VisitorId[] {
+  return [...new Set(commands.flatMap(({ command }) => visitorOf(command) ?? []))];
 }
 
-function upgradesOf(jobs: readonly Job[]): string[] {
-  return jobs.flatMap(({ order }) => (order.name === 'acceptUpgrade' ? [order.upgradeId] : []));
+function upgradesOf(commands: readonly PendingCommand[]): string[] {
+  return commands.flatMap(({ command }) => (command.name === 'acceptUpgrade' ? [command.upgradeId] : []));
 }
 
 /** Engagements in which one side hangs up. */
-function callsOf(jobs: readonly Job[]): EngagementId[] {
-  return jobs.flatMap(({ order }) => (order.name === 'endCall' ? [order.engagementId] : []));
+function callsOf(commands: readonly PendingCommand[]): EngagementId[] {
+  return commands.flatMap(({ command }) => (command.name === 'endCall' ? [command.engagementId] : []));
 }
 
-function repeatable(jobs: readonly Job[]): string[] {
-  return jobs.flatMap(({ order }) => (order.repeatable === true && 'id' in order ? [order.id] : []));
+function repeatable(commands: readonly PendingCommand[]): string[] {
+  return commands.flatMap(({ command }) => (command.repeatable === true && 'id' in command ? [command.id] : []));
 }

@@ -8,14 +8,21 @@ import type { Tracer } from '../platform/watching/tracing/tracer.ts';
 import { weightOf } from './board/board.ts';
 import type { CommandName, Commands } from './board/commands.ts';
 import { ClockStepped } from './move-times.ts';
-import { takeTurn, type CachedBoard, type Job, type Order, type TurnDependencies, type TurnOutcome } from './turn.ts';
+import {
+  takeTurn,
+  type CachedBoard,
+  type PendingCommand,
+  type RequestedCommand,
+  type TurnDependencies,
+  type TurnOutcome,
+} from './turn.ts';
 import { beginTurnSpan } from './turn-span.ts';
 import { accountsOutOfTime, dueAccounts } from './turn-store.ts';
 
-/** The duration of a turn, the number of its orders, and the stays in queues that it ended. */
+/** The duration of a turn, the number of its commands, and the stays in queues that it ended. */
 export interface TurnSummary {
   readonly seconds: number;
-  readonly orders: number;
+  readonly commands: number;
   readonly visits: TurnOutcome['visits'];
 }
 
@@ -23,7 +30,7 @@ interface Options extends TurnDependencies {
   readonly changes: RowChanges;
   readonly log: Log;
   /** Called when this process changed visitor counts or staff of the account. */
-  readonly onMoved: (accountId: AccountId, what: NonNullable<TurnOutcome['moved']>) => void;
+  readonly onOutdated: (accountId: AccountId, what: NonNullable<TurnOutcome['outdated']>) => void;
   /** Called when this process committed a turn; `isHinted`: the turn has sent the hint. */
   readonly onWritten?: (accountId: AccountId, isHinted: boolean) => void;
   readonly onTurn?: (turn: TurnSummary) => void;
@@ -35,19 +42,19 @@ interface Options extends TurnDependencies {
 
 interface Limits {
   /** Orders per turn; the rest wait for the next turn. */
-  readonly ordersInTurn: number;
-  /** Waiting orders per account; further ones are rejected as unavailable (503). */
-  readonly ordersWaiting: number;
+  readonly commandsInTurn: number;
+  /** Waiting commands per account; further ones are rejected as unavailable (503). */
+  readonly commandsWaiting: number;
   /** Boards in memory, and the number of objects on all of them. */
   readonly boards: number;
   readonly objects: number;
-  /** A board is evicted after this time without an order. */
+  /** A board is evicted after this time without a command. */
   readonly idleMs: number;
 }
 
 const defaultLimits: Limits = {
-  ordersInTurn: 1_000,
-  ordersWaiting: 20_000,
+  commandsInTurn: 1_000,
+  commandsWaiting: 20_000,
   boards: 1_000,
   objects: 2_000_000,
   idleMs: 10 * 60_000,
@@ -63,13 +70,13 @@ const maxClockRetries = 5;
 /** The longest delay that `setTimeout` accepts. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** One account in this process: its cached board, the orders waiting for its next turn, and the timer of its next deadline. */
+/** One account in this process: its cached board, the commands waiting for its next turn, and the timer of its next deadline. */
 interface BoardSlot {
   readonly accountId: AccountId;
   cached: CachedBoard | null;
   /** A turn is running. */
   busy: boolean;
-  waiting: Job[];
+  waiting: PendingCommand[];
   timer: NodeJS.Timeout | null;
   /** Monotonic milliseconds. */
   usedAt: number;
@@ -107,24 +114,27 @@ export class Turns {
     this.#poll = setInterval(() => void this.#pollDue(), pollMs).unref();
   }
 
-  /** Runs the order in the account's next turn; resolves after the commit. */
-  async run<Name extends CommandName>(accountId: AccountId, order: Order<Name>): Promise<Commands[Name]['answer']> {
+  /** Runs the command in the account's next turn; resolves after the commit. */
+  async run<Name extends CommandName>(
+    accountId: AccountId,
+    command: RequestedCommand<Name>,
+  ): Promise<Commands[Name]['answer']> {
     return new Promise((resolve, reject) => {
       const slot = this.#slot(accountId);
-      if (this.#stopped || slot.waiting.length >= this.#limits.ordersWaiting) {
-        const message = 'too many orders are waiting for the account, or the process is stopping';
+      if (this.#stopped || slot.waiting.length >= this.#limits.commandsWaiting) {
+        const message = 'too many commands are waiting for the account, or the process is stopping';
         reject(Object.assign(new Error(message), { code: 'CONNECTION_ENDED' }));
         return;
       }
       // A timer that a request has set inherits its trace, but what is due by time was not caused by the request.
-      const trace = order.name === 'tick' ? null : currentTrace();
+      const trace = command.name === 'tick' ? null : currentTrace();
       const done = resolve as (answer: unknown) => void;
-      slot.waiting.push({ order: order as Order, done, failed: reject, trace });
+      slot.waiting.push({ command: command as RequestedCommand, done, failed: reject, trace });
       this.#start(slot);
     });
   }
 
-  /** The number of cached boards, of the objects on them, and of waiting orders. */
+  /** The number of cached boards, of the objects on them, and of waiting commands. */
   get load(): { readonly boards: number; readonly objects: number; readonly waiting: number } {
     let boards = 0;
     let waiting = 0;
@@ -135,7 +145,7 @@ export class Turns {
     return { boards, objects: this.#objects, waiting };
   }
 
-  /** Accepts no more orders, and waits for the running turns. */
+  /** Accepts no more commands, and waits for the running turns. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#poll);
@@ -170,50 +180,50 @@ export class Turns {
   async #drain(slot: BoardSlot): Promise<void> {
     // Requests that were read from the network together go into the same turn.
     await new Promise((resolve) => setImmediate(resolve));
-    while (slot.waiting.length > 0) await this.#turn(slot, slot.waiting.splice(0, this.#limits.ordersInTurn));
+    while (slot.waiting.length > 0) await this.#turn(slot, slot.waiting.splice(0, this.#limits.commandsInTurn));
     slot.busy = false;
     slot.usedAt = performance.now();
     if (slot.cached === null) this.#evict(slot);
     else if (this.#slots.size > this.#limits.boards || this.#objects > this.#limits.objects) this.#evictIdle();
   }
 
-  async #turn(slot: BoardSlot, jobs: readonly Job[]): Promise<void> {
+  async #turn(slot: BoardSlot, commands: readonly PendingCommand[]): Promise<void> {
     const { cached } = slot;
     // Until the commit, the board shows a state that may be rolled back.
     slot.cached = null;
     const began = performance.now();
     const { tracer = null } = this.#options;
-    const span = tracer === null ? null : beginTurnSpan(tracer, slot.accountId, jobs);
+    const span = tracer === null ? null : beginTurnSpan(tracer, slot.accountId, commands);
     let outcome: TurnOutcome | null = null;
     try {
-      outcome = await takeTurn(this.#options, slot.accountId, cached, span?.jobs ?? jobs);
+      outcome = await takeTurn(this.#options, slot.accountId, cached, span?.commands ?? commands);
     } catch (error) {
       span?.end(databaseErrorCode(error) ?? (error instanceof Error ? error.name : 'unknown'));
-      await this.#recover(slot, jobs, error);
+      await this.#recover(slot, commands, error);
     }
     if (outcome === null) return;
     span?.end();
     this.#conclude(slot, cached, outcome);
     const { visits } = outcome;
     const seconds = (performance.now() - began) / 1000;
-    this.#report(() => this.#options.onTurn?.({ seconds, orders: jobs.length, visits }));
+    this.#report(() => this.#options.onTurn?.({ seconds, commands: commands.length, visits }));
   }
 
   /** The turn is committed. */
   #conclude(slot: BoardSlot, before: CachedBoard | null, outcome: TurnOutcome): void {
     const { accountId } = slot;
-    const { cached, answers, dueInMs, moved, isWritten } = outcome;
+    const { cached, answers, dueInMs, outdated, isWritten } = outcome;
     slot.clockRetries = 0;
     slot.cached = cached ?? before;
     this.#setWeight(slot, slot.cached === null ? 0 : weightOf(slot.cached.board));
     // Before the answers: whoever is answered reads what has changed.
-    if (moved !== null) this.#report(() => this.#options.onMoved(accountId, moved));
-    if (isWritten) this.#report(() => this.#options.onWritten?.(accountId, moved !== null));
+    if (outdated !== null) this.#report(() => this.#options.onOutdated(accountId, outdated));
+    if (isWritten) this.#report(() => this.#options.onWritten?.(accountId, outdated !== null));
     if (cached !== null) this.#setTimer(slot, dueInMs);
     for (const answer of answers) answer();
   }
 
-  /** Calls back after a commit. An error of the callback must neither repeat the turn nor keep its orders from being answered. */
+  /** Calls back after a commit. An error of the callback must neither repeat the turn nor keep its commands from being answered. */
   #report(callBack: () => void): void {
     try {
       callBack();
@@ -224,27 +234,28 @@ export class Turns {
 
   /**
    * Handles a turn that was rolled back, or whose commit is uncertain. The turn is retried after a lost deadlock and after a step of
-   * the clock. After a fault of ours it is retried one order at a time, so that only the faulty order fails.
+   * the clock. After a fault of ours it is retried one command at a time, so that only the faulty command fails.
    */
-  async #recover(slot: BoardSlot, jobs: readonly Job[], error: unknown): Promise<void> {
+  async #recover(slot: BoardSlot, commands: readonly PendingCommand[], error: unknown): Promise<void> {
     const code = databaseErrorCode(error);
     if (code === '40P01' || code === '40001') {
-      slot.waiting.unshift(...jobs);
+      slot.waiting.unshift(...commands);
       return;
     }
     if (error instanceof ClockStepped && slot.clockRetries < maxClockRetries) {
       slot.clockRetries += 1;
-      slot.waiting.unshift(...jobs);
+      slot.waiting.unshift(...commands);
       // If the clock cannot be read, the retried turn fails with the reason.
-      await this.#options.clock.settle().catch(() => undefined);
+      await this.#options.clock.readAgain().catch(() => undefined);
       return;
     }
-    if (!isDatabaseUnavailable(error)) this.#options.log.error({ err: error, orders: jobs.length }, 'a turn failed');
-    if (isDatabaseUnavailable(error) || jobs.length === 1) {
-      for (const job of jobs) job.failed(error);
+    if (!isDatabaseUnavailable(error))
+      this.#options.log.error({ err: error, commands: commands.length }, 'a turn failed');
+    if (isDatabaseUnavailable(error) || commands.length === 1) {
+      for (const pending of commands) pending.failed(error);
       return;
     }
-    for (const job of jobs) await this.#turn(slot, [job]);
+    for (const pending of commands) await this.#turn(slot, [pending]);
   }
 
   #setTimer(slot: BoardSlot, dueInMs: number | null): void {
@@ -257,7 +268,7 @@ export class Turns {
   #tick(accountId: AccountId): void {
     if (this.#stopped) return;
     const slot = this.#slot(accountId);
-    // The turn of a waiting order also handles what is due.
+    // The turn of a waiting command also handles what is due.
     if (slot.waiting.length > 0) return;
     this.run(accountId, { name: 'tick' }).catch((error: unknown) => {
       if (!isDatabaseUnavailable(error)) this.#options.log.error({ err: error }, 'overdue work failed');

@@ -3,7 +3,7 @@ import { insertVisitors, type NewVisitor } from '../identity/visitors/store.ts';
 import type { Finish, Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Changes } from './board/structures/changes.ts';
-import { movedBy, outdatedBy } from './board-moves.ts';
+import { changedBy, outdatedBy } from './board-changes.ts';
 import { writeReported } from './on-demand/store.ts';
 import type { StateReport } from './on-demand/subjects.ts';
 import { isEmptyReport } from './on-demand/watch-states.ts';
@@ -74,7 +74,7 @@ async function writeChanges(sql: Sql, turn: Turn, changes: Changes): Promise<voi
          ${writeRenewals(sql, changes)}${writeMediaUpgrades(sql, changes)}${writeCalls(sql, changes)}
          moved AS (
            INSERT INTO board_moves (account_id, version, previous, things)
-           SELECT turn.account_id, ${version}::bigint, ${previous}::bigint, ${JSON.stringify(movedBy(changes))}::text::jsonb FROM turn),
+           SELECT turn.account_id, ${version}::bigint, ${previous}::bigint, ${JSON.stringify(changedBy(changes))}::text::jsonb FROM turn),
          turned AS (
            UPDATE accounts
               SET board_version = ${version}, board_tag = (SELECT tag FROM log_epoch_in_force), last_seq = ${seq},

@@ -23,6 +23,6 @@ export function openSample(
   return {
     routes: () => sampleDataRoutes(app, { simulations, sealer, guard }),
     // Simulations send requests to this server, so they stop before it refuses requests.
-    hangUp: async () => simulations.stop(),
+    prepareToClose: async () => simulations.stop(),
   };
 }

@@ -5,7 +5,7 @@ import type { Log } from '../platform/log.ts';
 import { sampleHost, type HostDependencies } from './host.ts';
 import { remove } from './remove.ts';
 import type { LeasedSample } from './sample-data.ts';
-import { renewLease, releaseSample, settleSample, claimSamples } from './store.ts';
+import { renewLease, releaseSample, markSampleEnded, claimSamples } from './store.ts';
 
 /** How fast simulated people act, and how often they decide what to do next. */
 export interface Pace {
@@ -74,7 +74,7 @@ export class Simulations {
         return;
       }
       if (state === 'stopped') {
-        if (await actors.endActive('simulated')) await settleSample(sql, sample);
+        if (await actors.endActive('simulated')) await markSampleEnded(sql, sample);
         return;
       }
       await actors.act();

@@ -65,7 +65,7 @@ export async function releaseSample(sql: Sql, { account_id, epoch }: LeasedSampl
 }
 
 /** Records that a stopped sample has nothing active any more, unless it was started again meanwhile. */
-export async function settleSample(sql: Sql, { account_id, epoch }: LeasedSample): Promise<void> {
+export async function markSampleEnded(sql: Sql, { account_id, epoch }: LeasedSample): Promise<void> {
   await sql`
     UPDATE sample_data SET settled = true, leased_until = now()
      WHERE account_id = ${account_id} AND epoch = ${epoch} AND state = 'stopped'`;

@@ -27,7 +27,7 @@ export const states: Readonly<Record<DeliveryState, StateLabel>> = {
 export const stateNames = Object.keys(states) as readonly DeliveryState[];
 
 /** Whether the delivery is final: nothing more happens unless somebody replays it. */
-export function isSettled(state: DeliveryState): boolean {
+export function isFinal(state: DeliveryState): boolean {
   return state !== 'pending' && state !== 'retrying';
 }
 

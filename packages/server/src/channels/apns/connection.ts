@@ -13,7 +13,7 @@ interface QueuedRequest {
   readonly request: ApnsRequest;
   /** Called just before sending: the reason not to send the request; `null`: send it. */
   readonly isStopped: () => string | null;
-  readonly settle: (reply: Reply) => void;
+  readonly onReply: (reply: Reply) => void;
   late: NodeJS.Timeout | undefined;
   sent: number;
 }
@@ -55,8 +55,8 @@ export class ApnsConnection {
     const { waiting: maxQueued } = this.#options.limits;
     if (this.#isClosed) return failure('Usher is stopping');
     if (this.#queue.length >= maxQueued) return failure(`the queue of ${maxQueued} notifications to Apple is full`);
-    return new Promise((settle) => {
-      const waiting: QueuedRequest = { request, isStopped, settle, late: undefined, sent: 0 };
+    return new Promise((onReply) => {
+      const waiting: QueuedRequest = { request, isStopped, onReply, late: undefined, sent: 0 };
       this.#queue.push(waiting);
       this.#startTimer(waiting);
       this.#pump();
@@ -73,7 +73,7 @@ export class ApnsConnection {
   #startTimer(waiting: QueuedRequest): void {
     waiting.late = setTimeout(() => {
       this.#queue.splice(this.#queue.indexOf(waiting), 1);
-      waiting.settle(failure('the notification waited too long in the queue to Apple'));
+      waiting.onReply(failure('the notification waited too long in the queue to Apple'));
     }, this.#options.limits.waitMs).unref();
   }
 
@@ -119,7 +119,7 @@ export class ApnsConnection {
 
   #finish(next: QueuedRequest, reply: Reply): void {
     clearTimeout(next.late);
-    next.settle(reply);
+    next.onReply(reply);
   }
 
   #open(): void {

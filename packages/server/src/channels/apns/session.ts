@@ -195,7 +195,7 @@ export class ApnsSession {
     let heads = 0;
     let status: number | null = null;
     let retryAfter: string | null = null;
-    const settle = (error: string): void => {
+    const end = (error: string): void => {
       clearTimeout(late);
       const read = Buffer.concat(chunks);
       // Once Apple has accepted the notification, an incomplete answer must not make us send it again.
@@ -206,7 +206,7 @@ export class ApnsSession {
       else answer.resolve({ kind: 'failed', error, status, body: status === null ? null : read });
     };
     const giveUp = (error: string): void => {
-      settle(error);
+      end(error);
       stream.close(constants.NGHTTP2_CANCEL);
     };
     const late = setTimeout(() => {
@@ -229,7 +229,7 @@ export class ApnsSession {
         else chunks.push(chunk);
       })
       .on('error', () => undefined)
-      .on('close', () => settle(this.#endOf(stream)));
+      .on('close', () => end(this.#endOf(stream)));
     stream.end(body);
     return answer.promise;
   }

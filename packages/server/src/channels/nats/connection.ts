@@ -54,7 +54,7 @@ interface PendingMessage {
   readonly message: NatsMessage;
   readonly sentAt: number;
   readonly late: NodeJS.Timeout;
-  readonly settle: (reply: Reply) => void;
+  readonly onReply: (reply: Reply) => void;
   /** The system has accepted the whole message. */
   isSent: boolean;
 }
@@ -126,7 +126,7 @@ export class NatsConnection {
     return new Promise((resolve) => {
       const inbox = `${this.#inbox}.${(this.#published += 1)}`;
       const late = setTimeout(() => this.#onTimeout(inbox, answerMs), answerMs).unref();
-      const pending = { message, sentAt: performance.now(), late, settle: resolve, isSent: false };
+      const pending = { message, sentAt: performance.now(), late, onReply: resolve, isSent: false };
       this.#pending.set(inbox, pending);
       const socket = this.#socket;
       socket.cork();
@@ -149,17 +149,17 @@ export class NatsConnection {
    */
   #onTimeout(inbox: string, answerMs: number): void {
     const { sentAt = 0, isSent = true } = this.#pending.get(inbox) ?? {};
-    this.#settle(inbox, { kind: 'late', answerMs });
+    this.#reply(inbox, { kind: 'late', answerMs });
     if (!isSent) this.#end(notReading);
     else if (this.#lastReceivedAt < sentAt) this.#end({ kind: 'lost', error: 'the server stopped answering' });
   }
 
-  #settle(inbox: string, reply: Reply): void {
+  #reply(inbox: string, reply: Reply): void {
     const pending = this.#pending.get(inbox);
     if (pending === undefined) return;
     this.#pending.delete(inbox);
     clearTimeout(pending.late);
-    pending.settle(reply);
+    pending.onReply(reply);
   }
 
   #endIfIdle(): void {
@@ -206,7 +206,7 @@ export class NatsConnection {
         return;
       case 'MSG':
         if (this.#pending.has(operation.subject)) this.#unaskedBytes = 0;
-        this.#settle(
+        this.#reply(
           operation.subject,
           operation.status === 503 ? { kind: 'no responders' } : { kind: 'answered', body: operation.body },
         );
@@ -262,7 +262,7 @@ export class NatsConnection {
     const [, subject] = /^permissions violation for publish to "([^"]*)"/i.exec(error) ?? [];
     if (subject === undefined) return this.#end({ kind: 'refused', error });
     for (const [inbox, { message }] of this.#pending)
-      if (message.subject === subject) this.#settle(inbox, { kind: 'refused', error });
+      if (message.subject === subject) this.#reply(inbox, { kind: 'refused', error });
   }
 
   #end(endReason: EndReason): void {
@@ -273,7 +273,7 @@ export class NatsConnection {
     clearTimeout(this.#idle);
     this.#socket.destroy();
     this.#opened.resolve();
-    for (const inbox of this.#pending.keys()) this.#settle(inbox, endReason);
+    for (const inbox of this.#pending.keys()) this.#reply(inbox, endReason);
     this.#options.onEnd();
   }
 }

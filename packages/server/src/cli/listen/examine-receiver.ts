@@ -178,7 +178,7 @@ export async function* examineReceiver(to: URL, secret: Buffer): AsyncGenerator<
   try {
     for (const { name, expected, advice, run } of trials) {
       const answers = await run(send, secret);
-      const isRight = answers.every((answer) => judge(answer) === expected);
+      const isRight = answers.every((answer) => reactionOf(answer) === expected);
       const found = [...new Set(answers.map(describe))].join(', ');
       yield { trial: name, isRight, detail: isRight ? found : `${found}. ${advice}` };
       // Nothing else can be learned from a receiver that cannot be reached.
@@ -189,7 +189,7 @@ export async function* examineReceiver(to: URL, secret: Buffer): AsyncGenerator<
   }
 }
 
-function judge(answer: Answer): 'accepted' | 'refused' | 'neither' {
+function reactionOf(answer: Answer): 'accepted' | 'refused' | 'neither' {
   if ('failure' in answer) return 'neither';
   if (answer.status >= 200 && answer.status < 300) return 'accepted';
   return answer.status >= 400 && answer.status < 500 ? 'refused' : 'neither';

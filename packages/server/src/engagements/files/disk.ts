@@ -93,7 +93,7 @@ export class FileDisk implements FileStore {
     });
   }
 
-  async settle(id: FileId): Promise<void> {
+  async confirm(id: FileId): Promise<void> {
     await rm(this.#markOf(id), { force: true }).catch((error: unknown) => this.#logFailure(error));
   }
 
@@ -120,7 +120,7 @@ export class FileDisk implements FileStore {
     );
   }
 
-  async unsettled(before: Date): Promise<FileId[]> {
+  async unconfirmed(before: Date): Promise<FileId[]> {
     const folder = join(this.#root, 'incoming');
     const names = await readdir(folder).catch((error: unknown) => {
       if (isMissing(error)) return [];

@@ -8,9 +8,9 @@ import type { FileId } from '../../platform/ids.ts';
  *   begin    marks the file as incoming;
  *   write    receives the bytes; `replace` may replace them;
  *   keep     stores the bytes under the file's id; from then on they survive a crash;
- *   settle   removes the mark, after the row was committed.
+ *   confirm  removes the mark, after the row was committed.
  *
- * `unsettled` lists files that stopped in between. The sweep calls `settle` for those with a row and `discard` for the others.
+ * `unconfirmed` lists files that stopped in between. The sweep calls `confirm` for those with a row and `discard` for the others.
  * All processes see the same files. A failure is a `Refusal` for the caller (`storage_full`, `storage_unavailable`).
  */
 export interface FileStore {
@@ -25,15 +25,15 @@ export interface FileStore {
   replace(id: FileId, bytes: Readable): Promise<void>;
   keep(id: FileId): Promise<void>;
   /** Never rejects: the sweep finds what remains. */
-  settle(id: FileId): Promise<void>;
+  confirm(id: FileId): Promise<void>;
   /** Removes everything stored for the file. Never rejects: the sweep finds what remains. */
   discard(id: FileId): Promise<void>;
   /** Removes the stored bytes, if there are any. */
   remove(id: FileId): Promise<void>;
   /** `null`: the file has no bytes, or this process cannot reach them. */
   open(id: FileId): Promise<StoredFile | null>;
-  /** Ids of files that began before this time and are not settled. */
-  unsettled(before: Date): Promise<FileId[]>;
+  /** Ids of files that began before this time and are not confirmed. */
+  unconfirmed(before: Date): Promise<FileId[]>;
   /** Turns a storage failure into a refusal for the caller; returns any other error unchanged. */
   faultOf(error: unknown): unknown;
 }

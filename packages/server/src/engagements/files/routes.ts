@@ -19,7 +19,7 @@ import { acceptedFiles, fileOutput, maxFileBytes, scanInput, type FileRow } from
 import { pendingFilesRoute } from './pending-route.ts';
 import type { FileService } from './file-service.ts';
 import { Slots } from './slots.ts';
-import { removeBytes, writeScan } from './settle-scan.ts';
+import { removeBytes, writeScan } from './record-scan.ts';
 import { findFile, listFiles } from './store.ts';
 import { uploadRoute } from './upload-route.ts';
 
@@ -222,12 +222,12 @@ function scanRoute(app: App, { fileStore, scanner, onScan }: FileService): void 
           'scan_not_manual',
           `Scan results can be set only if USHER_SCANNER is manual; it is ${scanner.kind}.`,
         );
-      const settled = await writeScan(request.sql, { id, engagementId: file.engagement_id, result });
-      if (settled !== null) onScan(result);
+      const recorded = await writeScan(request.sql, { id, engagementId: file.engagement_id, result });
+      if (recorded !== null) onScan(result);
       const now = await findFile(request.sql, accountOf(request), id);
       if (now?.deleted === true) throw fileDeleted(now);
       if (now?.state === result) {
-        recordChange(request, { before: settled === null ? now : file, target: { id } });
+        recordChange(request, { before: recorded === null ? now : file, target: { id } });
         return now;
       }
       throw new Refusal(

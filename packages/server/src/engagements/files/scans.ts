@@ -5,7 +5,7 @@ import type { Log } from '../../platform/log.ts';
 import { ScanFault, type Verdict } from './clamd.ts';
 import type { FileStore } from './file-store.ts';
 import type { ScanOutcome } from './scan-metrics.ts';
-import { settleScan } from './settle-scan.ts';
+import { recordScan } from './record-scan.ts';
 import { claimDueFiles, postponeScan, type DueFile } from './store.ts';
 
 const concurrency = 4;
@@ -62,7 +62,7 @@ export class Scans {
     let accountId: AccountId | null;
     try {
       verdict = await this.#verdictOn(id);
-      accountId = await settleScan(sql, fileStore, { id, engagementId, result: verdict.result });
+      accountId = await recordScan(sql, fileStore, { id, engagementId, result: verdict.result });
     } catch (error) {
       const isStopped = this.#stopped.signal.aborted;
       if (!isStopped) {

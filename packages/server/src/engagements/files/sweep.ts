@@ -2,7 +2,7 @@ import { batchSize, inBatches, type ShouldContinue } from '../../platform/databa
 import type { Sql } from '../../platform/database/database.ts';
 import type { FileId } from '../../platform/ids.ts';
 import type { FileStore } from './file-store.ts';
-import { removeBytes } from './settle-scan.ts';
+import { removeBytes } from './record-scan.ts';
 import { filesWithRow, listToRemove } from './store.ts';
 
 /** Much longer than an upload may take. */
@@ -15,12 +15,12 @@ export async function sweepFiles(
   now: Date,
   shouldContinue: ShouldContinue,
 ): Promise<void> {
-  const old = await fileStore.unsettled(new Date(now.getTime() - leftoverAfterMs));
+  const old = await fileStore.unconfirmed(new Date(now.getTime() - leftoverAfterMs));
   let from = 0;
   await inBatches(async () => {
     const batch = old.slice(from, from + batchSize);
     const withRow = await filesWithRow(sql, batch);
-    for (const id of batch) await (withRow.has(id) ? fileStore.settle(id) : fileStore.discard(id));
+    for (const id of batch) await (withRow.has(id) ? fileStore.confirm(id) : fileStore.discard(id));
     from += batchSize;
     return from < old.length;
   }, shouldContinue);

@@ -96,7 +96,7 @@ function notMultipart(): Refusal {
 }
 
 /**
- * Receives the file and runs `finish`. Afterwards the file is settled if its row was committed, and discarded if not. If it is unknown
+ * Receives the file and runs `finish`. Afterwards the file is confirmed if its row was committed, and discarded if not. If it is unknown
  * whether the commit succeeded, the mark stays and the sweep decides.
  */
 async function withUpload(
@@ -120,7 +120,7 @@ async function withUpload(
     isCommitUnknown = file.isInserted && !(error instanceof Refusal);
     throw error;
   } finally {
-    if (isStored) await fileStore.settle(file.id);
+    if (isStored) await fileStore.confirm(file.id);
     else if (!isCommitUnknown) await fileStore.discard(file.id);
     release();
     if (isStored) files.onStored();

@@ -43,7 +43,7 @@ export async function handleDue(context: SmsContext, due: Due, stopping: AbortSi
   }
   switch (due.state) {
     case 'prepared':
-      return settlePrepared(context, due);
+      return handlePrepared(context, due);
     case 'queued':
     case 'sending':
       return send(context, due, stopping);
@@ -56,7 +56,7 @@ export async function handleDue(context: SmsContext, due: Due, stopping: AbortSi
   }
 }
 
-async function settlePrepared({ sql }: SmsContext, { id, requestId, requestState, isOld }: DueOutbound): Promise<void> {
+async function handlePrepared({ sql }: SmsContext, { id, requestId, requestState, isOld }: DueOutbound): Promise<void> {
   if (requestState !== null) await queuePrepared(sql, id);
   else if (isOld) await dropPrepared(sql, requestId);
   else await postpone(sql, id, preparedDelayMs);

@@ -30,7 +30,7 @@ export interface Clock {
   /** The unrecorded step of the database's clock, for a reading that began at `startedAt` (monotonic); 0 if there is none. */
   stepOf(reading: ClockReading, startedAt: number): number;
   /** Reads the clock again and records a step if no other process has. */
-  settle(): Promise<void>;
+  readAgain(): Promise<void>;
   /** Calls `stepped` whenever the sum of recorded steps has changed. */
   onStep(stepped: () => void): void;
 }
@@ -82,7 +82,7 @@ export class ClockWatch implements Clock {
     const first = await readClock(sql);
     const watch = new ClockWatch(sql, log, first, { from, to: performance.now() });
     await watch.#compareWithLastSeen(first);
-    await watch.settle();
+    await watch.readAgain();
     watch.#schedule();
     return watch;
   }
@@ -121,7 +121,7 @@ export class ClockWatch implements Clock {
     this.#stepped.push(stepped);
   }
 
-  async settle(): Promise<void> {
+  async readAgain(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null;
     });
@@ -130,7 +130,7 @@ export class ClockWatch implements Clock {
 
   /** Decides by a new reading of the clock. */
   async sweepTime(): Promise<SweepTime> {
-    await this.settle();
+    await this.readAgain();
     const { at, shiftMs, doubtUntil } = this.#last;
     const apartMs = Date.now() - at;
     if (Math.abs(apartMs) > doubtFromMs)
@@ -149,7 +149,7 @@ export class ClockWatch implements Clock {
   #schedule(): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
-      this.settle()
+      this.readAgain()
         .catch((error: unknown) => {
           if (!isDatabaseUnavailable(error) && !this.#stopped)
             this.#log.warn({ err: error }, 'could not read the clock of the database; retrying');

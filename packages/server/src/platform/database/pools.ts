@@ -51,7 +51,7 @@ export const pools = {
   turns: { name: 'turns', max: 4, connection: byKeys },
   /**
    * For batches of messages and other writes to engagements. A batch waits for no lock, so a slow one is ended early: what is then
-   * written singly must be answered within the deadline of its request. A connection may be silent for as long as others.
+   * written alone must be answered within the deadline of its request. A connection may be silent for as long as others.
    */
   batches: {
     name: 'batches',

@@ -11,7 +11,7 @@ import type { DiskSpace } from '../embedded/disk-watch.ts';
 import { Refusal } from '../errors.ts';
 import type { App, TypeBoxProvider } from './http.ts';
 import type { Log } from '../log.ts';
-import { installJudgement } from './judge-request.ts';
+import { installRequestChecks } from './check-request.ts';
 import { isReceiving } from './multipart.ts';
 import { installPathPrefix } from './path-prefix.ts';
 import { diskFull, problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
@@ -74,7 +74,7 @@ export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = 
   acceptJson(app);
   acceptActionsInQuery(app);
   describeAliases(app);
-  installJudgement(app);
+  installRequestChecks(app);
   refuseUnknownRoutes(app);
   app.addHook('onRoute', (route) => {
     if (route.schema !== undefined)

@@ -186,7 +186,15 @@ function simulate(system: System, visitors: number, seed: number): Result {
 function enqueue(board: Board, id: TicketId, number: number, now: number): boolean {
   const visitorId = `visitor ${number}` as VisitorId;
   const facts = { siteId: site, teams: [], leaseUntil: null, lastOperatorId: null };
-  const input = { siteId: site, visitorId, medium: 'text', queueIds: [queueId], narrowedTo: [], facts, notes } as const;
+  const input = {
+    siteId: site,
+    visitorId,
+    medium: 'text',
+    queueIds: [queueId],
+    requiredTeams: [],
+    facts,
+    notes,
+  } as const;
   try {
     return apply(board, { name: 'enqueue', id, ...input, address: null }, now).created;
   } catch (error) {

@@ -21,8 +21,8 @@ export const ticketColumns = columnsOf<Ticket>()({
     seq: ['bigint', ({ seq }) => seq],
     kind: ['text', ({ kind }) => kind],
     criteria: ['text', ({ criteria }) => criteria],
-    narrowed_to: ['uuid[]', ({ narrowedTo }) => narrowedTo],
-    never_to: ['uuid', ({ neverTo }) => neverTo],
+    narrowed_to: ['uuid[]', ({ requiredTeams }) => requiredTeams],
+    never_to: ['uuid', ({ excludedOperator }) => excludedOperator],
     notes: ['json', ({ notes }) => notes],
     enqueued_at: ['timestamptz', ({ enqueuedAt }) => enqueuedAt],
   },
@@ -99,9 +99,9 @@ function ticketOf(board: Board, row: StoredTicket): Ticket {
     enqueuedAt: row.enqueued_at,
     criteria: row.criteria,
     visitorTeams: row.visitor_teams,
-    narrowedTo: row.narrowed_to,
+    requiredTeams: row.narrowed_to,
     engagement: row.kind === 'transfer' ? engagementOnBoard(board, row.engagement_id) : null,
-    neverTo: row.never_to,
+    excludedOperator: row.never_to,
     preferred: row.preferred_operator_id,
     notes: row.notes,
     address: row.address_hash,
@@ -112,7 +112,7 @@ function ticketOf(board: Board, row: StoredTicket): Ticket {
 function restoreEntry(board: Board, ticket: Ticket, id: QueueId, enteredAt: number): void {
   const queue = board.queues.get(id);
   if (queue === undefined) throw new Error(`the board has no queue ${id}`);
-  const pool = poolForTicket(board, queue, ticket.narrowedTo);
+  const pool = poolForTicket(board, queue, ticket.requiredTeams);
   ticket.entries = including(ticket.entries, { queue, pool, enteredAt, held: false });
   pool.entryCount += 1;
   queue.visitors += 1;

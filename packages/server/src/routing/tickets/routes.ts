@@ -192,7 +192,7 @@ async function enqueueVisitor(
     newVisitor,
     medium: given.media,
     queueIds: queue_ids === null ? null : [...new Set(queue_ids)],
-    narrowedTo: [...new Set(given.team_ids)],
+    requiredTeams: [...new Set(given.team_ids)],
     notes: notesOf(given, webhooks),
     address: addressOf(request),
   });

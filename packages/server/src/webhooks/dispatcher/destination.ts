@@ -187,7 +187,7 @@ export class Destination {
   }
 
   /** The outcome of the delivery is known and will be written. `pass`: the next delivery of its lane may be sent. */
-  settle(delivery: Delivery, then: 'pass' | 'wait'): void {
+  advanceLane(delivery: Delivery, then: 'pass' | 'wait'): void {
     if (then === 'wait') for (const { id } of this.lanes.wait(delivery)) this.#inMemory.delete(id);
     else if (this.lanes.pass(delivery) && delivery.engagementId !== null)
       this.#resuming.push({ webhookId: delivery.webhookId, engagementId: delivery.engagementId });

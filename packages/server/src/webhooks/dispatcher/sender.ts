@@ -45,7 +45,7 @@ interface SenderDependencies {
 type Mode =
   { readonly state: 'open' } | { readonly state: 'draining'; readonly done: () => void } | { readonly state: 'closed' };
 
-/** Sends the ready deliveries of destinations, and settles their outcomes. */
+/** Sends the ready deliveries of destinations, and collects their outcomes. */
 export class Sender {
   readonly #deps: SenderDependencies;
   #mode: Mode = { state: 'open' };
@@ -128,7 +128,7 @@ export class Sender {
       else if (webhook !== null && webhook.destinationId !== destination.id)
         this.#moveToNewDestination(destination, delivery);
       else if (webhook === null || payload === null || reason !== null)
-        this.#settle(destination, skippedOutcome(delivery, destination.epoch, webhook));
+        this.#conclude(destination, skippedOutcome(delivery, destination.epoch, webhook));
       else {
         const at = new Date();
         const attempt = await transport.send(destination, delivery, webhook, payload);
@@ -138,7 +138,7 @@ export class Sender {
         health.note(webhook, attempt);
         const { state, delayMs, parked } = decide(delivery, attempt, Math.random());
         const { epoch } = destination;
-        this.#settle(destination, { delivery, epoch, at, state, delayMs, parked, attempt, note: null });
+        this.#conclude(destination, { delivery, epoch, at, state, delayMs, parked, attempt, note: null });
       }
     } catch (error) {
       // The webhook could not be read: nothing was sent.
@@ -148,7 +148,7 @@ export class Sender {
         destination.pausedUntil = performance.now() + unavailablePauseMs;
       } else {
         // The delivery must not block others.
-        this.#settle(destination, unbuiltOutcome(delivery, destination.epoch));
+        this.#conclude(destination, unbuiltOutcome(delivery, destination.epoch));
       }
     }
     destination.sending -= 1;
@@ -159,22 +159,22 @@ export class Sender {
 
   /** The webhook has another destination now. The delivery is moved there, so that it is not sent to the old address. */
   #moveToNewDestination(destination: Destination, delivery: Delivery): void {
-    this.#settleLane(destination, delivery, 'pass');
+    this.#advanceLane(destination, delivery, 'pass');
     this.#deps.pendingOutcomes.addMoved(delivery);
   }
 
-  #settleLane(destination: Destination, delivery: Delivery, then: 'pass' | 'wait'): void {
-    destination.settle(delivery, then);
+  #advanceLane(destination: Destination, delivery: Delivery, then: 'pass' | 'wait'): void {
+    destination.advanceLane(delivery, then);
     if (!destination.isResuming) return;
     this.#deps.leased.resuming.add(destination);
     this.#deps.wake();
   }
 
-  #settle(destination: Destination, outcome: Outcome): void {
+  #conclude(destination: Destination, outcome: Outcome): void {
     const { delivery, state, parked } = outcome;
     // If the lease was lost, the new owner decides the outcome.
     if (!this.#deps.leased.isOurs(destination) || this.#mode.state === 'closed') return;
-    this.#settleLane(destination, delivery, state === 'retrying' && !parked ? 'wait' : 'pass');
+    this.#advanceLane(destination, delivery, state === 'retrying' && !parked ? 'wait' : 'pass');
     this.#deps.pendingOutcomes.add(outcome);
   }
 }

@@ -35,7 +35,7 @@ export class Transport {
 
   /** Whether the destination's host name has been looked up, successfully or not. */
   isPrepared({ hostname }: Destination): boolean {
-    return hostname === null || this.#deps.names.isSettled(hostname);
+    return hostname === null || this.#deps.names.isAnswered(hostname);
   }
 
   /** Looks up the host name. Never rejects. Afterwards the destination is prepared, unless too many lookups are waiting. */

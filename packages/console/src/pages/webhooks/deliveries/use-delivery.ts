@@ -2,11 +2,11 @@ import type { Answered } from '@usher/client/api';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { keyOf } from '../../../data/use-api.ts';
 import { useSession } from '../../../session/use-session.ts';
-import { isSettled } from '../labels.ts';
+import { isFinal } from '../labels.ts';
 
 /** Poll intervals: a final delivery can still be replayed by somebody else. */
 const pendingPollMs = 1_000;
-const settledPollMs = 5_000;
+const finalPollMs = 5_000;
 
 /** One delivery, polled. */
 export function useDelivery(id: string): UseQueryResult<Answered<'GET /deliveries/{delivery_id}'>> {
@@ -16,6 +16,6 @@ export function useDelivery(id: string): UseQueryResult<Answered<'GET /deliverie
     queryKey: keyOf('GET /deliveries/{delivery_id}', request),
     queryFn: async ({ signal }) => api.ask('GET /deliveries/{delivery_id}', { ...request, signal }),
     refetchInterval: ({ state: { data } }) =>
-      data === undefined || !isSettled(data.data.state) ? pendingPollMs : settledPollMs,
+      data === undefined || !isFinal(data.data.state) ? pendingPollMs : finalPollMs,
   });
 }

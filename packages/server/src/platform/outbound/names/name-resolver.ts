@@ -104,7 +104,7 @@ export class NameResolver {
   }
 
   /** Whether `resolve` would settle at once, even if with a failure. */
-  isSettled(hostname: string): boolean {
+  isAnswered(hostname: string): boolean {
     if (isIP(hostname) !== 0 || this.peek(hostname) !== null) return true;
     const cached = this.#cache.get(hostname);
     return cached !== undefined && cached.failure !== null && performance.now() < cached.failedUntil;

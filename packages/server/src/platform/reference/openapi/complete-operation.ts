@@ -19,7 +19,7 @@ const text = { type: 'string' };
 /** The responses that several operations have, by name. */
 export type SharedResponses = Record<string, ApiResponse>;
 
-/** Adds to an operation what the routes do not say singly: names, headers, errors and examples. */
+/** Adds to an operation what the routes do not say themselves: names, headers, errors and examples. */
 export function completeOperation(described: DescribedOperation, shared: SharedResponses): ApiOperation {
   const { method, path, operation, example } = described;
   const operationId = namesOf(method, path)?.operationId;

@@ -14,7 +14,7 @@ interface CollectorAnswer {
   readonly retryAfter: string | null;
 }
 
-export function judgeAnswer(status: number, { body, retryAfter }: CollectorAnswer): ExportOutcome {
+export function outcomeOfAnswer(status: number, { body, retryAfter }: CollectorAnswer): ExportOutcome {
   if (status >= 200 && status < 300) return { kind: 'accepted', ...partialSuccessOf(body) };
   const why = `the collector answered with status ${status}`;
   if (!retryableStatuses.has(status)) return { kind: 'refused', why };

@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { Agent, request, type Dispatcher } from 'undici';
 import type { TracingSettings } from '../../../config-tracing.ts';
 import type { Log } from '../../log.ts';
-import { judgeAnswer, type ExportOutcome } from './export-outcome.ts';
+import { outcomeOfAnswer, type ExportOutcome } from './export-outcome.ts';
 
 export interface ExporterOptions {
   readonly target: Pick<TracingSettings, 'endpoint' | 'headers'>;
@@ -192,7 +192,7 @@ export class SpanExporter {
         bodyTimeout: requestMs,
       });
       const retryAfter = answer.headers['retry-after'];
-      return judgeAnswer(answer.statusCode, {
+      return outcomeOfAnswer(answer.statusCode, {
         body: await readStart(answer.body),
         retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
       });

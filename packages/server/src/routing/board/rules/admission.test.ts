@@ -163,10 +163,14 @@ test('D3.1, D3.11 a ticket without queues waits in every queue of the site; team
   desk.queue('three', { siteId: 'elsewhere' as SiteId });
   desk.operator('ann', desk.inTeams('sales'));
   desk.operator('ben', desk.inTeams('support'));
-  assert.deepEqual(desk.enqueue('vic', { narrowedTo: ['support'] }).queueIds, ['one', 'two']);
+  assert.deepEqual(desk.enqueue('vic', { requiredTeams: ['support'] }).queueIds, ['one', 'two']);
   assert.equal(desk.offered('vic'), 'ben');
-  assert.equal(desk.enqueue('wes', { narrowedTo: ['support'] }).state, 'waiting', 'ann is free, but not in the team');
-  assert.equal(desk.refusal(() => desk.enqueue('xan', { narrowedTo: ['repairs'] })).code, 'queue_unstaffed');
+  assert.equal(
+    desk.enqueue('wes', { requiredTeams: ['support'] }).state,
+    'waiting',
+    'ann is free, but not in the team',
+  );
+  assert.equal(desk.refusal(() => desk.enqueue('xan', { requiredTeams: ['repairs'] })).code, 'queue_unstaffed');
 });
 
 test('D3.1 every queue that is not on the site is reported with its index', () => {

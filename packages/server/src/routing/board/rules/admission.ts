@@ -20,7 +20,7 @@ import type { Pool, Queue } from '../structures/state.ts';
 export interface Applicant {
   readonly medium: Medium;
   readonly visitorTeams: readonly TeamId[];
-  readonly narrowedTo: readonly TeamId[];
+  readonly requiredTeams: readonly TeamId[];
 }
 
 /** Why a queue does not admit a visitor, least hopeful first. With several candidates the most hopeful is reported (D3.3). */
@@ -55,7 +55,7 @@ function obstacleOf(board: Board, queue: Queue, applicant: Applicant): Obstacle 
   if (!takes(media, applicant.medium) || !isInTeams) return 'no_matching_queue';
   const status = fullStatus(queue);
   if (status !== 'opened') return `queue_${status}`;
-  const pool = poolForTicket(board, queue, applicant.narrowedTo);
+  const pool = poolForTicket(board, queue, applicant.requiredTeams);
   return isServed(pool, media, applicant.medium, whenUnstaffed) ? null : 'queue_unstaffed';
 }
 

@@ -28,7 +28,7 @@ export interface Enqueue {
   readonly medium: Medium;
   /** `null`: every queue of the site. */
   readonly queueIds: readonly QueueId[] | null;
-  readonly narrowedTo: readonly TeamId[];
+  readonly requiredTeams: readonly TeamId[];
   readonly facts: VisitorFacts;
   readonly notes: RequestNotes;
   /** The hashed address of a visitor who is counted by address; otherwise `null`. */
@@ -51,7 +51,7 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
   if (known !== undefined) refuseEngaged(known, command.siteId);
   const candidates = named === undefined ? candidatesOf(board, command) : [named];
   refuseFullAddress(board, command);
-  const applicant = { medium: command.medium, visitorTeams: command.facts.teams, narrowedTo: command.narrowedTo };
+  const applicant = { medium: command.medium, visitorTeams: command.facts.teams, requiredTeams: command.requiredTeams };
   const queues = resolve(board, candidates, applicant, command.queueIds === null ? ofRequest : ofQueue);
   const visitor = getOrAddVisitor(board, command.visitorId, command.facts.leaseUntil);
   const ticket = newTicket({
@@ -64,9 +64,9 @@ export function enqueue(board: Board, command: Enqueue): { ticket: Ticket; creat
     enqueuedAt: board.now,
     criteria,
     visitorTeams: command.facts.teams,
-    narrowedTo: command.narrowedTo.length === 0 ? none : command.narrowedTo,
+    requiredTeams: command.requiredTeams.length === 0 ? none : command.requiredTeams,
     engagement: null,
-    neverTo: null,
+    excludedOperator: null,
     preferred: command.facts.lastOperatorId,
     notes: command.notes,
     address: command.address,
@@ -86,7 +86,7 @@ export function enterQueues(board: Board, ticket: Ticket, queues: readonly Queue
 
 /** The common case is a ticket for one queue and any operator. All such tickets of a queue share one text. */
 function criteriaOf(command: Enqueue, named: Queue | undefined): string {
-  if (named === undefined || command.narrowedTo.length > 0) return describeCriteria(command);
+  if (named === undefined || command.requiredTeams.length > 0) return describeCriteria(command);
   return (named.criteria[command.medium] ??= describeCriteria(command));
 }
 
@@ -97,8 +97,8 @@ function namedQueue(board: Board, { siteId, queueIds }: Enqueue): Queue | undefi
   return queue?.settings.siteId === siteId ? queue : undefined;
 }
 
-function describeCriteria({ medium, queueIds, narrowedTo }: Enqueue): string {
-  return `${medium} ${queueIds === null ? '*' : sorted(queueIds)} ${sorted(narrowedTo)}`;
+function describeCriteria({ medium, queueIds, requiredTeams }: Enqueue): string {
+  return `${medium} ${queueIds === null ? '*' : sorted(queueIds)} ${sorted(requiredTeams)}`;
 }
 
 function sorted(ids: readonly string[]): string {

@@ -84,7 +84,7 @@ test('D4.2 the best ranked operator in the teams that the ticket names is chosen
   desk.operator('ben', desk.inTeams('sales'));
   desk.operator('cat', desk.inTeams('sales'));
   desk.queue('queue', ranked({ ann: 1, cat: 2 }));
-  desk.enqueue('vic', { narrowedTo: ['sales'] });
+  desk.enqueue('vic', { requiredTeams: ['sales'] });
   assert.equal(desk.offered('vic'), 'cat');
 });
 

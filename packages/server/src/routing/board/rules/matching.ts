@@ -141,18 +141,18 @@ function heldOperator(board: Board, ticket: Ticket, { pool }: QueueEntry): Opera
 }
 
 function bestFreeOperator(board: Board, ticket: Ticket, entry: QueueEntry): Operator | null {
-  const hasExclusions = ticket.neverTo !== null || ticket.refusals !== null;
+  const hasExclusions = ticket.excludedOperator !== null || ticket.refusals !== null;
   if (!hasExclusions && !entry.queue.settings.rankingEnabled) return entry.pool.free.best(ticket.medium, null);
   return bestRankedOrFree(board, ticket, entry);
 }
 
 /** Most tickets have no exclusions and most queues no ranking, so this function alone creates closures. */
 function bestRankedOrFree(board: Board, ticket: Ticket, { queue, pool }: QueueEntry): Operator | null {
-  const hasExclusions = ticket.neverTo !== null || ticket.refusals !== null;
+  const hasExclusions = ticket.excludedOperator !== null || ticket.refusals !== null;
   const excluded = hasExclusions ? (operator: Operator) => isExcluded(board, ticket, operator) : null;
   if (queue.settings.rankingEnabled) {
     const isOut = (operator: Operator): boolean => !operator.pools.includes(pool) || excluded?.(operator) === true;
-    const ranked = queue.ranked.best(ticket.medium, ticket.narrowedTo.length > 0 ? isOut : excluded);
+    const ranked = queue.ranked.best(ticket.medium, ticket.requiredTeams.length > 0 ? isOut : excluded);
     if (ranked !== null) return ranked;
   }
   return pool.free.best(ticket.medium, excluded);
@@ -161,7 +161,7 @@ function bestRankedOrFree(board: Board, ticket: Ticket, { queue, pool }: QueueEn
 /** D4.5: an operator who refused the ticket is not offered it again for now, unless nobody else can take it. */
 function isExcluded(board: Board, ticket: Ticket, operator: Operator): boolean {
   const { id } = operator.settings;
-  if (ticket.neverTo === id) return true;
+  if (ticket.excludedOperator === id) return true;
   return ticket.refusals !== null && ticket.refusals.has(id) && hasOtherCandidates(board, ticket);
 }
 
@@ -171,9 +171,9 @@ function hasOtherCandidates(board: Board, ticket: Ticket): boolean {
     if (entry.held) return ticket.heldBy !== null && isCandidate(ticket.heldBy, ticket, entry.pool);
     const refused = [...(ticket.refusals?.keys() ?? [])].filter((id) => {
       const operator = board.operators.get(id);
-      return id !== ticket.neverTo && operator !== undefined && isCandidate(operator, ticket, entry.pool);
+      return id !== ticket.excludedOperator && operator !== undefined && isCandidate(operator, ticket, entry.pool);
     });
-    const never = ticket.neverTo === null ? undefined : board.operators.get(ticket.neverTo);
+    const never = ticket.excludedOperator === null ? undefined : board.operators.get(ticket.excludedOperator);
     const excludedCount = refused.length + Number(never !== undefined && isCandidate(never, ticket, entry.pool));
     return staffFor(entry.pool, ticket.medium) > excludedCount;
   });

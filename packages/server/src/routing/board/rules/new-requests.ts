@@ -181,7 +181,7 @@ export function transferToQueue(board: Board, command: TransferToQueue): Ticket 
   const engagement = transferable(board, command);
   const queue = board.queues.get(command.queueId);
   if (queue === undefined) throw invalid([{ attribute: '/queue_id', detail: 'is not a queue of the account' }]);
-  const applicant = { medium: command.medium, visitorTeams: command.facts.teams, narrowedTo: [] };
+  const applicant = { medium: command.medium, visitorTeams: command.facts.teams, requiredTeams: [] };
   const queues = resolve(board, [queue], applicant, () => '/queue_id');
   const ticket = newTicket({
     id: command.id,
@@ -193,9 +193,9 @@ export function transferToQueue(board: Board, command: TransferToQueue): Ticket 
     enqueuedAt: board.now,
     criteria: '',
     visitorTeams: command.facts.teams,
-    narrowedTo: [],
+    requiredTeams: [],
     engagement,
-    neverTo: engagement.operator.settings.id,
+    excludedOperator: engagement.operator.settings.id,
     preferred: null,
     notes: command.notes,
     address: null,

@@ -166,7 +166,7 @@ test('an outage writes the leases and offers it concerns, and notifies nobody of
   desk.operator('bob');
   desk.enqueue('vic');
   desk.visitorPresent('vic', 30);
-  excuseOutage(desk.board, { outageMs: 35_000, settledAt: desk.now });
+  excuseOutage(desk.board, { outageMs: 35_000, lastTurnAt: desk.now });
   const { renewals, visitorLeases, requests, presences, states, events } = takeChanges(desk.board);
   assert.deepEqual([renewals.size, visitorLeases.size, requests.size], [1, 1, 1]);
   assert.deepEqual([presences.size, states.size, events.length], [0, 0, 0]);

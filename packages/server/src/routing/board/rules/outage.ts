@@ -12,7 +12,7 @@ export interface Outage {
   /** How long no process reached the database, since the last turn. */
   readonly outageMs: number;
   /** The instant of the last turn, which handled every deadline before it. */
-  readonly settledAt: number;
+  readonly lastTurnAt: number;
 }
 
 /**
@@ -65,9 +65,9 @@ interface Starts {
  * A lease that had ended is moved only if it began the grace period of an engagement, and not past anything that began after its end:
  * that shows that its holder had come back, and must not end with the lease.
  */
-function excusedLease(leaseUntil: number | null, { outageMs, settledAt }: Outage, starts: Starts): number | null {
-  if (leaseUntil === null || leaseUntil > settledAt) return leaseUntil === null ? null : leaseUntil + outageMs;
-  const isInGrace = leaseUntil + graceMs > settledAt && starts.engaged.some((at) => at < leaseUntil);
+function excusedLease(leaseUntil: number | null, { outageMs, lastTurnAt }: Outage, starts: Starts): number | null {
+  if (leaseUntil === null || leaseUntil > lastTurnAt) return leaseUntil === null ? null : leaseUntil + outageMs;
+  const isInGrace = leaseUntil + graceMs > lastTurnAt && starts.engaged.some((at) => at < leaseUntil);
   if (!isInGrace) return leaseUntil;
   const later = [...starts.engaged, ...starts.others].filter((at) => at >= leaseUntil);
   return Math.min(leaseUntil + outageMs, ...later);

@@ -201,7 +201,7 @@ function rebuildRanking(board: Board, queue: Queue): void {
 function updatePool(board: Board, queue: Queue, ticket: Ticket): void {
   ticket.entries = ticket.entries.map((entry) => {
     if (entry.queue !== queue) return entry;
-    const pool = poolForTicket(board, queue, ticket.narrowedTo);
+    const pool = poolForTicket(board, queue, ticket.requiredTeams);
     entry.pool.entryCount -= 1;
     pool.entryCount += 1;
     return { ...entry, pool };

@@ -11,12 +11,12 @@ export function getOrAddPool(
   board: Board,
   siteId: SiteId,
   teams: readonly TeamId[],
-  narrowedTo: readonly TeamId[],
+  requiredTeams: readonly TeamId[],
 ): Pool {
-  const known = board.pools.get(poolKey(siteId, teams, narrowedTo));
+  const known = board.pools.get(poolKey(siteId, teams, requiredTeams));
   if (known !== undefined) return known;
   if (board.pools.size >= maxPools) dropIdlePools(board);
-  const pool = newPool(siteId, teams, narrowedTo);
+  const pool = newPool(siteId, teams, requiredTeams);
   board.pools.set(pool.key, pool);
   for (const operator of board.operators.values()) {
     if (!belongs(pool, operator.settings)) continue;
@@ -37,7 +37,7 @@ function dropIdlePools(board: Board): void {
 export function poolForTicket(
   board: Board,
   { pool, settings: { siteId, teams } }: Queue,
-  narrowedTo: readonly TeamId[],
+  requiredTeams: readonly TeamId[],
 ): Pool {
-  return narrowedTo.length === 0 ? pool : getOrAddPool(board, siteId, teams, narrowedTo);
+  return requiredTeams.length === 0 ? pool : getOrAddPool(board, siteId, teams, requiredTeams);
 }

@@ -13,7 +13,7 @@ import { newTicketLine } from './ticket-line.ts';
  */
 
 export function enterQueue(board: Board, ticket: Ticket, queue: Queue): void {
-  const pool = poolForTicket(board, queue, ticket.narrowedTo);
+  const pool = poolForTicket(board, queue, ticket.requiredTeams);
   ticket.entries = including(ticket.entries, { queue, pool, enteredAt: board.now, held: false });
   pool.entryCount += 1;
   queue.visitors += 1;

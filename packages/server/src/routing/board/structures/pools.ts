@@ -5,16 +5,16 @@ import { mediaSets, setOf, type MediaSet } from './media.ts';
 import type { Operator, OperatorSettings, Pool } from './state.ts';
 import { WaitingTickets } from './waiting-tickets.ts';
 
-export function poolKey(siteId: SiteId, teams: readonly TeamId[], narrowedTo: readonly TeamId[]): string {
-  return `${siteId} ${[...teams].toSorted().join()} ${[...narrowedTo].toSorted().join()}`;
+export function poolKey(siteId: SiteId, teams: readonly TeamId[], requiredTeams: readonly TeamId[]): string {
+  return `${siteId} ${[...teams].toSorted().join()} ${[...requiredTeams].toSorted().join()}`;
 }
 
-export function newPool(siteId: SiteId, teams: readonly TeamId[], narrowedTo: readonly TeamId[]): Pool {
+export function newPool(siteId: SiteId, teams: readonly TeamId[], requiredTeams: readonly TeamId[]): Pool {
   return {
-    key: poolKey(siteId, teams, narrowedTo),
+    key: poolKey(siteId, teams, requiredTeams),
     siteId,
     teams,
-    narrowedTo,
+    requiredTeams,
     queues: new Set(),
     entryCount: 0,
     staff: Array.from({ length: mediaSets }, () => 0),
@@ -29,7 +29,7 @@ export function belongs(pool: Pool, { sites }: OperatorSettings): boolean {
   const teams = sites.get(pool.siteId);
   if (teams === undefined) return false;
   const isIn = (allowed: readonly TeamId[]): boolean => allowed.length === 0 || allowed.some((team) => teams.has(team));
-  return isIn(pool.teams) && isIn(pool.narrowedTo);
+  return isIn(pool.teams) && isIn(pool.requiredTeams);
 }
 
 /** The number of present operators who take at least one of the media (D2.1). */

@@ -97,7 +97,7 @@ export interface FreeOperators {
 }
 
 /**
- * The operators of a site who are in one of `teams` and in one of `narrowedTo`. An empty list is no restriction.
+ * The operators of a site who are in one of `teams` and in one of `requiredTeams`. An empty list is no restriction.
  *
  * Queues with the same teams share a pool. A change of an operator therefore updates a few pools and not every queue they
  * serve, and an operator who becomes free finds the oldest ticket at the head of a few lines.
@@ -106,7 +106,7 @@ export interface Pool {
   readonly key: string;
   readonly siteId: SiteId;
   readonly teams: readonly TeamId[];
-  readonly narrowedTo: readonly TeamId[];
+  readonly requiredTeams: readonly TeamId[];
   /** Queues that are staffed by this pool. */
   readonly queues: Set<Queue>;
   /** The number of queue entries that this pool serves. */
@@ -198,10 +198,10 @@ export interface Ticket extends Stored {
   readonly criteria: string;
   readonly visitorTeams: readonly TeamId[];
   /** Only operators of these teams may serve the ticket; empty: any operator. */
-  readonly narrowedTo: readonly TeamId[];
+  readonly requiredTeams: readonly TeamId[];
   /** Of a transfer: the engagement, and its current operator, who is never offered the ticket. */
   readonly engagement: Engagement | null;
-  readonly neverTo: OperatorId | null;
+  readonly excludedOperator: OperatorId | null;
   /** The operator who last engaged the visitor; `null` once they refused the ticket (D4.3). */
   preferred: OperatorId | null;
   /** Operators who declined or missed the ticket, and until when it is not offered to them again (D4.5). */
@@ -239,9 +239,9 @@ export function newTicket(given: NewTicket): Ticket {
     enqueuedAt: given.enqueuedAt,
     criteria: given.criteria,
     visitorTeams: given.visitorTeams,
-    narrowedTo: given.narrowedTo,
+    requiredTeams: given.requiredTeams,
     engagement: given.engagement,
-    neverTo: given.neverTo,
+    excludedOperator: given.excludedOperator,
     preferred: given.preferred,
     notes: given.notes,
     address: given.address,

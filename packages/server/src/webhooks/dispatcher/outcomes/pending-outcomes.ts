@@ -90,8 +90,8 @@ export class PendingOutcomes {
     // This comes first: if it fails, nothing was written that would be written twice.
     await this.answerTimeouts.write();
     const moved = this.#moved.slice(0, batchSize);
-    const movedIds = moved.map(({ id }) => id);
-    const movedTo = movedIds.length === 0 ? [] : await moveToWebhookDestination(this.#sql, movedIds);
+    const changedIds = moved.map(({ id }) => id);
+    const movedTo = changedIds.length === 0 ? [] : await moveToWebhookDestination(this.#sql, changedIds);
     this.#moved = this.#moved.slice(moved.length);
     const outcomes = this.#outcomes.slice(0, batchSize);
     const ours =

@@ -236,7 +236,7 @@ class ModelDispatcher {
     if (delivery === undefined) return;
     if (isTaken) this.sent.push(delivery);
     this.#outcomes.push({ delivery, isTaken });
-    this.#destination.settle(delivery, isTaken ? 'pass' : 'wait');
+    this.#destination.advanceLane(delivery, isTaken ? 'pass' : 'wait');
     this.#pump();
   }
 

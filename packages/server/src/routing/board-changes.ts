@@ -3,7 +3,7 @@ import type { Changes } from './board/structures/changes.ts';
 import type { EndedEngagement } from './storage/engagement.ts';
 
 /** The ids of changed rows, by kind. */
-export interface MovedIds {
+export interface ChangedIds {
   readonly sites?: readonly string[];
   readonly queues?: readonly string[];
   /** Queues whose counts or state changed, but not their configuration. */
@@ -19,7 +19,7 @@ export interface MovedIds {
 }
 
 /** What one increment of the version of a board has changed. */
-export interface Moved extends MovedIds {
+export interface TurnChanges extends ChangedIds {
   /** Of these rows: those that ended, which is final. They need not be read. Missing in moves of the version before. */
   readonly ended?: {
     readonly tickets: readonly TicketId[];
@@ -29,22 +29,22 @@ export interface Moved extends MovedIds {
 }
 
 /** One increment of the version of an account's board: the rows it changed, and the previous version. */
-export interface BoardMove {
+export interface BoardChange {
   readonly version: number;
   /** Versions jump with the first move in an epoch of the log. `null`: written by an older version of Usher. */
   readonly previous: number | null;
   /** Named like its column. */
-  readonly things: Moved;
+  readonly things: TurnChanges;
 }
 
 /**
  * The rows that changed between two versions of the board; `null` if that is unknown. The moves must follow each other without a
  * gap: old moves are deleted, and a failover or a restored backup may lose the version that we start from.
  */
-export function movedBetween(
-  moves: readonly BoardMove[],
+export function changesBetween(
+  moves: readonly BoardChange[],
   { from, to }: { readonly from: number; readonly to: number },
-): readonly Moved[] | null {
+): readonly TurnChanges[] | null {
   let reached = from;
   for (const { version, previous } of moves) {
     if ((previous ?? version - 1) !== reached) return null;
@@ -54,7 +54,7 @@ export function movedBetween(
 }
 
 /** The rows that a turn changes. */
-export function movedBy(changes: Changes): Moved {
+export function changedBy(changes: Changes): TurnChanges {
   const { tickets, requests, engagements, queues, presences, availabilities, renewals, visitorLeases } = changes;
   return {
     tickets: Array.from(tickets, idOf),

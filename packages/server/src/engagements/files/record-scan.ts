@@ -15,7 +15,7 @@ interface ScanToSettle {
  * Writes the result of a scan and its event, once per file even if several processes scanned it, and then removes the bytes of an
  * infected file. Returns the account; `null` if the file already had a result or was deleted.
  */
-export async function settleScan(
+export async function recordScan(
   sql: Sql,
   fileStore: FileStore,
   { id, engagementId, result }: ScanToSettle,
@@ -25,7 +25,7 @@ export async function settleScan(
   return accountId;
 }
 
-/** The database part of `settleScan`. */
+/** The database part of `recordScan`. */
 export async function writeScan(sql: Sql, { id, engagementId, result }: ScanToSettle): Promise<AccountId | null> {
   return inTransaction(sql, async (own) => {
     // The file is locked before its engagement; all code that locks both uses this order.

@@ -27,7 +27,7 @@ declare module 'fastify' {
  *
  * A valid request costs nothing here: Fastify passes on only failed validations (`attachValidation`).
  */
-export function installJudgement(app: App): void {
+export function installRequestChecks(app: App): void {
   app.decorate('concernsLenientSite', async () => false);
   app.addHook('onRoute', (route) => {
     if (route.schema === undefined) return;
@@ -36,7 +36,7 @@ export function installJudgement(app: App): void {
   });
   app.addHook('preHandler', (request, reply, done) => {
     if (request.validationError === undefined) return done();
-    judge(app, request, reply).then(() => done(), done);
+    checkRequest(app, request, reply).then(() => done(), done);
   });
 }
 
@@ -49,7 +49,7 @@ function refuseUnknownParameters(route: RouteOptions): void {
 /** Removing a field may reveal further violations, so validation is repeated. No schema needs more rounds than this. */
 const maxRounds = 3;
 
-async function judge(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function checkRequest(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const own = isOwnOutput(request);
   const harmless = isHarmless(request);
   let faults = faultsOf(request);
