@@ -14,7 +14,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
  * Rule for SQL: statements are in `store.ts` or `…-store.ts`, in a folder `storage/`, in `platform/`, and in the files that
  * `withStatements` lists.
  */
-const mostFiles = 26;
+const mostFiles = 25;
 
 const packages: Readonly<Record<string, readonly string[]>> = {
   contract: [],

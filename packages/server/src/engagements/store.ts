@@ -3,7 +3,7 @@ import { pictureUrlOf } from '../identity/operators/pictures/picture.ts';
 import type { Piece, Sql } from '../platform/database/database.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import type { Cursor } from '../platform/http/paging.ts';
-import { sourceOf } from '../routing/board/rules/source.ts';
+import { sourceOf } from '../routing/board/rules/requests.ts';
 import { callsOfEngagement } from './calls/store.ts';
 import type { EngagementRow } from './engagement.ts';
 

@@ -7,7 +7,14 @@ import { including, without } from '../structures/short-lists.ts';
 import { removeFromLine } from '../structures/lines.ts';
 import { newRequest, type NewRequest } from '../structures/new-request.ts';
 import { joinFreeLists, leaveFreeLists } from './staffing.ts';
-import { isLasting, type Operator, type QueueEntry, type Request, type Ticket } from '../structures/state.ts';
+import {
+  isLasting,
+  type Operator,
+  type QueueEntry,
+  type Request,
+  type RequestNotes,
+  type Ticket,
+} from '../structures/state.ts';
 
 /** Creates a pending request. It occupies the operator like an engagement, unless it is a lasting request. */
 export function openRequest(board: Board, given: Omit<NewRequest, 'createdAt' | 'createdIn'>): Request {
@@ -110,4 +117,15 @@ function appendFailure(board: Board, request: Request, reason: FailReason): void
           : { ...named, fail_reason: reason },
     },
   });
+}
+
+interface RequestOrigin extends Pick<Request, 'kind' | 'origin'> {
+  readonly notes: Pick<RequestNotes, 'source' | 'platform'>;
+}
+
+/** The source of an engagement: the one its request named, otherwise `sms`, `queue`, or the side that made the request. */
+export function sourceOf({ kind, origin, notes }: RequestOrigin): string {
+  if (notes.source !== null && notes.source !== '') return notes.source;
+  if (notes.platform === 'sms') return 'sms';
+  return kind === 'ticket' ? 'queue' : origin;
 }
