@@ -10,7 +10,7 @@ import { installLenientSites } from './identity/lenient-requests.ts';
 import type { Identity } from './identity/room.ts';
 import { countConnections } from './platform/watching/connection-metrics.ts';
 import { strangers } from './platform/database/connection-shares.ts';
-import type { App } from './platform/http/http.ts';
+import { isReadOnly, type App } from './platform/http/http.ts';
 import { installIdempotency } from './platform/http/idempotency.ts';
 import { describeRoutes } from './platform/reference/openapi/document.ts';
 import { installPacedRefusals } from './platform/http/paced-refusals.ts';
@@ -58,15 +58,13 @@ export async function installEdge(app: App, { platform, identity, events }: Room
   await describeRoutes(app);
 }
 
-const readOnly: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-
 /**
  * Hints to other processes that the log has grown. A request has committed its changes when its response is sent; background
  * work sends its own hints.
  */
 function hintAfterChanges(app: App, hints: Hints): void {
   app.addHook('onRoute', (route) => {
-    if (route.config?.changesNothing === true || [route.method].flat().every((method) => readOnly.has(method))) return;
+    if (isReadOnly(route) || route.config?.sendsOwnHint === true) return;
     const hint = ({ caller }: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
       if (reply.statusCode < 400 && caller.kind !== 'anonymous') hints.notify(caller.accountId);
       done();
@@ -78,13 +76,12 @@ function hintAfterChanges(app: App, hints: Hints): void {
 /** Gives each change the pool of its account. Installed after access control, so that the caller is known. */
 function limitChanges(app: App, { database, shares }: Platform): void {
   const limit = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-    const { caller, method } = request;
-    if (!readOnly.has(method))
-      request.sql = shares.poolOf(database.sql, caller.kind === 'anonymous' ? strangers : caller.accountId);
+    const { caller } = request;
+    request.sql = shares.poolOf(database.sql, caller.kind === 'anonymous' ? strangers : caller.accountId);
     done();
   };
   app.addHook('onRoute', (route) => {
-    if ([route.method].flat().every((method) => readOnly.has(method))) return;
+    if (isReadOnly(route)) return;
     route.onRequest = [...(route.onRequest === undefined ? [] : [route.onRequest].flat()), limit];
   });
 }

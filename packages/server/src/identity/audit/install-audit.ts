@@ -1,6 +1,6 @@
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { inTransaction } from '../../platform/database/database.ts';
-import type { App } from '../../platform/http/http.ts';
+import { isReadOnly, type App } from '../../platform/http/http.ts';
 import type { SiteId } from '../../platform/ids.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import {
@@ -15,8 +15,6 @@ import {
 import { changesOf, type Fields } from './changes.ts';
 import { insertEntry, type NewEntry } from './store.ts';
 
-const readOnly = new Set(['GET', 'HEAD', 'OPTIONS']);
-
 /**
  * Writes the audit log: an entry for each change by an operator, in the transaction of the change, so that neither exists
  * without the other. A handler that does not report its change is rolled back.
@@ -28,10 +26,9 @@ export function installAudit(app: App): void {
   const declared: DeclaredAudit[] = [];
   app.decorate('declaredAudits', declared);
   app.addHook('onRoute', (route) => {
-    const methods = [route.method].flat().filter((method) => !readOnly.has(method));
-    if (methods.length === 0) return;
+    if (isReadOnly(route)) return;
     const audit = auditOf(route);
-    declared.push(...methods.map((method) => ({ method, url: route.url, audit })));
+    declared.push(...[route.method].flat().map((method) => ({ method, url: route.url, audit })));
     if (typeof audit === 'string') return;
     if (route.schema !== undefined) Object.assign(route.schema, { 'x-audit': audit.action });
     const { handler } = route;

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { deleteOld, type ShouldContinue } from '../database/batches.ts';
 import { inTransaction, type Sql } from '../database/database.ts';
 import { Refusal } from '../errors.ts';
-import type { App } from './http.ts';
+import { isReadOnly, type App } from './http.ts';
 import type { AccountId } from '../ids.ts';
 
 declare module 'fastify' {
@@ -48,8 +48,8 @@ export function keyedIdOf<T extends string>({ keyedId }: FastifyRequest): T | nu
  */
 export function installIdempotency(app: App, scopeOf: (request: FastifyRequest) => IdempotencyScope | null): void {
   app.addHook('onRoute', (route) => {
-    // A dry run may be repeated. Its answer may be long, and its type depends on Accept.
-    if (route.method !== 'POST' || route.config?.audit === 'dry run') return;
+    // A request that only reads may be repeated. Its answer may be long, and its type depends on Accept.
+    if (route.method !== 'POST' || isReadOnly(route)) return;
     const { handler } = route;
     route.handler = async function answerOnce(request, reply) {
       const key = readKey(request);
