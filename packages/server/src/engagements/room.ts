@@ -39,22 +39,13 @@ export interface Engagements {
   readonly fileStore: FileStore;
 }
 
-/** The API reference lists these routes after those of the feed, and after those of the event log. */
-interface LaterRoutes {
-  readonly afterFeed: Room['routes'];
-  readonly afterEvents: Room['routes'];
-}
-
 interface EngagementsDependencies {
   readonly identity: Identity;
   readonly events: Events;
   readonly routing: Routing;
 }
 
-export function openEngagements(
-  platform: Platform,
-  dependencies: EngagementsDependencies,
-): Room & Engagements & { readonly later: LaterRoutes } {
+export function openEngagements(platform: Platform, dependencies: EngagementsDependencies): Room & Engagements {
   const { config, database, lookups, log, lookup, guard, metrics, diskSpace } = platform;
   const { addressOf, sealer, tokens } = dependencies.identity;
   const { hints, attacher } = dependencies.events;
@@ -67,7 +58,7 @@ export function openEngagements(
   const authentications = startAuthentications(platform, dependencies);
   return {
     fileStore,
-    routes(app) {
+    async routes(app) {
       requestRoutes(app, { turns, attacher, addressOf, tokens });
       engagementRoutes(app, turns);
       transferRoutes(app, turns, attacher);
@@ -79,18 +70,12 @@ export function openEngagements(
       signalRoutes(app, lookups);
       iceServerRoutes(app, config.ice);
       visitorEventRoutes(app, batches.visitorEvents);
-    },
-    later: {
-      afterFeed(app) {
-        fileRoutes(app, files);
-        providerRoutes(app, { guard, sealer });
-        authenticationRequestRoutes(app, { sealer, authentications });
-        sipDomainRoutes(app);
-      },
-      async afterEvents(app) {
-        smsRoutes(app, sms);
-        if (sms !== null) await carrierRoutes(app, sms);
-      },
+      fileRoutes(app, files);
+      providerRoutes(app, { guard, sealer });
+      authenticationRequestRoutes(app, { sealer, authentications });
+      sipDomainRoutes(app);
+      smsRoutes(app, sms);
+      if (sms !== null) await carrierRoutes(app, sms);
     },
     sweeps: {
       expired: {
