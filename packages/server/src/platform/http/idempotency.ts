@@ -3,8 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { deleteOld, type ShouldContinue } from '../database/batches.ts';
 import { inTransaction, type Sql } from '../database/database.ts';
 import { Refusal } from '../errors.ts';
-import { isReadOnly, type App } from './http.ts';
+import { isReadOnly } from './http.ts';
 import type { AccountId } from '../ids.ts';
+import type { AroundHandler, ForRoute } from './request-path.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -46,19 +47,15 @@ export function keyedIdOf<T extends string>({ keyedId }: FastifyRequest): T | nu
  *
  * An answer may contain a secret that is shown once, so it is stored encrypted with the key, of which only a hash is stored.
  */
-export function installIdempotency(app: App, scopeOf: (request: FastifyRequest) => IdempotencyScope | null): void {
-  app.addHook('onRoute', (route) => {
-    // A request that only reads may be repeated. Its answer may be long, and its type depends on Accept.
-    if (route.method !== 'POST' || isReadOnly(route)) return;
-    const { handler } = route;
-    route.handler = async function answerOnce(request, reply) {
-      const key = readKey(request);
-      const scope = key === null ? null : scopeOf(request);
-      if (key === null || scope === null) return handler.call(this, request, reply);
-      const run = async (): Promise<unknown> => handler.call(this, request, reply);
-      return once({ request, reply, key, scope, run });
-    };
-  });
+export function answerOnce(scopeOf: (request: FastifyRequest) => IdempotencyScope | null): ForRoute<AroundHandler> {
+  const step: AroundHandler = async (request, reply, next) => {
+    const key = readKey(request);
+    const scope = key === null ? null : scopeOf(request);
+    if (key === null || scope === null) return next(request, reply);
+    return once({ request, reply, key, scope, run: async () => next(request, reply) });
+  };
+  // A request that only reads may be repeated. Its answer may be long, and its type depends on Accept.
+  return (route) => (route.method === 'POST' && !isReadOnly(route) ? step : null);
 }
 
 /** The key of a request; `null` if it has none. */

@@ -1,9 +1,9 @@
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { FastifyReply, FastifyRequest, onResponseHookHandler } from 'fastify';
 import type { ErrorCode } from '../errors.ts';
-import type { App } from '../http/http.ts';
 import type { Log } from '../log.ts';
 import type { Metrics, RouteTimes } from './metrics.ts';
 import { probes } from './probes.ts';
+import type { ForRoute } from '../http/request-path.ts';
 import { givenTrace } from './trace.ts';
 
 declare module 'fastify' {
@@ -21,16 +21,21 @@ interface LoggedRoute {
   readonly times: RouteTimes;
 }
 
+interface RequestLog {
+  /** Logs a request to a path without a route. */
+  readonly logUnknown: onResponseHookHandler;
+  readonly logRequest: ForRoute<onResponseHookHandler>;
+}
+
 /**
  * Writes one log line per request and records its duration in the metrics. The line has the pattern of the route instead of the
  * URL, so that no query string and no personal data is logged; the caller is named by id.
  */
-export function installRequestLog(
-  app: App,
+export function logRequests(
   log: Log,
   { requests }: Pick<Metrics, 'requests'>,
   callerOf: (request: FastifyRequest) => string,
-): void {
+): RequestLog {
   const logged = (method: string, route: string): LoggedRoute => ({
     level: probes.has(route) ? 'debug' : 'info',
     method,
@@ -53,18 +58,19 @@ export function installRequestLog(
       ...traceFields(request),
     });
   };
-  app.addHook('onRoute', (route) => {
-    const routes = new Map([route.method].flat().map((method) => [method, logged(method, route.url)]));
-    const onResponse = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-      record(routes.get(request.method) ?? logged(request.method, route.url), request, reply);
+  return {
+    logUnknown(request, reply, done) {
+      if (request.is404) record(logged(request.method, 'unknown'), request, reply);
       done();
-    };
-    route.onResponse = [onResponse, ...(route.onResponse === undefined ? [] : [route.onResponse].flat())];
-  });
-  app.addHook('onResponse', (request, reply, done) => {
-    if (request.is404) record(logged(request.method, 'unknown'), request, reply);
-    done();
-  });
+    },
+    logRequest({ method: given, url }) {
+      const routes = new Map([given].flat().map((method) => [method, logged(method, url)]));
+      return (request, reply, done) => {
+        record(routes.get(request.method) ?? logged(request.method, url), request, reply);
+        done();
+      };
+    },
+  };
 }
 
 /** Ids of the trace, of the caller's span and of the request's own, in hexadecimal digits; empty if there is no trace. */

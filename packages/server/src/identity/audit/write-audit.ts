@@ -2,6 +2,7 @@ import type { FastifyRequest, RouteOptions } from 'fastify';
 import { inTransaction } from '../../platform/database/database.ts';
 import { isReadOnly, type App } from '../../platform/http/http.ts';
 import type { SiteId } from '../../platform/ids.ts';
+import type { AroundHandler, ForRoute } from '../../platform/http/request-path.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import {
   fieldsOf,
@@ -15,33 +16,36 @@ import {
 import { changesOf, type Fields } from './changes.ts';
 import { insertEntry, type NewEntry } from './store.ts';
 
+/** Every route that can change something declares whether it is audited. */
+export function declareAudits(app: App): (route: RouteOptions) => void {
+  const declared: DeclaredAudit[] = [];
+  app.decorate('declaredAudits', declared);
+  return (route) => {
+    if (isReadOnly(route)) return;
+    const audit = auditOf(route);
+    declared.push(...[route.method].flat().map((method) => ({ method, url: route.url, audit })));
+    if (typeof audit !== 'string' && route.schema !== undefined)
+      Object.assign(route.schema, { 'x-audit': audit.action });
+  };
+}
+
 /**
  * Writes the audit log: an entry for each change by an operator, in the transaction of the change, so that neither exists
  * without the other. A handler that does not report its change is rolled back.
  *
- * Install this before Idempotency-Key, which then owns the transaction and replays the response to a repeated request without
- * calling this hook.
+ * Idempotency-Key is outside of this step: it owns the transaction, and replays the response to a repeated request without an entry.
  */
-export function installAudit(app: App): void {
-  const declared: DeclaredAudit[] = [];
-  app.decorate('declaredAudits', declared);
-  app.addHook('onRoute', (route) => {
-    if (isReadOnly(route)) return;
-    const audit = auditOf(route);
-    declared.push(...[route.method].flat().map((method) => ({ method, url: route.url, audit })));
-    if (typeof audit === 'string') return;
-    if (route.schema !== undefined) Object.assign(route.schema, { 'x-audit': audit.action });
-    const { handler } = route;
-    const write = audit.byTurn === true ? writeAfterTurn : writeInTransaction;
-    route.handler = async function audited(request, reply) {
-      const run = async (): Promise<unknown> => handler.call(this, request, reply);
-      const { kind } = request.caller;
-      const isAudited = kind === 'operator' || (kind === 'visitor' && audit.byVisitors === true);
-      if (!isAudited || audit.unless?.(request) === true) return run();
-      return write(audit, request, run);
-    };
-  });
-}
+export const writeAudit: ForRoute<AroundHandler> = (route) => {
+  const audit = isReadOnly(route) ? 'nothing to audit' : auditOf(route);
+  if (typeof audit === 'string') return null;
+  const write = audit.byTurn === true ? writeAfterTurn : writeInTransaction;
+  return async (request, reply, next) => {
+    const { kind } = request.caller;
+    const isAudited = kind === 'operator' || (kind === 'visitor' && audit.byVisitors === true);
+    if (!isAudited || audit.unless?.(request) === true) return next(request, reply);
+    return write(audit, request, async () => next(request, reply));
+  };
+};
 
 function auditOf({ method, url, config }: RouteOptions): Audit {
   const audit = config?.audit;
