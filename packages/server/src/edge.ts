@@ -2,7 +2,7 @@ import type { FastifyRequest, onRequestHookHandler, onResponseHookHandler } from
 import type { Hints } from './events/hints.ts';
 import type { Events } from './events/room.ts';
 import { assertPermitted, authenticate, authorize, declareAccess, type AccessOptions } from './identity/access.ts';
-import { declareAudits, writeAudit } from './identity/audit/write-audit.ts';
+import { declareAudits, isAudited, writeAudit } from './identity/audit/write-audit.ts';
 import { isFromPage } from './identity/caller.ts';
 import { allowCrossOrigin, preflightRoute } from './identity/cors.ts';
 import { installLenientSites } from './identity/lenient-requests.ts';
@@ -10,13 +10,14 @@ import type { Identity } from './identity/room.ts';
 import { countConnections } from './platform/watching/connection-metrics.ts';
 import { strangers } from './platform/database/connection-shares.ts';
 import { isReadOnly, type App } from './platform/http/http.ts';
-import { answerOnce, type IdempotencyScope } from './platform/http/idempotency.ts';
+import { answerOnce, hasKey, type IdempotencyScope } from './platform/http/idempotency.ts';
 import { describeRoutes } from './platform/reference/openapi/document.ts';
 import { paceRefusals } from './platform/http/paced-refusals.ts';
 import { AddressRate, RateLimit } from './platform/limits/rate-limit.ts';
 import { discardIfLate, endDeadline, keepAnswer, startDeadline } from './platform/http/request-deadline.ts';
 import { logRequests } from './platform/watching/request-log.ts';
 import { installPath, type ForRoute } from './platform/http/request-path.ts';
+import { inOneTransaction, setSql } from './platform/http/request-transaction.ts';
 import type { Platform } from './platform/room.ts';
 import { settle } from './platform/http/settling.ts';
 import { traceHandler } from './platform/watching/trace.ts';
@@ -57,8 +58,15 @@ export async function installEdge(app: App, { platform, identity, events }: Room
     },
     // Fastify has read and validated the body, and `judge-request.ts` has refused what is invalid.
     preHandler: { perRoute: [authorize] },
-    // The first is the outermost. The transaction of a key contains the audit entry and the change.
-    aroundHandler: [() => discardIfLate(log), answerOnce(scopeOf), writeAudit, () => traceHandler],
+    // Around the handler. The first step is the outermost.
+    aroundHandler: [
+      () => discardIfLate(log),
+      // `request.sql` is this transaction from here to the handler.
+      inOneTransaction(hasKey(scopeOf), isAudited),
+      answerOnce(scopeOf),
+      writeAudit,
+      () => traceHandler,
+    ],
     // The handler has returned its answer, or there is a refusal.
     onSend: {
       all: [allowCrossOrigin(directory), paceRefusals({ isPaced, areDirect }), keepAnswer],
@@ -96,7 +104,7 @@ function isPaced({ caller }: FastifyRequest): boolean {
 function shareConnections({ database, shares }: Platform): ForRoute<onRequestHookHandler> {
   const limit: onRequestHookHandler = (request, _reply, done) => {
     const { caller } = request;
-    request.sql = shares.poolOf(database.sql, caller.kind === 'anonymous' ? strangers : caller.accountId);
+    setSql(request, shares.poolOf(database.sql, caller.kind === 'anonymous' ? strangers : caller.accountId));
     done();
   };
   return (route) => (isReadOnly(route) ? null : limit);

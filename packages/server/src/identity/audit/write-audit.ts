@@ -1,8 +1,8 @@
 import type { FastifyRequest, RouteOptions } from 'fastify';
-import { inTransaction } from '../../platform/database/database.ts';
 import { isReadOnly, type App } from '../../platform/http/http.ts';
 import type { SiteId } from '../../platform/ids.ts';
 import type { AroundHandler, ForRoute } from '../../platform/http/request-path.ts';
+import { sendWithCommit, type NeedsTransaction } from '../../platform/http/request-transaction.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import {
   fieldsOf,
@@ -33,19 +33,34 @@ export function declareAudits(app: App): (route: RouteOptions) => void {
  * Writes the audit log: an entry for each change by an operator, in the transaction of the change, so that neither exists
  * without the other. A handler that does not report its change is rolled back.
  *
- * Idempotency-Key is outside of this step: it owns the transaction, and replays the response to a repeated request without an entry.
+ * Idempotency-Key is outside of this step, and replays the response to a repeated request without an entry.
  */
 export const writeAudit: ForRoute<AroundHandler> = (route) => {
-  const audit = isReadOnly(route) ? 'nothing to audit' : auditOf(route);
-  if (typeof audit === 'string') return null;
-  const write = audit.byTurn === true ? writeAfterTurn : writeInTransaction;
+  const audit = auditedOf(route);
+  if (audit === null) return null;
+  const write = audit.byTurn === true ? writeAfterTurn : writeWithCommit;
   return async (request, reply, next) => {
-    const { kind } = request.caller;
-    const isAudited = kind === 'operator' || (kind === 'visitor' && audit.byVisitors === true);
-    if (!isAudited || audit.unless?.(request) === true) return next(request, reply);
+    if (!hasEntry(audit, request)) return next(request, reply);
     return write(audit, request, async () => next(request, reply));
   };
 };
+
+/** The entry and the change are one transaction, unless the change is a turn, which has a transaction of its own. */
+export const isAudited: NeedsTransaction = (route) => {
+  const audit = auditedOf(route);
+  return audit === null || audit.byTurn === true ? null : (request) => hasEntry(audit, request);
+};
+
+function hasEntry({ byVisitors, unless }: Audited, request: FastifyRequest): boolean {
+  const { kind } = request.caller;
+  return (kind === 'operator' || (kind === 'visitor' && byVisitors === true)) && unless?.(request) !== true;
+}
+
+/** `null`: the route has no entries. */
+function auditedOf(route: RouteOptions): Audited | null {
+  const audit = isReadOnly(route) ? null : auditOf(route);
+  return typeof audit === 'string' ? null : audit;
+}
 
 function auditOf({ method, url, config }: RouteOptions): Audit {
   const audit = config?.audit;
@@ -60,21 +75,12 @@ function auditOf({ method, url, config }: RouteOptions): Audit {
 
 type Write = (audit: Audited, request: FastifyRequest, run: () => Promise<unknown>) => Promise<unknown>;
 
-/** Runs the handler and writes the entry in one transaction. */
-const writeInTransaction: Write = async (audit, request, run) => {
-  const pool = request.sql;
-  try {
-    return await inTransaction(pool, async (sql, finish) => {
-      request.sql = sql;
-      // A transaction that lost a deadlock runs again.
-      request.recordedChange = undefined;
-      const answer = await run();
-      await finish([writeEntry(audit, request, answer)]);
-      return answer;
-    });
-  } finally {
-    request.sql = pool;
-  }
+const writeWithCommit: Write = async (audit, request, run) => {
+  // A transaction that lost a deadlock runs again.
+  request.recordedChange = undefined;
+  const answer = await run();
+  sendWithCommit(request, async () => writeEntry(audit, request, answer));
+  return answer;
 };
 
 /** The turn has committed the change already: if the process dies before the entry is written, the entry is missing. */

@@ -15,6 +15,7 @@ import { installJudgement } from './judge-request.ts';
 import { isReceiving } from './multipart.ts';
 import { installPathPrefix } from './path-prefix.ts';
 import { diskFull, problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
+import { setSql } from './request-transaction.ts';
 import { dataHeaders } from './security-headers.ts';
 import { serializerCompiler } from './serialization.ts';
 import { dropPorts, trustOf } from './trusted-proxies.ts';
@@ -84,7 +85,7 @@ export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = 
   app.addHook('onRequest', (request, reply, done) => {
     checkProxy(request.raw.headers);
     if (request.method !== 'GET') dropContentType(request.raw.headers);
-    request.sql = sql;
+    setSql(request, sql);
     reply.headers(headers).header('x-request-id', request.id);
     if (request.url.includes('%00')) return done(new Refusal('malformed_request', 'The URL must not contain NUL.'));
     return done();

@@ -1,7 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider, RouteOptions } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import type { Sql } from '../database/database.ts';
 
 /** Derives the types of a handler's parameters from the TypeBox schemas of its route. */
 export interface TypeBoxProvider extends FastifyTypeProvider {
@@ -28,9 +27,5 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route changes nothing although its method could: a search, a preview, a statistic with its query in the body. */
     readOnly?: true;
-  }
-  interface FastifyRequest {
-    /** Runs the statements of this request: the pool, or the transaction of its Idempotency-Key. */
-    sql: Sql;
   }
 }
