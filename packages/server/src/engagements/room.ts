@@ -1,3 +1,4 @@
+import { openCarrier } from '../carriers/carriers.ts';
 import type { Hints } from '../events/hints.ts';
 import type { Events } from '../events/room.ts';
 import type { Identity } from '../identity/room.ts';
@@ -23,7 +24,7 @@ import { engagementRoutes } from './routes.ts';
 import { signalRoutes } from './signals/routes.ts';
 import { sipDomainRoutes } from './sip-domains/routes.ts';
 import { carrierRoutes } from './sms/carrier-routes.ts';
-import { twilioCarrier } from './sms/carriers/twilio.ts';
+import { openCarrierNetwork } from './sms/open-network.ts';
 import { smsRoutes } from './sms/routes.ts';
 import { startSms, type SmsService } from './sms/service.ts';
 import { transferRoutes } from './transfers/routes.ts';
@@ -125,10 +126,11 @@ function openBatches({ database, log }: Platform, hints: Hints) {
 /** `null`: no carrier is configured. */
 function openSms(platform: Platform, { events, routing }: EngagementsDependencies): SmsService | null {
   const { config, database, changes, log, metrics, lookup } = platform;
-  if (config.twilio === null) return null;
+  const carrier = openCarrier(config, openCarrierNetwork(lookup));
+  if (carrier === null) return null;
   const sql = database.connect(pools.sms);
   const sms = startSms({
-    carrier: twilioCarrier(config.twilio, lookup),
+    carrier,
     sql,
     turns: routing.turns,
     changes,
