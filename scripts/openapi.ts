@@ -32,13 +32,16 @@ async function documentOf(name: string): Promise<string> {
   return await response.text();
 }
 
+/** In the order of the file, so that a change of it shows what has changed. New operations come last. */
 function writeExamples(recorded: ReadonlyMap<string, Example>): void {
   const before = readExamples();
   const text = new ExampleText();
-  const examples = [...recorded].map(([operation, example]) => {
+  const examples = [...new Set([...Object.keys(before), ...recorded.keys()])].flatMap((operation) => {
+    const example = recorded.get(operation);
+    if (example === undefined) return [];
     const kept = before[operation];
     const isSame = kept !== undefined && kept.status === example.status && haveSameFields(kept, example);
-    return [operation, isSame ? kept : text.clean(example)] as const;
+    return [[operation, isSame ? kept : text.clean(example)] as const];
   });
   writeFileSync(examplesFile, `${JSON.stringify(Object.fromEntries(examples), null, 2)}\n`);
 }

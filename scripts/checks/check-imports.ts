@@ -29,6 +29,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
 };
 
 const chain = [
+  'carriers',
   'config',
   'platform',
   'identity',

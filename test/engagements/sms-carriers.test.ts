@@ -5,9 +5,10 @@ import { createServer } from 'node:http';
 import { lookup } from 'node:dns';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import type { Carrier, Hook, HookRequest } from '../../packages/server/src/carriers/carrier.ts';
+import { openCarrier } from '../../packages/server/src/carriers/carriers.ts';
 import { carrierRoutes } from '../../packages/server/src/engagements/sms/carrier-routes.ts';
-import type { Carrier, Hook, HookRequest } from '../../packages/server/src/engagements/sms/carrier.ts';
-import { twilioCarrier } from '../../packages/server/src/engagements/sms/carriers/twilio.ts';
+import { openCarrierNetwork } from '../../packages/server/src/engagements/sms/open-network.ts';
 import type { SmsId } from '../../packages/server/src/engagements/sms/sms.ts';
 import { createApp } from '../../packages/server/src/platform/http/create-app.ts';
 import { createLog } from '../../packages/server/src/platform/log.ts';
@@ -27,8 +28,12 @@ interface Kind {
 
 const twilio: Kind = {
   name: 'twilio',
-  open: (baseUrl) =>
-    twilioCarrier({ baseUrl, accountSid: 'AC1', authToken: 'known-to-carrier-and-usher', publicUrl }, lookup),
+  open(baseUrl) {
+    const settings = { baseUrl, accountSid: 'AC1', authToken: 'known-to-carrier-and-usher', publicUrl };
+    const carrier = openCarrier({ twilio: settings }, openCarrierNetwork(lookup));
+    assert(carrier !== null);
+    return carrier;
+  },
   signed: ({ path }, query, fields) => ({
     headers: { 'x-twilio-signature': signatureOf(`${publicUrl}${path}${query}`, fields) },
     query,

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
-import { installAccess } from '../../packages/server/src/identity/access.ts';
+import { assertPermitted, authenticate, authorize, declareAccess } from '../../packages/server/src/identity/access.ts';
 import type { Access } from '../../packages/server/src/identity/declared-access.ts';
 import { Authenticator } from '../../packages/server/src/identity/authenticate.ts';
 import { createDirectory } from '../../packages/server/src/identity/directory.ts';
 import { Keyring } from '../../packages/server/src/identity/signing-keys.ts';
 import { Tokens } from '../../packages/server/src/identity/tokens.ts';
 import { createApp } from '../../packages/server/src/platform/http/create-app.ts';
+import type { App } from '../../packages/server/src/platform/http/http.ts';
 import { AddressRate, RateLimit } from '../../packages/server/src/platform/limits/rate-limit.ts';
+import { installPath } from '../../packages/server/src/platform/http/request-path.ts';
 import { openWorld } from '../support/fixture.ts';
 import { call } from '../support/server.ts';
 import { expectStatus, makeAccount, makeSite } from '../support/world.ts';
@@ -17,31 +19,34 @@ import { expectStatus, makeAccount, makeSite } from '../support/world.ts';
 const accessTokenOptions = { now: Date.now, onUse: () => undefined };
 const { server, account } = await openWorld();
 
-test('a route that does not declare who may use it cannot be registered', async () => {
+/** An app without routes, behind access control. */
+function createGuardedApp(): App {
   const { database, changes } = server;
   const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
   const tokens = new Tokens(new Keyring(database.sql, changes));
-  installAccess(app, {
-    authenticator: new Authenticator(tokens, createDirectory(database.sql, changes), accessTokenOptions),
-    perToken: new RateLimit(1),
-    perAddress: new AddressRate(1),
-    failures: new RateLimit(1),
-    onTrusted: () => undefined,
-  });
-  assert.throws(() => app.get('/forgotten', async () => 'secret'), /GET \/forgotten does not declare who may use it/);
-});
-
-test('a resource route that answers without a permission check fails with an internal error', async () => {
-  const { database, changes } = server;
-  const app = createApp({ log: pino({ level: 'silent' }), sql: database.sql, trustProxy: false });
-  const tokens = new Tokens(new Keyring(database.sql, changes));
-  installAccess(app, {
+  const options = {
     authenticator: new Authenticator(tokens, createDirectory(database.sql, changes), accessTokenOptions),
     perToken: new RateLimit(100),
     perAddress: new AddressRate(100),
     failures: new RateLimit(100),
     onTrusted: () => undefined,
+  };
+  installPath(app, {
+    atRegistration: [declareAccess(app)],
+    onRequest: { perRoute: [authenticate(options)] },
+    preHandler: { perRoute: [authorize] },
+    onSend: { perRoute: [assertPermitted] },
   });
+  return app;
+}
+
+test('a route that does not declare who may use it cannot be registered', async () => {
+  const app = createGuardedApp();
+  assert.throws(() => app.get('/forgotten', async () => 'secret'), /GET \/forgotten does not declare who may use it/);
+});
+
+test('a resource route that answers without a permission check fails with an internal error', async () => {
+  const app = createGuardedApp();
   const access: Access = { operator: 'manager', site: 'resource' };
   app.get('/careless', { config: { access } }, async () => ({ secret: true }));
   await app.listen({ port: 0 });

@@ -82,10 +82,11 @@ test('every audited route writes one entry that says who changed what and contai
 
 test('a route that can change something must declare whether it is audited', async () => {
   const { createApp } = await import('../../packages/server/src/platform/http/create-app.ts');
-  const { installAudit } = await import('../../packages/server/src/identity/audit/install-audit.ts');
+  const { declareAudits } = await import('../../packages/server/src/identity/audit/write-audit.ts');
+  const { installPath } = await import('../../packages/server/src/platform/http/request-path.ts');
   const { createLog } = await import('../../packages/server/src/platform/log.ts');
   const app = createApp({ log: createLog('silent'), sql: server.database.sql, trustProxy: false });
-  installAudit(app);
+  installPath(app, { atRegistration: [declareAudits(app)] });
   const nothing = async (): Promise<null> => null;
   app.get('/reads', { config: { access: { public: true } } }, nothing);
   assert.throws(

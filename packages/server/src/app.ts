@@ -35,47 +35,32 @@ export async function buildApp(resources: ProcessResources, samplePace: Partial<
     trustProxy: config.trustProxy,
     publicUrl: config.publicUrl,
   });
-  const sweeps: Sweeps[] = [];
+  const rooms: Room[] = [];
   const open = <Opened extends Room>(room: Opened): Opened => {
     const { prepareToClose, close } = room;
     if (prepareToClose !== undefined) app.addHook('preClose', async () => prepareToClose());
     // Fastify calls these hooks in reverse order, so a room closes before the rooms that it uses.
     if (close !== undefined) app.addHook('onClose', async () => close());
-    if (room.sweeps !== undefined) sweeps.push(room.sweeps);
+    rooms.push(room);
     return room;
   };
 
   const platform = open(await openPlatform(resources, () => ({ events: eventSchemas(), feedItems })));
   const identity = open(await openIdentity(platform));
   const events = open(await openEvents(platform, identity));
+  open(schedules);
   const queues = open(openQueues(platform));
   const routing = open(openRouting(platform, { identity, events, queues }));
   const engagements = open(openEngagements(platform, { identity, events, routing }));
-  const feed = open(openFeed(platform, { identity, events, queues, routing }));
-  const webhooks = open(openWebhooks(platform, { identity, events }));
-  const siteDeletion = open(openSiteDeletion(platform, engagements));
-  const sample = open(openSample(platform, { identity, engagements, app, pace: samplePace }));
-  const mcp = open(openMcp(platform, { identity, app }));
+  open(openFeed(platform, { identity, events, queues, routing }));
+  open(openWebhooks(platform, { identity, events }));
+  open(openSiteDeletion(platform, engagements));
+  open(openSample(platform, { identity, engagements, app, pace: samplePace }));
+  open(openMcp(platform, { identity, app }));
 
   await installEdge(app, { platform, identity, events });
-  // The order of the API reference.
-  for (const routes of [
-    identity.routes,
-    schedules.routes,
-    queues.routes,
-    routing.routes,
-    engagements.routes,
-    feed.routes,
-    engagements.later.afterFeed,
-    events.routes,
-    engagements.later.afterEvents,
-    webhooks.routes,
-    siteDeletion.routes,
-    sample.routes,
-    mcp.routes,
-    platform.routes,
-  ])
-    await routes?.(app);
+  for (const { routes } of rooms) await routes?.(app);
   await app.ready();
+  const sweeps = rooms.flatMap((room) => room.sweeps ?? []);
   return { app, sweeps, metrics: platform.metrics };
 }

@@ -1,3 +1,5 @@
+import { carrierSettings } from './carriers/carriers.ts';
+
 interface Setting {
   readonly name: string;
   readonly fallback: string;
@@ -93,23 +95,7 @@ export const settings = [
     fallback: '',
     meaning: 'DNS servers for host names of receivers, such as `10.0.0.53,[fd00::53]:5353`; unset, those of the system',
   },
-  {
-    name: 'USHER_TWILIO_BASE_URL',
-    fallback: '',
-    meaning: 'SMS carrier, `https://api.twilio.com` or a service with the same API; set all four or none',
-  },
-  { name: 'USHER_TWILIO_ACCOUNT_SID', fallback: '', meaning: 'Account SID at the carrier' },
-  {
-    name: 'USHER_TWILIO_AUTH_TOKEN',
-    fallback: '',
-    meaning: 'Auth token of that account; it also signs requests of the carrier',
-  },
-  {
-    name: 'USHER_TWILIO_PUBLIC_URL',
-    fallback: '',
-    meaning:
-      'Address at which the carrier reaches Usher, `https://usher.example.com`; it calls paths under `/carriers/twilio/`',
-  },
+  ...carrierSettings,
   {
     name: 'USHER_APNS_KEY_FILE',
     fallback: '',

@@ -2,6 +2,8 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { SettingReader } from './carriers/carrier.ts';
+import { readCarriers, type CarrierConfig } from './carriers/carriers.ts';
 import { isDnsServer, isIceUrl, isNetwork } from './config-addresses.ts';
 import { SettingError } from './config-error.ts';
 import { settings, type SettingName } from './config-settings.ts';
@@ -10,7 +12,7 @@ import { tracingSettings, type TracingSettings } from './config-tracing.ts';
 export { SettingError };
 
 /** All settings, read once from the environment. No other module reads `process.env`. */
-export interface Config {
+export interface Config extends CarrierConfig {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
@@ -45,13 +47,6 @@ export interface Config {
   readonly attachedWebhookAllowCidrs: readonly string[];
   /** DNS servers for all names except the database's, as `address` or `address:port`; if empty, those of the system. */
   readonly dnsServers: readonly string[];
-  /** The SMS carrier, and the URL at which it reaches Usher; `null` if SMS is not configured. URLs have no trailing slash. */
-  readonly twilio: {
-    readonly baseUrl: string;
-    readonly accountSid: string;
-    readonly authToken: string;
-    readonly publicUrl: string;
-  } | null;
   /** The credentials for Apple push notifications and the origins of Apple's service; `null` if push is not configured. */
   readonly apns: {
     readonly key: KeyObject;
@@ -114,7 +109,7 @@ export function readConfig(environment: Environment): Config {
     scanner: scanner(read('USHER_SCANNER'), read('DATABASE_URL') === ''),
     ...allowCidrs(read('USHER_WEBHOOK_ALLOW_CIDRS'), read('DATABASE_URL') === ''),
     dnsServers: dnsServers(read('USHER_DNS_SERVERS')),
-    twilio: twilio(read),
+    ...readCarriers(readerOf(read)),
     apns: apns(read),
     ice: ice(read('USHER_ICE_SERVERS'), read('USHER_TURN_SECRET')),
     mcp: oneOf('USHER_MCP', read('USHER_MCP'), ['on', 'off']),
@@ -220,14 +215,6 @@ function scanner(value: string, embedded: boolean): ScannerChoice {
   return { kind: 'clamd', host, port: url.port === '' ? 3_310 : Number(url.port) };
 }
 
-/** The settings that SMS needs. */
-export const carrierSettings = [
-  'USHER_TWILIO_BASE_URL',
-  'USHER_TWILIO_ACCOUNT_SID',
-  'USHER_TWILIO_AUTH_TOKEN',
-  'USHER_TWILIO_PUBLIC_URL',
-] as const satisfies readonly SettingName[];
-
 /** Whether all of these settings are set. Setting only some of them is an error. */
 function areSet(read: (name: SettingName) => string, names: readonly SettingName[]): boolean {
   const missing = names.filter((name) => read(name) === '');
@@ -236,22 +223,17 @@ function areSet(read: (name: SettingName) => string, names: readonly SettingName
   return missing.length === 0;
 }
 
-/** The messages never repeat a value: one of them is a secret, and the values are easily mixed up. */
-function twilio(read: (name: SettingName) => string): Config['twilio'] {
-  if (!areSet(read, carrierSettings)) return null;
-  const accountSid = read('USHER_TWILIO_ACCOUNT_SID');
-  const authToken = read('USHER_TWILIO_AUTH_TOKEN');
-  if (!/^[A-Za-z0-9]{2,64}$/.test(accountSid))
-    throw new SettingError('USHER_TWILIO_ACCOUNT_SID must be 2 to 64 letters and digits.');
-  if (!/^[\x21-\x7e]{1,256}$/.test(authToken))
-    throw new SettingError('USHER_TWILIO_AUTH_TOKEN must be 1 to 256 visible ASCII characters.');
-  const url = (name: 'USHER_TWILIO_BASE_URL' | 'USHER_TWILIO_PUBLIC_URL'): string => plainUrl(name, read(name));
-  return Object.freeze({
-    baseUrl: url('USHER_TWILIO_BASE_URL'),
-    accountSid,
-    authToken,
-    publicUrl: url('USHER_TWILIO_PUBLIC_URL'),
-  });
+/** For settings of which one is a secret: the messages never repeat a value, because the values are easily mixed up. */
+function readerOf(read: (name: SettingName) => string): SettingReader<SettingName> {
+  return {
+    areSet: (names) => areSet(read, names),
+    text(name, form, description) {
+      const value = read(name);
+      if (form.test(value)) return value;
+      throw new SettingError(`${name} must be ${description}.`);
+    },
+    url: (name) => plainUrl(name, read(name)),
+  };
 }
 
 function apns(read: (name: SettingName) => string): Config['apns'] {

@@ -6,7 +6,13 @@ import { mock, test } from 'node:test';
 import type { Sql } from '../../../packages/server/src/platform/database/database.ts';
 import { createApp } from '../../../packages/server/src/platform/http/create-app.ts';
 import { createLog } from '../../../packages/server/src/platform/log.ts';
-import { installDeadline } from '../../../packages/server/src/platform/http/request-deadline.ts';
+import {
+  discardIfLate,
+  endDeadline,
+  keepAnswer,
+  startDeadline,
+} from '../../../packages/server/src/platform/http/request-deadline.ts';
+import { installPath } from '../../../packages/server/src/platform/http/request-path.ts';
 import type { Json } from '../../support/server.ts';
 
 test('a request is answered at its deadline even if its handler or a hook before it never ends', async (t) => {
@@ -15,7 +21,12 @@ test('a request is answered at its deadline even if its handler or a hook before
   const log = createLog('info', sink);
   const app = createApp({ log, sql: null as unknown as Sql, trustProxy: false });
   const { promise: late, resolve } = Promise.withResolvers<object>();
-  installDeadline(app, log);
+  installPath(app, {
+    onRequest: { all: [startDeadline] },
+    aroundHandler: [() => discardIfLate(log)],
+    onSend: { all: [keepAnswer] },
+    onResponse: { all: [endDeadline] },
+  });
   app.addHook('onRequest', async ({ url }) => (url === '/hook' ? late.then(() => undefined) : undefined));
   app.get('/hook', async () => ({}));
   app.get('/handler', async () => late);

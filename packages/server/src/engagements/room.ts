@@ -1,3 +1,4 @@
+import { openCarrier } from '../carriers/carriers.ts';
 import type { Hints } from '../events/hints.ts';
 import type { Events } from '../events/room.ts';
 import type { Identity } from '../identity/room.ts';
@@ -23,7 +24,7 @@ import { engagementRoutes } from './routes.ts';
 import { signalRoutes } from './signals/routes.ts';
 import { sipDomainRoutes } from './sip-domains/routes.ts';
 import { carrierRoutes } from './sms/carrier-routes.ts';
-import { twilioCarrier } from './sms/carriers/twilio.ts';
+import { openCarrierNetwork } from './sms/open-network.ts';
 import { smsRoutes } from './sms/routes.ts';
 import { startSms, type SmsService } from './sms/service.ts';
 import { transferRoutes } from './transfers/routes.ts';
@@ -39,22 +40,13 @@ export interface Engagements {
   readonly fileStore: FileStore;
 }
 
-/** The API reference lists these routes after those of the feed, and after those of the event log. */
-interface LaterRoutes {
-  readonly afterFeed: Room['routes'];
-  readonly afterEvents: Room['routes'];
-}
-
 interface EngagementsDependencies {
   readonly identity: Identity;
   readonly events: Events;
   readonly routing: Routing;
 }
 
-export function openEngagements(
-  platform: Platform,
-  dependencies: EngagementsDependencies,
-): Room & Engagements & { readonly later: LaterRoutes } {
+export function openEngagements(platform: Platform, dependencies: EngagementsDependencies): Room & Engagements {
   const { config, database, lookups, log, lookup, guard, metrics, diskSpace } = platform;
   const { addressOf, sealer, tokens } = dependencies.identity;
   const { hints, attacher } = dependencies.events;
@@ -67,7 +59,7 @@ export function openEngagements(
   const authentications = startAuthentications(platform, dependencies);
   return {
     fileStore,
-    routes(app) {
+    async routes(app) {
       requestRoutes(app, { turns, attacher, addressOf, tokens });
       engagementRoutes(app, turns);
       transferRoutes(app, turns, attacher);
@@ -79,18 +71,12 @@ export function openEngagements(
       signalRoutes(app, lookups);
       iceServerRoutes(app, config.ice);
       visitorEventRoutes(app, batches.visitorEvents);
-    },
-    later: {
-      afterFeed(app) {
-        fileRoutes(app, files);
-        providerRoutes(app, { guard, sealer });
-        authenticationRequestRoutes(app, { sealer, authentications });
-        sipDomainRoutes(app);
-      },
-      async afterEvents(app) {
-        smsRoutes(app, sms);
-        if (sms !== null) await carrierRoutes(app, sms);
-      },
+      fileRoutes(app, files);
+      providerRoutes(app, { guard, sealer });
+      authenticationRequestRoutes(app, { sealer, authentications });
+      sipDomainRoutes(app);
+      smsRoutes(app, sms);
+      if (sms !== null) await carrierRoutes(app, sms);
     },
     sweeps: {
       expired: {
@@ -140,10 +126,11 @@ function openBatches({ database, log }: Platform, hints: Hints) {
 /** `null`: no carrier is configured. */
 function openSms(platform: Platform, { events, routing }: EngagementsDependencies): SmsService | null {
   const { config, database, changes, log, metrics, lookup } = platform;
-  if (config.twilio === null) return null;
+  const carrier = openCarrier(config, openCarrierNetwork(lookup));
+  if (carrier === null) return null;
   const sql = database.connect(pools.sms);
   const sms = startSms({
-    carrier: twilioCarrier(config.twilio, lookup),
+    carrier,
     sql,
     turns: routing.turns,
     changes,

@@ -95,8 +95,7 @@ function searchRoute(app: App): void {
     {
       config: {
         access: { operator: 'operator', visitor: true, site: 'body.site_ids' },
-        audit: 'dry run',
-        changesNothing: true,
+        readOnly: true,
       },
       schema: {
         tags,
@@ -172,7 +171,7 @@ function endRoute(app: App, turns: Turns): void {
         access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
         audit: 'own work',
         // The turn sends the hint.
-        changesNothing: true,
+        sendsOwnHint: true,
       },
       schema: {
         tags,

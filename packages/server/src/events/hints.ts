@@ -7,8 +7,8 @@ import type { About } from './append.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route commits nothing that a reader of the log looks for, or sends its own hints: none is sent with its response. */
-    changesNothing?: true;
+    /** Whatever commits the change sends its hint, such as a turn or a batch of writes: none is sent with the response. */
+    sendsOwnHint?: true;
   }
 }
 

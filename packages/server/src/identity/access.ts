@@ -1,9 +1,17 @@
 import type { Socket } from 'node:net';
 import { atLeast, type Role } from '@usher/contract/roles';
-import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type {
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
+  onSendHookHandler,
+  preHandlerHookHandler,
+  RouteOptions,
+} from 'fastify';
 import { notFound, Refusal, invalid } from '../platform/errors.ts';
 import type { App } from '../platform/http/http.ts';
 import type { AccountId, SiteId } from '../platform/ids.ts';
+import type { ForRoute } from '../platform/http/request-path.ts';
 import { addressKey, type AddressRate, type RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Authenticator } from './authenticate.ts';
 import { hasRoleAnywhere, isFromPage, anonymous, type Caller, type OperatorCaller } from './caller.ts';
@@ -35,7 +43,7 @@ declare module 'fastify' {
   }
 }
 
-interface AccessOptions {
+export interface AccessOptions {
   readonly authenticator: Authenticator;
   readonly perToken: RateLimit;
   /** Limits the requests from one address by callers with a publishable token and by their visitors. */
@@ -46,7 +54,8 @@ interface AccessOptions {
   readonly onTrusted: (socket: Socket) => void;
 }
 
-export function installAccess(app: App, options: AccessOptions): void {
+/** Every route declares who may use it. A preflight carries no token, so nobody is refused by its route. */
+export function declareAccess(app: App): (route: RouteOptions) => void {
   const declared: DeclaredAccess[] = [];
   app.decorate('declaredAccess', declared);
   app.decorateRequest('caller', {
@@ -54,27 +63,25 @@ export function installAccess(app: App, options: AccessOptions): void {
       return this.authenticated ?? anonymous;
     },
   });
-  app.addHook('onRoute', (route) => {
+  return (route) => {
+    if (route.method === 'OPTIONS') return;
     const access = accessOf(route);
     declared.push(...[route.method].flat().map((method) => ({ method, url: route.url, access })));
     if (route.schema !== undefined)
       Object.assign(route.schema, { security: security(access), 'x-access': describeAccess(access) });
-    if (!('site' in access)) return;
-    route.onRequest = [identify(access, options), ...hooks(route.onRequest)];
-    route.preHandler = [authorize(access), ...hooks(route.preHandler)];
-    if (access.site === 'resource' || access.rule !== undefined)
-      route.onSend = [assertPermitted, ...hooks(route.onSend)];
-  });
-}
-
-function hooks<Hook>(given: Hook | Hook[] | undefined): Hook[] {
-  return given === undefined ? [] : ([given].flat() as Hook[]);
+  };
 }
 
 function accessOf(route: RouteOptions): Access {
   const access = route.config?.access;
   if (access === undefined) throw new Error(`${String(route.method)} ${route.url} does not declare who may use it`);
   return access;
+}
+
+/** `null`: the route is public. */
+function guardedAccessOf(route: RouteOptions): GuardedAccess | null {
+  const access = accessOf(route);
+  return 'site' in access ? access : null;
 }
 
 /** The security schemes of the route in openapi.json. */
@@ -84,10 +91,15 @@ function security(access: Access): readonly Record<string, readonly string[]>[] 
   return [...bearer, ...(access.application === undefined ? [] : [{ application: [] }])];
 }
 
-type Done = (error?: Error) => void;
-
 /** Authenticates the caller and refuses those who may not use the route at all, before the body is read. */
-function identify(access: GuardedAccess, options: AccessOptions) {
+export function authenticate(options: AccessOptions): ForRoute<onRequestHookHandler> {
+  return (route) => {
+    const access = guardedAccessOf(route);
+    return access === null ? null : identify(access, options);
+  };
+}
+
+function identify(access: GuardedAccess, options: AccessOptions): onRequestHookHandler {
   const { authenticator, perToken, perAddress, failures, onTrusted } = options;
   const accept = (request: FastifyRequest, caller: Caller): void => {
     request.authenticated = caller;
@@ -109,7 +121,7 @@ function identify(access: GuardedAccess, options: AccessOptions) {
     }
     return error as Error;
   };
-  return (request: FastifyRequest, _reply: FastifyReply, done: Done): void => {
+  return (request, _reply, done) => {
     try {
       const caller = authenticator.authenticate(request.headers.authorization);
       if (!(caller instanceof Promise)) {
@@ -128,8 +140,11 @@ function identify(access: GuardedAccess, options: AccessOptions) {
   };
 }
 
-function authorize(access: GuardedAccess) {
-  return (request: FastifyRequest, _reply: FastifyReply, done: Done): void => {
+/** Refuses operators without the declared role on the sites that the request names. */
+export const authorize: ForRoute<preHandlerHookHandler> = (route) => {
+  const access = guardedAccessOf(route);
+  if (access === null) return null;
+  return (request, _reply, done) => {
     try {
       for (const site of sitesConcerned(access.site, request)) requireSite(request, site);
       done();
@@ -137,7 +152,7 @@ function authorize(access: GuardedAccess) {
       done(error as Error);
     }
   };
-}
+};
 
 function refuseKind(access: GuardedAccess, caller: Caller): void {
   const allowed =
@@ -243,7 +258,13 @@ export function declaredRule(request: FastifyRequest): OperatorRule | undefined 
   return request.declared?.rule;
 }
 
-function assertPermitted(
+/** A route whose handler decides who may use it must not answer without a decision. */
+export const assertPermitted: ForRoute<onSendHookHandler> = (route) => {
+  const access = guardedAccessOf(route);
+  return access?.site === 'resource' || access?.rule !== undefined ? refuseUndecided : null;
+};
+
+function refuseUndecided(
   request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,

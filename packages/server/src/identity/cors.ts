@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import { Refusal } from '../platform/errors.ts';
 import type { App } from '../platform/http/http.ts';
 import type { Caller } from './caller.ts';
@@ -12,7 +12,7 @@ const preflightSeconds = '600';
  * Allows cross-origin requests by the sites' `allowed_origins`. A preflight carries no token, so it passes with an origin of
  * any site. The response itself is readable only from an origin of a site that the caller belongs to.
  */
-export function installCors(app: App, directory: Directory): void {
+export function preflightRoute(app: App, directory: Directory): void {
   app.options('*', { config: { access: { public: true } }, schema: { hide: true } }, async (request, reply) => {
     const { origin } = request.headers;
     const method = request.headers['access-control-request-method'];
@@ -25,7 +25,11 @@ export function installCors(app: App, directory: Directory): void {
     if (!(await directory.origins.get(origin))) throw unknownOrigin(origin);
     allowPreflight(request, reply, origin);
   });
-  app.addHook('onSend', (request, reply, payload, done) => {
+}
+
+/** Lets a page of an allowed origin read the response. */
+export function allowCrossOrigin(directory: Directory): onSendHookHandler {
+  return (request, reply, payload, done) => {
     const { origin } = request.headers;
     if (origin === undefined || request.method === 'OPTIONS') return done(null, payload);
     crossOriginHeaders(directory, request).then(
@@ -38,7 +42,7 @@ export function installCors(app: App, directory: Directory): void {
       // The database is unreachable. The response is sent without CORS headers, so a page cannot read it.
       () => done(null, payload),
     );
-  });
+  };
 }
 
 function allowPreflight(request: FastifyRequest, reply: FastifyReply, origin: string): void {

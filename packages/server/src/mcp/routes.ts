@@ -24,8 +24,8 @@ export function mcpRoute(app: App, { directory, log, publicUrl }: McpOptions): v
   app.post(
     '/mcp',
     {
-      // The route itself changes nothing. The requests of its tools are audited, and tell other processes of their changes.
-      config: { access: { operator: 'operator', site: 'none' }, changesNothing: true, audit: 'dry run' },
+      // The route itself changes nothing: its tools send requests of their own, which are audited and send their hints.
+      config: { access: { operator: 'operator', site: 'none' }, readOnly: true },
       schema: { hide: true },
       onRequest: async (request) => refuseForeignOrigin(request, directory, publicOrigin),
       // RFC 9728: a client without a token is sent to the description of what /mcp needs.

@@ -48,7 +48,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
   app.post(
     '/queues/preview',
     {
-      config: { access: { operator: 'super_manager', site: 'body.site_id' }, changesNothing: true, audit: 'dry run' },
+      config: { access: { operator: 'super_manager', site: 'body.site_id' }, readOnly: true },
       schema: {
         tags,
         summary: 'Preview a queue without saving it',

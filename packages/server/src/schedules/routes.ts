@@ -220,7 +220,7 @@ function draftPreviewRoute(app: App): void {
   app.post(
     '/queues/scheduling_policies/preview',
     {
-      config: { access: { operator: 'super_manager', site: 'body.site_id' }, changesNothing: true, audit: 'dry run' },
+      config: { access: { operator: 'super_manager', site: 'body.site_id' }, readOnly: true },
       schema: {
         tags,
         summary: 'Preview hours day by day, including daylight saving, without storing them',

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { access, constants, mkdir, statfs } from 'node:fs/promises';
 import { createServer, connect } from 'node:net';
+import { carrierAddresses } from '../../carriers/carriers.ts';
 import type { Config } from '../../config.ts';
 import { knownMigrations, pendingMigrations } from '../../platform/database/migrations/migrations.ts';
 import { oldestTransaction, type OldTransaction } from '../../platform/database/oldest-transaction.ts';
@@ -136,7 +137,8 @@ export function describeTransaction(oldest: OldTransaction | null): Finding {
   };
 }
 
-async function services({ publicUrl, twilio, apns, ice }: Config): Promise<readonly Finding[]> {
+async function services(config: Config): Promise<readonly Finding[]> {
+  const { publicUrl, apns, ice } = config;
   const reach = async (check: string, url: string, setting: string): Promise<Finding> => {
     const fault = await answers(url);
     return fault === null
@@ -145,7 +147,9 @@ async function services({ publicUrl, twilio, apns, ice }: Config): Promise<reado
   };
   return [
     ...(publicUrl === '' ? [] : [await reach('public URL', `${publicUrl}/healthz`, 'USHER_PUBLIC_URL and the proxy')]),
-    ...(twilio === null ? [] : [await reach('SMS carrier', twilio.baseUrl, 'USHER_TWILIO_BASE_URL')]),
+    ...(await Promise.all(
+      carrierAddresses(config).map(async ({ url, setting }) => reach('SMS carrier', url, setting)),
+    )),
     ...(apns === null
       ? []
       : [{ check: 'Apple push key', result: 'ok', detail: `readable, id ${apns.keyId}` } as const]),

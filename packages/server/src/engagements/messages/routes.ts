@@ -36,7 +36,7 @@ export function messageRoutes(app: App, messages: Messages, ownUrl: () => string
   app.put(
     '/engagements/:engagement_id/chat_messages/:message_id',
     {
-      config: { access, changesNothing: true, audit: 'own work' },
+      config: { access, sendsOwnHint: true, audit: 'own work' },
       schema: {
         tags,
         summary: 'Send a message under an id (UUID v4) that the sender chooses. Sending it again has no effect',
@@ -53,7 +53,7 @@ export function messageRoutes(app: App, messages: Messages, ownUrl: () => string
   app.patch(
     '/engagements/:engagement_id/chat_messages/:message_id',
     {
-      config: { access, changesNothing: true, audit: 'own work' },
+      config: { access, sendsOwnHint: true, audit: 'own work' },
       schema: {
         tags,
         summary: 'Acknowledge a message, as the side it was sent to',

@@ -97,7 +97,7 @@ export function requestRoutes(app: App, dependencies: RequestRouteDependencies):
         access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
         audit: 'own work',
         // The turn sends the hint.
-        changesNothing: true,
+        sendsOwnHint: true,
       },
       schema: {
         tags,

@@ -26,7 +26,8 @@ export function signalRoutes(app: App, sql: Sql): void {
     {
       config: {
         access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
-        changesNothing: true,
+        // A signal is not in the log, and has a notification of its own.
+        sendsOwnHint: true,
         audit: 'own work',
       },
       bodyLimit: signalBytes,

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http/http.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
-import type { Hook, InboundCall, ReceiptCall } from './carrier.ts';
+import type { Hook, InboundCall, ReceiptCall } from '../../carriers/carrier.ts';
 import type { SmsService } from './service.ts';
 import { contentOf, type SmsId } from './sms.ts';
 import { findActiveThread, insertInbound } from './store.ts';

@@ -1,7 +1,7 @@
 import { inTransaction, violatedConstraint, type Sql } from '../../platform/database/database.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { Turns } from '../../routing/turns.ts';
-import type { Carrier } from './carrier.ts';
+import type { Carrier } from '../../carriers/carrier.ts';
 import { putReply } from './chat.ts';
 import type { SmsMetrics } from './metrics.ts';
 import { isOptOut, type Due, type DueInbound, type DueOutbound } from './sms.ts';

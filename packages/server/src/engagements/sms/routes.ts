@@ -1,4 +1,4 @@
-import { carrierSettings } from '../../config.ts';
+import { describeCarrierSettings } from '../../carriers/carriers.ts';
 import { operatorOf } from '../../identity/access.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import type { App } from '../../platform/http/http.ts';
@@ -40,8 +40,5 @@ export function smsRoutes(app: App, sms: SmsService | null): void {
 }
 
 function noCarrier(): Refusal {
-  return new Refusal(
-    'no_carrier',
-    `No SMS carrier is configured. Set ${carrierSettings.join(', ')} and restart Usher.`,
-  );
+  return new Refusal('no_carrier', `No SMS carrier is configured. Set ${describeCarrierSettings()} and restart Usher.`);
 }

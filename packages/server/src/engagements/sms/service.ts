@@ -4,7 +4,7 @@ import type { RowChanges } from '../../platform/database/row-changes.ts';
 import type { Sql } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Turns } from '../../routing/turns.ts';
-import type { Carrier } from './carrier.ts';
+import type { Carrier } from '../../carriers/carrier.ts';
 import { handleDue, type SmsContext } from './handle-due.ts';
 import { smsMetrics } from './metrics.ts';
 import { Outbox } from './outbox.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { afterReceipt, contentOf, isOptOut, cleanErrorText, type OutboundState, type Receipt } from './sms.ts';
+import type { Receipt } from '../../carriers/carrier.ts';
+import { afterReceipt, contentOf, isOptOut, cleanErrorText, type OutboundState } from './sms.ts';
 
 const failed: Receipt = { kind: 'failed', why: 'Undelivered.' };
 

@@ -1,5 +1,6 @@
 import { maxMessageLength } from '@usher/contract/limits';
 import Type from 'typebox';
+import type { Receipt } from '../../carriers/carrier.ts';
 import type { AccountId, Id, OperatorId, RequestId, SiteId, VisitorId } from '../../platform/ids.ts';
 import { body, uuid } from '../../platform/schema.ts';
 
@@ -60,10 +61,6 @@ export type Due =
 
 export type DueOutbound = Extract<Due, { direction: 'outbound' }>;
 export type DueInbound = Extract<Due, { direction: 'inbound' }>;
-
-/** The status in a carrier's receipt. `taken`: the carrier has accepted the SMS, and nothing more is known. */
-export type Receipt =
-  { readonly kind: 'delivered' } | { readonly kind: 'failed'; readonly why: string } | { readonly kind: 'taken' };
 
 /**
  * The next state of an SMS after a receipt; `null`: no change. Receipts may repeat and arrive in any order, so a state never moves

@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/database/database.ts';
 import { hasCome } from '../../platform/clock/due-time.ts';
 import type { AccountId, EngagementId, RequestId, SiteId, VisitorId } from '../../platform/ids.ts';
-import type { Due, OutboundState, SmsId, SmsThread } from './sms.ts';
+import { cleanErrorText, type Due, type OutboundState, type SmsId, type SmsThread } from './sms.ts';
 
 /** Locks both numbers until the transaction ends, ours first. The fixed order prevents deadlocks. */
 export async function lockNumbers(sql: Sql, siteId: string, from: string, to: string): Promise<void> {
@@ -148,7 +148,7 @@ export async function recordSent(sql: Sql, id: SmsId, sid: string | null): Promi
  */
 export async function recordFailing(sql: Sql, id: SmsId, why: string, by: 'sender' | 'receipt'): Promise<void> {
   await sql`
-    UPDATE sms_messages SET state = 'failing', error = ${why}, due_at = now(), updated_at = now()
+    UPDATE sms_messages SET state = 'failing', error = ${cleanErrorText(why)}, due_at = now(), updated_at = now()
      WHERE id = ${id} AND (state IN ('queued', 'sending') OR (state = 'sent' AND ${by} = 'receipt'))`;
 }
 

@@ -1,9 +1,9 @@
 import { appendEvent } from '../../events/append.ts';
 import { inTransaction, type Sql } from '../../platform/database/database.ts';
 import type { AccountId } from '../../platform/ids.ts';
-import type { ReceiptCall } from './carrier.ts';
+import type { Receipt, ReceiptCall } from '../../carriers/carrier.ts';
 import { acknowledgeForVisitor } from './chat.ts';
-import { afterReceipt, type Receipt } from './sms.ts';
+import { afterReceipt } from './sms.ts';
 import {
   hasArrived,
   lockChatMessage,

@@ -24,7 +24,8 @@ export function typingRoutes(app: App, hints: Hints, writes: TypingWrites): void
     {
       config: {
         access: { operator: 'operator', visitor: true, site: 'resource', rule: 'takes part' },
-        changesNothing: true,
+        // Indications that are stored are written in batches, which send the hint.
+        sendsOwnHint: true,
         audit: 'own work',
       },
       schema: {

@@ -14,9 +14,8 @@ export type Audit = Audited | Unaudited;
  * `own work`: the traffic of conversations, which the event log or the engagement already has.
  * `no operator`: operators cannot use the route.
  * `signing in`: the route changes only how the caller signs in.
- * `dry run`: the route changes nothing.
  */
-type Unaudited = 'own work' | 'no operator' | 'signing in' | 'dry run';
+type Unaudited = 'own work' | 'no operator' | 'signing in';
 
 export interface Audited {
   /** The resource and the verb, such as `queue.update`. */

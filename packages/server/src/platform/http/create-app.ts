@@ -15,7 +15,7 @@ import { installRequestChecks } from './check-request.ts';
 import { isReceiving } from './multipart.ts';
 import { installPathPrefix } from './path-prefix.ts';
 import { diskFull, problemOf, problemSchema, problemType, refusalOf } from './problem.ts';
-import { startDeadline } from './request-deadline.ts';
+import { setSql } from './request-transaction.ts';
 import { dataHeaders } from './security-headers.ts';
 import { serializerCompiler } from './serialization.ts';
 import { dropPorts, trustOf } from './trusted-proxies.ts';
@@ -80,14 +80,12 @@ export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = 
     if (route.schema !== undefined)
       route.schema.response = { ...(route.schema.response as object), '4xx': problemSchema, '5xx': problemSchema };
   });
-  app.decorateReply('arrival', null);
   const headers = dataHeaders();
   const checkProxy = trustProxy === false ? warnOfProxy(log) : dropPorts;
   app.addHook('onRequest', (request, reply, done) => {
-    startDeadline(reply);
     checkProxy(request.raw.headers);
     if (request.method !== 'GET') dropContentType(request.raw.headers);
-    request.sql = sql;
+    setSql(request, sql);
     reply.headers(headers).header('x-request-id', request.id);
     if (request.url.includes('%00')) return done(new Refusal('malformed_request', 'The URL must not contain NUL.'));
     return done();

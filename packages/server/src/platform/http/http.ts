@@ -1,7 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider, RouteOptions } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import type { Sql } from '../database/database.ts';
 
 /** Derives the types of a handler's parameters from the TypeBox schemas of its route. */
 export interface TypeBoxProvider extends FastifyTypeProvider {
@@ -11,6 +10,12 @@ export interface TypeBoxProvider extends FastifyTypeProvider {
 
 export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxProvider>;
 
+const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+export function isReadOnly({ method, config }: Pick<RouteOptions, 'method' | 'config'>): boolean {
+  return config?.readOnly === true || [method].flat().every((each) => readingMethods.has(each));
+}
+
 /** The content type of a response that the handler returns as JSON text. */
 export const rendered = 'application/json; charset=utf-8';
 
@@ -19,8 +24,8 @@ export const rendered = 'application/json; charset=utf-8';
  * each request, by name from a list, and V8 may turn an object with more than twelve properties that were set so into a hash table.
  */
 declare module 'fastify' {
-  interface FastifyRequest {
-    /** Runs the statements of this request: the pool, or the transaction of its Idempotency-Key. */
-    sql: Sql;
+  interface FastifyContextConfig {
+    /** The route changes nothing although its method could: a search, a preview, a statistic with its query in the body. */
+    readOnly?: true;
   }
 }

@@ -1,10 +1,12 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { deleteOld, type ShouldContinue } from '../database/batches.ts';
-import { inTransaction, type Sql } from '../database/database.ts';
+import type { Sql } from '../database/database.ts';
 import { Refusal } from '../errors.ts';
-import type { App } from './http.ts';
+import { isReadOnly } from './http.ts';
 import type { AccountId } from '../ids.ts';
+import type { AroundHandler, ForRoute } from './request-path.ts';
+import { sendWithCommit, type NeedsTransaction } from './request-transaction.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -26,6 +28,9 @@ export interface IdempotencyScope {
   readonly caller: string;
 }
 
+/** `null`: the key of this request is ignored. */
+type ScopeOf = (request: FastifyRequest) => IdempotencyScope | null;
+
 interface Answer {
   readonly status: number;
   readonly headers: { readonly location?: string; readonly etag?: string };
@@ -46,19 +51,25 @@ export function keyedIdOf<T extends string>({ keyedId }: FastifyRequest): T | nu
  *
  * An answer may contain a secret that is shown once, so it is stored encrypted with the key, of which only a hash is stored.
  */
-export function installIdempotency(app: App, scopeOf: (request: FastifyRequest) => IdempotencyScope | null): void {
-  app.addHook('onRoute', (route) => {
-    // A dry run may be repeated. Its answer may be long, and its type depends on Accept.
-    if (route.method !== 'POST' || route.config?.audit === 'dry run') return;
-    const { handler } = route;
-    route.handler = async function answerOnce(request, reply) {
-      const key = readKey(request);
-      const scope = key === null ? null : scopeOf(request);
-      if (key === null || scope === null) return handler.call(this, request, reply);
-      const run = async (): Promise<unknown> => handler.call(this, request, reply);
-      return once({ request, reply, key, scope, run });
-    };
-  });
+export function answerOnce(scopeOf: ScopeOf): ForRoute<AroundHandler> {
+  const step: AroundHandler = async (request, reply, next) => {
+    const key = readKey(request);
+    const scope = key === null ? null : scopeOf(request);
+    if (key === null || scope === null) return next(request, reply);
+    return once({ request, reply, key, scope, run: async () => next(request, reply) });
+  };
+  return (route) => (acceptsKeys(route) ? step : null);
+}
+
+/** The row of the key, the change and the answer are one transaction. */
+export function hasKey(scopeOf: ScopeOf): NeedsTransaction {
+  const isKeyed = (request: FastifyRequest): boolean => readKey(request) !== null && scopeOf(request) !== null;
+  return (route) => (acceptsKeys(route) ? isKeyed : null);
+}
+
+/** A request that only reads may be repeated. Its answer may be long, and its type depends on Accept. */
+function acceptsKeys(route: RouteOptions): boolean {
+  return route.method === 'POST' && !isReadOnly(route);
 }
 
 /** The key of a request; `null` if it has none. */
@@ -78,30 +89,24 @@ interface KeyedRequest {
 }
 
 async function once({ request, reply, key, scope, run }: KeyedRequest): Promise<unknown> {
-  const pool = request.sql;
+  const { sql } = request;
   const keyHash = createHash('sha256').update(key).digest();
   const requestHash = hashRequest(request, key);
-  try {
-    const first = await inTransaction(pool, async (sql, finish) => {
-      const [claimed] = await claim(sql, scope, keyHash, requestHash);
-      if (claimed === undefined) return findAnswer(sql, scope, keyHash);
-      request.sql = sql;
-      request.keyedId = idOf(scope, request, keyHash);
-      const payload = (await run()) ?? null;
-      const answer = seal(key, { status: reply.statusCode, headers: storedHeaders(reply), payload });
-      await finish([storeAnswer(sql, scope, keyHash, answer)]);
-      return { payload };
-    });
-    if ('payload' in first) return first.payload;
-    if (!first.requestHash.equals(requestHash)) {
-      throw new Refusal('idempotency_key_reused', 'This Idempotency-Key was used for another request. Use a new key.');
-    }
-    const { status, headers, payload } = unseal(key, first.answer);
-    reply.code(status).headers({ ...headers, 'idempotency-replayed': 'true' });
+  const [claimed] = await claim(sql, scope, keyHash, requestHash);
+  if (claimed !== undefined) {
+    request.keyedId = idOf(scope, request, keyHash);
+    const payload = (await run()) ?? null;
+    const answer = seal(key, { status: reply.statusCode, headers: storedHeaders(reply), payload });
+    sendWithCommit(request, async () => storeAnswer(sql, scope, keyHash, answer));
     return payload;
-  } finally {
-    request.sql = pool;
   }
+  const first = await findAnswer(sql, scope, keyHash);
+  if (!first.requestHash.equals(requestHash)) {
+    throw new Refusal('idempotency_key_reused', 'This Idempotency-Key was used for another request. Use a new key.');
+  }
+  const { status, headers, payload } = unseal(key, first.answer);
+  reply.code(status).headers({ ...headers, 'idempotency-replayed': 'true' });
+  return payload;
 }
 
 /** A UUID in the form of v4, derived from the hash of the key instead of random bytes. */

@@ -1,7 +1,7 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, onRequestHookHandler, onResponseHookHandler, onSendHookHandler } from 'fastify';
 import { databaseUnavailable } from './problem.ts';
-import type { App } from './http.ts';
 import type { Log } from '../log.ts';
+import type { AroundHandler } from './request-path.ts';
 
 /**
  * Every request is answered within this time of its arrival. Each operation that a handler waits for has its own shorter limit;
@@ -13,8 +13,8 @@ const checkEveryMs = 250;
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** `null` after the response has been sent. */
-    arrival: Arrival | null;
+    /** Absent after the response has been sent. */
+    arrival?: Arrival | undefined;
   }
 }
 
@@ -31,17 +31,13 @@ interface Arrival {
 const arrivals = new Set<Arrival>();
 let timer: NodeJS.Timeout | null = null;
 
-/** Must be called first for every request. */
-export function startDeadline(reply: FastifyReply): void {
+/** The first step of every request. */
+export const startDeadline: onRequestHookHandler = (_request, reply, done) => {
   reply.arrival = { reply, at: performance.now(), isBeingSent: false };
   arrivals.add(reply.arrival);
   timer ??= setTimeout(checkDeadlines, checkEveryMs).unref();
-}
-
-function endDeadline(reply: FastifyReply): void {
-  if (reply.arrival !== null) arrivals.delete(reply.arrival);
-  reply.arrival = null;
-}
+  done();
+};
 
 function checkDeadlines(): void {
   const now = performance.now();
@@ -52,7 +48,7 @@ function checkDeadlines(): void {
     arrivals.delete(arrival);
     // A slowly arriving body has its own limits, and no handler runs yet.
     if (reply.sent || reply.request.raw.complete) {
-      reply.arrival = null;
+      reply.arrival = undefined;
       refuse(arrival);
     } else {
       arrival.at = now;
@@ -73,11 +69,11 @@ function refuse({ reply, isBeingSent }: Arrival): void {
 }
 
 /**
- * Discards the result of a handler whose request was already answered. Must be installed after every other hook that wraps
- * handlers, so that the deadline includes their time.
+ * Discards the result of a handler whose request was already answered. It must be the outermost step, so that the deadline includes the
+ * time of the others.
  */
-export function installDeadline(app: App, log: Log): void {
-  const discardIfLate = async (answer: Promise<unknown>, reply: FastifyReply): Promise<unknown> => {
+export function discardIfLate(log: Log): AroundHandler {
+  const settle = async (answer: Promise<unknown>, reply: FastifyReply): Promise<unknown> => {
     try {
       const payload = await answer;
       return reply.sent ? undefined : payload;
@@ -87,19 +83,20 @@ export function installDeadline(app: App, log: Log): void {
       return undefined;
     }
   };
-  app.addHook('onRoute', (route) => {
-    const { handler } = route;
-    route.handler = function boundHandler(request, reply) {
-      const answer: unknown = handler.call(this, request, reply);
-      return answer instanceof Promise ? discardIfLate(answer, reply) : answer;
-    };
-  });
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (reply.arrival !== null) reply.arrival.isBeingSent = true;
-    done(null, payload);
-  });
-  app.addHook('onResponse', (_request, reply, done) => {
-    endDeadline(reply);
-    done();
-  });
+  return (request, reply, next) => {
+    const answer = next(request, reply);
+    return answer instanceof Promise ? settle(answer, reply) : answer;
+  };
 }
+
+/** From here on the deadline does not replace the answer. */
+export const keepAnswer: onSendHookHandler = (_request, reply, payload, done) => {
+  if (reply.arrival !== undefined) reply.arrival.isBeingSent = true;
+  done(null, payload);
+};
+
+export const endDeadline: onResponseHookHandler = (_request, reply, done) => {
+  if (reply.arrival !== undefined) arrivals.delete(reply.arrival);
+  reply.arrival = undefined;
+  done();
+};

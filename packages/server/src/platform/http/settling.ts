@@ -1,5 +1,6 @@
+import type { onSendHookHandler } from 'fastify';
+import type { ForRoute } from './request-path.ts';
 import type { RowChanges } from '../database/row-changes.ts';
-import type { App } from './http.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -9,15 +10,12 @@ declare module 'fastify' {
 }
 
 /** Lets callers read their own writes: their next request to this process sees the change that was just confirmed. */
-export function installSettling(app: App, changes: RowChanges): void {
-  app.addHook('onRoute', (route) => {
-    if (route.config?.settles !== true) return;
-    route.onSend = [
-      ...(route.onSend === undefined ? [] : [route.onSend].flat()),
-      async (_request: unknown, _reply: unknown, payload: unknown) => {
-        await changes.settled();
-        return payload;
-      },
-    ];
-  });
+export function settle(changes: RowChanges): ForRoute<onSendHookHandler> {
+  return ({ config }) =>
+    config?.settles === true
+      ? async (_request: unknown, _reply: unknown, payload: unknown) => {
+          await changes.settled();
+          return payload;
+        }
+      : null;
 }

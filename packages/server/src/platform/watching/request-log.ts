@@ -1,6 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest, onResponseHookHandler } from 'fastify';
 import type { ErrorCode } from '../errors.ts';
-import type { App } from '../http/http.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from './metrics.ts';
 import { probes } from './probes.ts';
@@ -17,13 +16,12 @@ declare module 'fastify' {
  * Writes one log line per request and records its duration in the metrics. The line has the pattern of the route instead of the
  * URL, so that no query string and no personal data is logged; the caller is named by id.
  */
-export function installRequestLog(
-  app: App,
+export function logRequests(
   log: Log,
   { requests }: Pick<Metrics, 'requests'>,
   callerOf: (request: FastifyRequest) => string,
-): void {
-  const record = (request: FastifyRequest, reply: FastifyReply): void => {
+): onResponseHookHandler {
+  return (request, reply, done) => {
     const { method } = request;
     const route = (request.is404 ? undefined : request.routeOptions.url) ?? 'unknown';
     const status = reply.statusCode;
@@ -40,11 +38,8 @@ export function installRequestLog(
       ...(repeated ? { replayed: true } : {}),
       ...traceFields(request),
     });
-  };
-  app.addHook('onResponse', (request, reply, done) => {
-    record(request, reply);
     done();
-  });
+  };
 }
 
 /** Ids of the trace, of the caller's span and of the request's own, in hexadecimal digits; empty if there is no trace. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyRequest } from 'fastify';
-import type { App } from '../http/http.ts';
+import type { AroundHandler } from '../http/request-path.ts';
 import type { TraceContext } from './trace-context.ts';
 import { readTracestate } from './tracestate.ts';
 import type { Span } from './tracing/tracer.ts';
@@ -56,20 +56,15 @@ export function currentTrace(): TraceContext | null {
 }
 
 /** Makes the trace of a request known while its handler runs. A request without one costs the lookup of a header. */
-export function installTrace(app: App): void {
-  app.addHook('onRoute', (route) => {
-    const { handler } = route;
-    route.handler = function tracedHandler(request, reply) {
-      const trace = request.span ?? givenTrace(request);
-      if (trace === null) return handler.call(this, request, reply);
-      const traced: TracedRequest = { trace, isOver: false };
-      const answer: unknown = requests.run(traced, () => handler.call(this, request, reply));
-      if (answer instanceof Promise) return answer.finally(() => (traced.isOver = true));
-      traced.isOver = true;
-      return answer;
-    };
-  });
-}
+export const traceHandler: AroundHandler = (request, reply, next) => {
+  const trace = request.span ?? givenTrace(request);
+  if (trace === null) return next(request, reply);
+  const traced: TracedRequest = { trace, isOver: false };
+  const answer = requests.run(traced, () => next(request, reply));
+  if (answer instanceof Promise) return answer.finally(() => (traced.isOver = true));
+  traced.isOver = true;
+  return answer;
+};
 
 /** The trace that the caller has sent. */
 export function givenTrace({ raw }: Pick<FastifyRequest, 'raw'>): Trace | null {

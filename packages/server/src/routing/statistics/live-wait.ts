@@ -14,7 +14,7 @@ export function liveWaitRoute(app: App): void {
   app.post(
     '/reporting/live/queue/average_wait_time',
     {
-      config: { access: { operator: 'manager', site: 'anywhere' }, changesNothing: true, audit: 'dry run' },
+      config: { access: { operator: 'manager', site: 'anywhere' }, readOnly: true },
       schema: {
         tags: ['Statistics'],
         summary: 'Average recent wait in the queues',

@@ -165,7 +165,7 @@ function statisticRoutes(app: App, statistic: Statistic, readRows: ReadRows): vo
   app.post(
     url,
     {
-      config: { access, changesNothing: true, audit: 'dry run' },
+      config: { access, readOnly: true },
       onRequest: readBrackets,
       // A required parameter may be in the query string or in the body.
       schema: { ...schema, querystring: optional, body: body(optional.properties) },

@@ -54,7 +54,7 @@ export function ticketRoutes(app: App, dependencies: TicketDependencies): void {
         access: { operator: 'operator', visitor: true, site: 'body.site_id' },
         audit: auditOfNewVisitor,
         // The turn sends the hint.
-        changesNothing: true,
+        sendsOwnHint: true,
       },
       schema: {
         tags,

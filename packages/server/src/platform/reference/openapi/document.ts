@@ -3,11 +3,11 @@ import type { App } from '../../http/http.ts';
 import { problemSchema } from '../../http/problem.ts';
 import { version } from '../../version.ts';
 import { completeOperation, type SharedResponses } from './complete-operation.ts';
-import type { ApiDocument, EventSchemas } from './model.ts';
+import type { ApiDocument, ApiOperation, EventSchemas } from './model.ts';
 import { readExamples } from '../api-examples.ts';
 import { hoist, union, type Node } from './schemas.ts';
 import { tags } from './tags.ts';
-import { messageName } from './operation-names.ts';
+import { messageName, rankOf } from './operation-names.ts';
 
 /** Must be registered before the routes it describes. */
 export async function describeRoutes(app: App): Promise<void> {
@@ -53,21 +53,8 @@ export function apiDocument(app: App, { events, feedItems }: EventSchemas): ApiD
   };
   const schemas: Record<string, unknown> = {};
   hoist(copy(problemSchema), schemas);
-  const examples = readExamples();
   const responses: SharedResponses = {};
-  const described = Object.entries(raw.paths).map(([path, operations]) => [
-    path,
-    Object.fromEntries(
-      Object.entries(operations)
-        // Every GET has a HEAD, which needs no description.
-        .filter(([method]) => method !== 'head')
-        .map(([method, operation]) => {
-          const example = examples[`${method.toUpperCase()} ${path}`];
-          return [method, completeOperation({ method: method.toUpperCase(), path, operation, example }, responses)];
-        }),
-    ),
-  ]);
-  const paths = hoist(Object.fromEntries(described) as Node, schemas);
+  const paths = hoist(describePaths(raw.paths, responses), schemas);
   const webhooks = hoist(describeWebhooks(events), schemas);
   schemas['WebhookEvent'] = union(
     Object.values(events).map(({ schema }) => hoist(copy(schema), schemas)),
@@ -85,6 +72,25 @@ export function apiDocument(app: App, { events, feedItems }: EventSchemas): ApiD
     paths,
     webhooks,
   } as unknown as ApiDocument;
+}
+
+/** The operations by path and method, in the order of the reference. */
+function describePaths(raw: ApiDocument['paths'], responses: SharedResponses): Node {
+  const examples = readExamples();
+  const operations = Object.entries(raw)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([name, operation]) => ({ path, method: name.toUpperCase(), operation })),
+    )
+    // Every GET has a HEAD, which needs no description.
+    .filter(({ method }) => method !== 'HEAD')
+    .toSorted((a, b) => rankOf(a.method, a.path) - rankOf(b.method, b.path));
+  const paths: Record<string, Record<string, ApiOperation>> = {};
+  for (const { path, method, operation } of operations) {
+    const example = examples[`${method} ${path}`];
+    const described = completeOperation({ method, path, operation, example }, responses);
+    (paths[path] ??= {})[method.toLowerCase()] = described;
+  }
+  return paths;
 }
 
 /** The routes do not know the catalogue of events, so the schema of a logged event says only that it is an object. */

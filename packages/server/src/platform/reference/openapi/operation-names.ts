@@ -1,6 +1,8 @@
 /**
  * The names of every operation of the API, by method and path: the resource and the method in the SDK, and the `operationId` in the
  * OpenAPI document. Clients are built on these names, so a name never changes once it is released.
+ *
+ * The OpenAPI document and the API reference list the operations in the order of this table, whatever the order in which routes are registered.
  */
 const names = {
   'POST /operator_authentication/tokens': ['tokens.create', 'createToken'],
@@ -32,7 +34,6 @@ const names = {
   'GET /sites/{site_id}': ['sites.get', 'getSite'],
   'PATCH /sites/{site_id}': ['sites.update', 'updateSite'],
   'DELETE /sites/{site_id}': ['sites.delete', 'deleteSite'],
-  'GET /sites/{site_id}/availability': ['sites.availability', 'getSiteAvailability'],
   'GET /teams': ['teams.list', 'listTeams'],
   'POST /teams': ['teams.create', 'createTeam'],
   'GET /teams/{team_id}': ['teams.get', 'getTeam'],
@@ -46,18 +47,15 @@ const names = {
   'GET /operator_pictures/{picture_id}': ['operators.getPicture', 'getOperatorPicture'],
   'PUT /operators/{operator_id}/picture': ['operators.setPicture', 'setOperatorPicture'],
   'DELETE /operators/{operator_id}/picture': ['operators.deletePicture', 'deleteOperatorPicture'],
-  'PUT /operators/{operator_id}/presence': ['operators.setPresence', 'setOperatorPresence'],
-  'GET /operators/presence_intervals': ['operators.presenceIntervals', 'listPresenceIntervals'],
   'GET /colleagues': ['colleagues.list', 'listColleagues'],
   'GET /audit_log': ['auditLog.list', 'listAuditEntries'],
   'POST /visitors': ['visitors.create', 'createVisitor'],
   'GET /visitors': ['visitors.list', 'listVisitors'],
-  'GET /visitor': ['visitors.current', 'getCurrentVisitor'],
   'POST /visitors/{visitor_id}/token': ['visitors.renewToken', 'renewVisitorToken'],
   'GET /sites/{site_id}/visitors/{visitor_id}': ['visitors.get', 'getVisitor'],
   'PATCH /sites/{site_id}/visitors/{visitor_id}': ['visitors.update', 'updateVisitor'],
+  'GET /visitor': ['visitors.current', 'getCurrentVisitor'],
   'PATCH /visitors/{visitor_id}': ['visitors.move', 'moveVisitor'],
-  'PUT /visitors/{visitor_id}/presence': ['visitors.renewPresence', 'renewVisitorPresence'],
   'GET /queues/scheduling_policies': ['schedulingPolicies.list', 'listSchedulingPolicies'],
   'POST /queues/scheduling_policies': ['schedulingPolicies.create', 'createSchedulingPolicy'],
   'GET /queues/scheduling_policies/{scheduling_policy_id}': ['schedulingPolicies.get', 'getSchedulingPolicy'],
@@ -74,11 +72,9 @@ const names = {
   'GET /queues/{queue_id}': ['queues.get', 'getQueue'],
   'PUT /queues/{queue_id}': ['queues.update', 'updateQueue'],
   'DELETE /queues/{queue_id}': ['queues.delete', 'deleteQueue'],
+  'GET /sites/{site_id}/availability': ['sites.availability', 'getSiteAvailability'],
   'GET /queues/{queue_id}/rankings': ['queues.rankings', 'listRankings'],
   'PATCH /queues/{queue_id}/rankings': ['queues.updateRankings', 'updateRankings'],
-  'GET /queues/{queue_id}/tickets': ['queues.tickets', 'listTicketsOfQueue'],
-  'GET /queues/{queue_id}/stats': ['queues.statsOf', 'getQueueStats'],
-  'GET /queues/stats': ['queues.stats', 'listQueueStats'],
   'GET /phone_channels': ['phoneChannels.list', 'listPhoneChannels'],
   'POST /phone_channels': ['phoneChannels.create', 'createPhoneChannel'],
   'GET /phone_channels/{channel_id}': ['phoneChannels.get', 'getPhoneChannel'],
@@ -93,6 +89,12 @@ const names = {
   'GET /queue_tickets': ['queueTickets.list', 'listQueueTickets'],
   'GET /queue_tickets/{ticket_id}': ['queueTickets.get', 'getQueueTicket'],
   'PATCH /queue_tickets/{ticket_id}': ['queueTickets.update', 'updateQueueTicket'],
+  'GET /queues/{queue_id}/tickets': ['queues.tickets', 'listTicketsOfQueue'],
+  'PUT /operators/{operator_id}/presence': ['operators.setPresence', 'setOperatorPresence'],
+  'PUT /visitors/{visitor_id}/presence': ['visitors.renewPresence', 'renewVisitorPresence'],
+  'GET /operators/presence_intervals': ['operators.presenceIntervals', 'listPresenceIntervals'],
+  'GET /queues/stats': ['queues.stats', 'listQueueStats'],
+  'GET /queues/{queue_id}/stats': ['queues.statsOf', 'getQueueStats'],
   'GET /engagements/queue/wait_duration': ['statistics.recentWait', 'getRecentWait'],
   'GET /engagements/stats/duration': ['statistics.engagementDuration', 'getEngagementDuration'],
   'POST /engagements/stats/duration': ['statistics.queryEngagementDuration', 'queryEngagementDuration'],
@@ -107,16 +109,11 @@ const names = {
   'GET /engagement_requests': ['engagementRequests.list', 'listEngagementRequests'],
   'GET /engagement_requests/{request_id}': ['engagementRequests.get', 'getEngagementRequest'],
   'PATCH /engagement_requests/{request_id}': ['engagementRequests.update', 'updateEngagementRequest'],
-  'POST /outbound_sms': ['engagementRequests.createBySms', 'createOutboundSms'],
   'GET /engagements': ['engagements.list', 'listEngagements'],
   'POST /engagements/search': ['engagements.search', 'searchEngagements'],
   'GET /engagements/{engagement_id}': ['engagements.get', 'getEngagement'],
   'PATCH /engagements/{engagement_id}': ['engagements.update', 'updateEngagement'],
   'GET /engagements/{engagement_id}/transfers': ['engagements.transfers', 'listTransfers'],
-  'POST /engagements/{engagement_id}/events': ['engagements.recordEvent', 'recordVisitorEvent'],
-  'PATCH /engagements/{engagement_id}/calls/{call_id}': ['engagements.updateCall', 'updateCall'],
-  'POST /engagements/{engagement_id}/signals': ['engagements.sendSignal', 'sendSignal'],
-  'GET /ice_servers': ['iceServers.get', 'getIceServers'],
   'POST /transfer_requests': ['transferRequests.create', 'createTransferRequest'],
   'GET /transfer_requests': ['transferRequests.list', 'listTransferRequests'],
   'GET /transfer_requests/{request_id}': ['transferRequests.get', 'getTransferRequest'],
@@ -132,14 +129,18 @@ const names = {
   'PUT /engagements/{engagement_id}/typing_indicator': ['messages.reportTyping', 'reportTyping'],
   'POST /engagements/{engagement_id}/media_upgrade_requests': ['mediaUpgrades.create', 'createMediaUpgradeRequest'],
   'GET /engagements/{engagement_id}/media_upgrade_requests': ['mediaUpgrades.list', 'listMediaUpgradeRequests'],
-  'GET /engagements/{engagement_id}/media_upgrade_requests/{upgrade_id}': [
-    'mediaUpgrades.get',
-    'getMediaUpgradeRequest',
-  ],
   'PATCH /engagements/{engagement_id}/media_upgrade_requests/{upgrade_id}': [
     'mediaUpgrades.update',
     'updateMediaUpgradeRequest',
   ],
+  'GET /engagements/{engagement_id}/media_upgrade_requests/{upgrade_id}': [
+    'mediaUpgrades.get',
+    'getMediaUpgradeRequest',
+  ],
+  'PATCH /engagements/{engagement_id}/calls/{call_id}': ['engagements.updateCall', 'updateCall'],
+  'POST /engagements/{engagement_id}/signals': ['engagements.sendSignal', 'sendSignal'],
+  'GET /ice_servers': ['iceServers.get', 'getIceServers'],
+  'POST /engagements/{engagement_id}/events': ['engagements.recordEvent', 'recordVisitorEvent'],
   'GET /feed': ['feed.open', 'openFeed'],
   'GET /engagements/{engagement_id}/files': ['files.list', 'listFiles'],
   'POST /engagements/{engagement_id}/files': ['files.upload', 'uploadFile'],
@@ -167,7 +168,7 @@ const names = {
   'GET /sip_domains/{sip_domain_id}': ['sipDomains.get', 'getSipDomain'],
   'DELETE /sip_domains/{sip_domain_id}': ['sipDomains.delete', 'deleteSipDomain'],
   'GET /events': ['events.list', 'listEvents'],
-  'GET /event_types': ['events.types', 'listEventTypes'],
+  'POST /outbound_sms': ['engagementRequests.createBySms', 'createOutboundSms'],
   'GET /webhooks': ['webhooks.list', 'listWebhooks'],
   'POST /webhooks': ['webhooks.create', 'createWebhook'],
   'GET /webhooks/{webhook_id}': ['webhooks.get', 'getWebhook'],
@@ -175,6 +176,7 @@ const names = {
   'DELETE /webhooks/{webhook_id}': ['webhooks.delete', 'deleteWebhook'],
   'POST /webhooks/{webhook_id}/rotate_secret': ['webhooks.rotateSecret', 'rotateWebhookSecret'],
   'POST /webhooks/{webhook_id}/test': ['webhooks.test', 'testWebhook'],
+  'GET /event_types': ['events.types', 'listEventTypes'],
   'GET /webhooks/{webhook_id}/stats': ['webhooks.stats', 'getWebhookStats'],
   'GET /webhooks/{webhook_id}/deliveries': ['deliveries.list', 'listDeliveries'],
   'GET /deliveries/{delivery_id}': ['deliveries.get', 'getDelivery'],
@@ -190,6 +192,13 @@ const names = {
   'GET /version': ['service.version', 'getVersion'],
   'GET /readyz': ['service.readiness', 'getReadiness'],
 } as const satisfies Readonly<Record<string, readonly [sdk: string, operationId: string]>>;
+
+const ranks = new Map(Object.keys(names).map((operation, rank) => [operation, rank]));
+
+/** For sorting: the place of an operation in the reference. An operation without a name comes last. */
+export function rankOf(method: string, path: string): number {
+  return ranks.get(`${method} ${path}`) ?? ranks.size;
+}
 
 export interface OperationNames {
   /** The resource and the method in the SDK: `queues.list`. */

@@ -1,5 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { App } from '../../http/http.ts';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler, onResponseHookHandler } from 'fastify';
 import { probes } from '../probes.ts';
 import { givenTrace } from '../trace.ts';
 import type { SpanDescription, Tracer } from './tracer.ts';
@@ -8,19 +7,20 @@ import type { SpanDescription, Tracer } from './tracer.ts';
  * Makes a span of each request except probes. It begins when the headers have arrived, and ends with the response. `isTrusted` tells by
  * the address of a caller whether their `traceparent` may decide about sampling.
  */
-export function installRequestSpans(app: App, tracer: Tracer, isTrusted: (address: string) => boolean): void {
-  app.addHook('onRequest', (request, _reply, done) => {
+export function beginSpan(tracer: Tracer, isTrusted: (address: string) => boolean): onRequestHookHandler {
+  return (request, _reply, done) => {
     if (!probes.has(request.routeOptions.url ?? '')) {
       const given = givenTrace(request);
       request.span = tracer.begin(given, given !== null && isTrusted(request.ip) ? 'trusted' : 'stranger');
     }
     done();
-  });
-  app.addHook('onResponse', (request, reply, done) => {
-    if (request.span?.isSampled === true) request.span.end(describe(request, reply));
-    done();
-  });
+  };
 }
+
+export const endSpan: onResponseHookHandler = (request, reply, done) => {
+  if (request.span?.isSampled === true) request.span.end(describe(request, reply));
+  done();
+};
 
 /** The methods that the semantic conventions know. Others would be names that a caller invents. */
 const knownMethods: ReadonlySet<string> = new Set([

@@ -1,7 +1,8 @@
 import type { FastifyRequest, RouteOptions } from 'fastify';
-import { inTransaction } from '../../platform/database/database.ts';
-import type { App } from '../../platform/http/http.ts';
+import { isReadOnly, type App } from '../../platform/http/http.ts';
 import type { SiteId } from '../../platform/ids.ts';
+import type { AroundHandler, ForRoute } from '../../platform/http/request-path.ts';
+import { sendWithCommit, type NeedsTransaction } from '../../platform/http/request-transaction.ts';
 import { accountOf, operatorOf } from '../access.ts';
 import {
   fieldsOf,
@@ -15,35 +16,50 @@ import {
 import { changesOf, type Fields } from './changes.ts';
 import { insertEntry, type NewEntry } from './store.ts';
 
-const readOnly = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** Every route that can change something declares whether it is audited. */
+export function declareAudits(app: App): (route: RouteOptions) => void {
+  const declared: DeclaredAudit[] = [];
+  app.decorate('declaredAudits', declared);
+  return (route) => {
+    if (isReadOnly(route)) return;
+    const audit = auditOf(route);
+    declared.push(...[route.method].flat().map((method) => ({ method, url: route.url, audit })));
+    if (typeof audit !== 'string' && route.schema !== undefined)
+      Object.assign(route.schema, { 'x-audit': audit.action });
+  };
+}
 
 /**
  * Writes the audit log: an entry for each change by an operator, in the transaction of the change, so that neither exists
  * without the other. A handler that does not report its change is rolled back.
  *
- * Install this before Idempotency-Key, which then owns the transaction and replays the response to a repeated request without
- * calling this hook.
+ * Idempotency-Key is outside of this step, and replays the response to a repeated request without an entry.
  */
-export function installAudit(app: App): void {
-  const declared: DeclaredAudit[] = [];
-  app.decorate('declaredAudits', declared);
-  app.addHook('onRoute', (route) => {
-    const methods = [route.method].flat().filter((method) => !readOnly.has(method));
-    if (methods.length === 0) return;
-    const audit = auditOf(route);
-    declared.push(...methods.map((method) => ({ method, url: route.url, audit })));
-    if (typeof audit === 'string') return;
-    if (route.schema !== undefined) Object.assign(route.schema, { 'x-audit': audit.action });
-    const { handler } = route;
-    const write = audit.byTurn === true ? writeAfterTurn : writeInTransaction;
-    route.handler = async function audited(request, reply) {
-      const run = async (): Promise<unknown> => handler.call(this, request, reply);
-      const { kind } = request.caller;
-      const isAudited = kind === 'operator' || (kind === 'visitor' && audit.byVisitors === true);
-      if (!isAudited || audit.unless?.(request) === true) return run();
-      return write(audit, request, run);
-    };
-  });
+export const writeAudit: ForRoute<AroundHandler> = (route) => {
+  const audit = auditedOf(route);
+  if (audit === null) return null;
+  const write = audit.byTurn === true ? writeAfterTurn : writeWithCommit;
+  return async (request, reply, next) => {
+    if (!hasEntry(audit, request)) return next(request, reply);
+    return write(audit, request, async () => next(request, reply));
+  };
+};
+
+/** The entry and the change are one transaction, unless the change is a turn, which has a transaction of its own. */
+export const isAudited: NeedsTransaction = (route) => {
+  const audit = auditedOf(route);
+  return audit === null || audit.byTurn === true ? null : (request) => hasEntry(audit, request);
+};
+
+function hasEntry({ byVisitors, unless }: Audited, request: FastifyRequest): boolean {
+  const { kind } = request.caller;
+  return (kind === 'operator' || (kind === 'visitor' && byVisitors === true)) && unless?.(request) !== true;
+}
+
+/** `null`: the route has no entries. */
+function auditedOf(route: RouteOptions): Audited | null {
+  const audit = isReadOnly(route) ? null : auditOf(route);
+  return typeof audit === 'string' ? null : audit;
 }
 
 function auditOf({ method, url, config }: RouteOptions): Audit {
@@ -59,21 +75,12 @@ function auditOf({ method, url, config }: RouteOptions): Audit {
 
 type Write = (audit: Audited, request: FastifyRequest, run: () => Promise<unknown>) => Promise<unknown>;
 
-/** Runs the handler and writes the entry in one transaction. */
-const writeInTransaction: Write = async (audit, request, run) => {
-  const pool = request.sql;
-  try {
-    return await inTransaction(pool, async (sql, finish) => {
-      request.sql = sql;
-      // A transaction that lost a deadlock runs again.
-      request.recordedChange = undefined;
-      const answer = await run();
-      await finish([writeEntry(audit, request, answer)]);
-      return answer;
-    });
-  } finally {
-    request.sql = pool;
-  }
+const writeWithCommit: Write = async (audit, request, run) => {
+  // A transaction that lost a deadlock runs again.
+  request.recordedChange = undefined;
+  const answer = await run();
+  sendWithCommit(request, async () => writeEntry(audit, request, answer));
+  return answer;
 };
 
 /** The turn has committed the change already: if the process dies before the entry is written, the entry is missing. */

@@ -1,12 +1,72 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { LookupFunction } from 'node:net';
-import { Agent, fetch, type Response } from 'undici';
-import type { Config } from '../../../config.ts';
-import type { Carrier, Hook, HookRequest, InboundCall, OutgoingSms, ReceiptCall, SendResult } from '../carrier.ts';
-import { cleanErrorText, type Receipt } from '../sms.ts';
+import type { Response } from 'undici';
+import type {
+  Carrier,
+  CarrierKind,
+  CarrierNetwork,
+  Hook,
+  HookRequest,
+  InboundCall,
+  OutgoingSms,
+  Receipt,
+  ReceiptCall,
+  SendResult,
+  SettingReader,
+} from './carrier.ts';
 
-type TwilioSettings = NonNullable<Config['twilio']>;
+const settings = [
+  {
+    name: 'USHER_TWILIO_BASE_URL',
+    fallback: '',
+    meaning: 'SMS carrier, `https://api.twilio.com` or a service with the same API; set all four or none',
+  },
+  { name: 'USHER_TWILIO_ACCOUNT_SID', fallback: '', meaning: 'Account SID at the carrier' },
+  {
+    name: 'USHER_TWILIO_AUTH_TOKEN',
+    fallback: '',
+    meaning: 'Auth token of that account; it also signs requests of the carrier',
+  },
+  {
+    name: 'USHER_TWILIO_PUBLIC_URL',
+    fallback: '',
+    meaning:
+      'Address at which the carrier reaches Usher, `https://usher.example.com`; it calls paths under `/carriers/twilio/`',
+  },
+] as const;
+
+type TwilioSetting = (typeof settings)[number]['name'];
+
+interface TwilioConfig {
+  readonly twilio: TwilioSettings | null;
+}
+
+/** URLs have no trailing slash. */
+interface TwilioSettings {
+  readonly baseUrl: string;
+  readonly accountSid: string;
+  readonly authToken: string;
+  /** The URL at which the carrier reaches Usher. */
+  readonly publicUrl: string;
+}
+
+/** Twilio's Messages API, or a compatible service at the base URL. */
+export const twilio: CarrierKind<TwilioConfig, TwilioSetting> = {
+  settings,
+  read: (reader) => ({ twilio: readSettings(reader) }),
+  open: ({ twilio: own }, network) => (own === null ? null : twilioCarrier(own, network)),
+  address: ({ twilio: own }) => (own === null ? null : { url: own.baseUrl, setting: 'USHER_TWILIO_BASE_URL' }),
+};
+
+function readSettings(reader: SettingReader<TwilioSetting>): TwilioSettings | null {
+  if (!reader.areSet(settings.map(({ name }) => name))) return null;
+  return Object.freeze({
+    accountSid: reader.text('USHER_TWILIO_ACCOUNT_SID', /^[A-Za-z0-9]{2,64}$/, '2 to 64 letters and digits'),
+    authToken: reader.text('USHER_TWILIO_AUTH_TOKEN', /^[\x21-\x7e]{1,256}$/, '1 to 256 visible ASCII characters'),
+    baseUrl: reader.url('USHER_TWILIO_BASE_URL'),
+    publicUrl: reader.url('USHER_TWILIO_PUBLIC_URL'),
+  });
+}
 
 /** From connecting until the last byte of the answer. */
 const sendTimeoutMs = 10_000;
@@ -20,20 +80,19 @@ const inboundPath = '/carriers/twilio/inbound';
 /** Tells Twilio to send no SMS in reply. */
 const emptyTwiml = '<?xml version="1.0" encoding="UTF-8"?><Response></Response>';
 
-/** Sends by Twilio's Messages API, or by a compatible service at the base URL. */
-export function twilioCarrier(settings: TwilioSettings, lookup: LookupFunction): Carrier {
-  const dispatcher = new Agent({ connect: { lookup, allowH2: false } });
+function twilioCarrier(own: TwilioSettings, network: CarrierNetwork): Carrier {
   return {
-    send: sender(settings, dispatcher),
-    close: async () => dispatcher.destroy(),
+    send: sender(own, network),
+    close: async () => network.close(),
     contentType: 'application/x-www-form-urlencoded',
     carriesSignature: (headers) => signatureOf(headers) !== '',
-    receipts: statusHook(settings),
-    inbound: inboundHook(settings),
+    receipts: statusHook(own),
+    inbound: inboundHook(own),
   };
 }
 
-function sender({ baseUrl, accountSid, authToken, publicUrl }: TwilioSettings, dispatcher: Agent): Carrier['send'] {
+function sender(own: TwilioSettings, network: CarrierNetwork): Carrier['send'] {
+  const { baseUrl, accountSid, authToken, publicUrl } = own;
   const url = `${baseUrl}/2010-04-01/Accounts/${accountSid}/Messages.json`;
   const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
   return async ({ id, from, to, body }: OutgoingSms, stopping: AbortSignal): Promise<SendResult> => {
@@ -41,12 +100,9 @@ function sender({ baseUrl, accountSid, authToken, publicUrl }: TwilioSettings, d
     const form = new URLSearchParams({ From: from, To: to, Body: body });
     form.set('StatusCallback', `${publicUrl}${statusPath}?id=${id}`);
     try {
-      const response = await fetch(url, {
-        method: 'POST',
+      const response = await network.post(url, {
         headers: { authorization, accept: 'application/json' },
         body: form,
-        dispatcher,
-        redirect: 'manual',
         signal: AbortSignal.any([stopping, AbortSignal.timeout(sendTimeoutMs)]),
       });
       const answer = await readAnswer(response);
@@ -84,9 +140,7 @@ async function readAnswer(response: Response): Promise<Record<string, unknown>> 
 
 function describe(status: number, { code, message }: Readonly<Record<string, unknown>>): string {
   const numbered = typeof code === 'number' ? ` ${code}` : '';
-  return cleanErrorText(
-    `The carrier reported${numbered}: ${typeof message === 'string' ? message : `status ${status}`}`,
-  );
+  return `The carrier reported${numbered}: ${typeof message === 'string' ? message : `status ${status}`}`;
 }
 
 function retryAfterMs({ headers }: Response): number | null {
@@ -100,12 +154,12 @@ function nameOf(error: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : error.name;
 }
 
-function statusHook(settings: TwilioSettings): Hook<ReceiptCall> {
+function statusHook(own: TwilioSettings): Hook<ReceiptCall> {
   return {
     path: statusPath,
     answer: null,
     read(request) {
-      const form = signedForm(settings, statusPath, request);
+      const form = signedForm(own, statusPath, request);
       if (form === null) return null;
       const [id = null, ...others] = new URLSearchParams(request.query).getAll('id');
       const receipt = receiptIn(form.get('MessageStatus') ?? form.get('SmsStatus'), form.get('ErrorCode'));
@@ -114,12 +168,12 @@ function statusHook(settings: TwilioSettings): Hook<ReceiptCall> {
   };
 }
 
-function inboundHook(settings: TwilioSettings): Hook<InboundCall> {
+function inboundHook(own: TwilioSettings): Hook<InboundCall> {
   return {
     path: inboundPath,
     answer: { contentType: 'text/xml; charset=utf-8', body: emptyTwiml },
     read(request) {
-      const form = signedForm(settings, inboundPath, request);
+      const form = signedForm(own, inboundPath, request);
       if (form === null) return null;
       return {
         sid: sidOf(form),

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Receipt, SmsId } from './sms.ts';
+import type { Response } from 'undici';
 
 /**
  * An SMS carrier: it delivers our SMS, and calls us with receipts and with visitors' replies. Everything that differs between carriers
- * is behind this interface, in one file of `carriers/`: the format of requests, the signature, and the meaning of each answer.
+ * is behind this interface, in one file of this folder: its settings, the format of requests, the signature, and the meaning of each answer.
  */
 export interface Carrier {
   /** Never throws. Aborting `stopping` ends the attempt. */
@@ -19,7 +19,7 @@ export interface Carrier {
 }
 
 export interface OutgoingSms {
-  readonly id: SmsId;
+  readonly id: string;
   readonly from: string;
   readonly to: string;
   readonly body: string;
@@ -48,6 +48,10 @@ export interface HookRequest {
   readonly body: string;
 }
 
+/** The status in a carrier's receipt. `taken`: the carrier has accepted the SMS, and nothing more is known. */
+export type Receipt =
+  { readonly kind: 'delivered' } | { readonly kind: 'failed'; readonly why: string } | { readonly kind: 'taken' };
+
 /** A receipt and the SMS it refers to. */
 export interface ReceiptCall {
   /** Our id of the SMS, if the receipt names it. `sid` is the carrier's id. */
@@ -66,4 +70,45 @@ export interface InboundCall {
   readonly text: string;
   /** The number of attachments, such as pictures. They are not fetched from the carrier. */
   readonly mediaCount: number;
+}
+
+/**
+ * A kind of carrier, with its settings. It takes its part of the configuration, whose key is its name, and returns `null` if that is not set.
+ */
+export interface CarrierKind<Config, Setting extends string> {
+  readonly settings: readonly SettingRow<Setting>[];
+  readonly read: (reader: SettingReader<Setting>) => Config;
+  readonly open: (config: Config, network: CarrierNetwork) => Carrier | null;
+  /** Where the carrier is reached, and which setting says so. */
+  readonly address: (config: Config) => { readonly url: string; readonly setting: Setting } | null;
+}
+
+/** A setting as docs/guide/settings.md lists it. */
+export interface SettingRow<Setting extends string> {
+  readonly name: Setting;
+  readonly fallback: '';
+  readonly meaning: string;
+}
+
+/** Reads settings from the environment (`config.ts`). A refusal names the setting and never repeats its value, which may be a secret. */
+export interface SettingReader<Setting extends string> {
+  /** Whether all are set. Setting only some of them is an error. */
+  areSet(names: readonly Setting[]): boolean;
+  /** A text of this form. `description` ends the sentence "… must be". */
+  text(name: Setting, form: RegExp, description: string): string;
+  /** An http or https URL without credentials, query, fragment or trailing slash. */
+  url(name: Setting): string;
+}
+
+/** The way to a carrier over HTTP. */
+export interface CarrierNetwork {
+  /** Posts without following redirects, which would take the credentials elsewhere. */
+  post(url: string, request: PostRequest): Promise<Response>;
+  close(): Promise<void>;
+}
+
+interface PostRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: URLSearchParams | string;
+  readonly signal: AbortSignal;
 }
