@@ -276,7 +276,7 @@ interface Deciding {
 async function decideOn(at: TestServer, { notifyOperator, decided }: Deciding) {
   const database = openDatabase(at.database.address, 4);
   const numbers = { lagMs: 0, reconnects: 0, notifications: 0 };
-  const feed = { live: false, numbers, on: () => undefined, onReset: () => undefined, settled: async () => undefined };
+  const feed = { live: false, numbers, on: () => undefined, onReset: () => undefined, caughtUp: async () => undefined };
   const guard = new AddressGuard(['127.0.0.0/8'], new NameResolver());
   const authentications = new Authentications({
     sql: database.sql,

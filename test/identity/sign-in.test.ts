@@ -289,7 +289,7 @@ test('use extends a session, up to 90 days', async () => {
   await sql`UPDATE operator_sessions SET expires_at = now() WHERE id = ${session.id}`;
   expectStatus(await useCookie(session.cookie), 401);
   await dropExpiredSignIns(sql, new Date(), () => true);
-  await server.changes.settled();
+  await server.changes.caughtUp();
   assert.equal(await statusOf(token), 401);
   assert.equal(await days(), Number.NaN);
 });

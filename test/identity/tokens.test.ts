@@ -167,12 +167,12 @@ test('change notifications resume after the connection is lost', async () => {
 test('rotating the signing key keeps old tokens valid or revokes them', async () => {
   const old = await signIn(server, account.key);
   await rotateSigningKey(server.database.sql, 'keep');
-  await server.changes.settled();
+  await server.changes.caughtUp();
   expectStatus(await call(server, session, { token: old }), 200);
   const renewed = await signIn(server, account.key);
   assert.notEqual(kid(renewed), kid(old));
   await rotateSigningKey(server.database.sql, 'revoke');
-  await server.changes.settled();
+  await server.changes.caughtUp();
   expectStatus(await call(server, session, { token: old }), 401);
   expectStatus(await call(server, session, { token: renewed }), 401);
   const account2 = await makeAccount(server);

@@ -196,7 +196,7 @@ test('a turn that notifies other processes of moved queues sends its hint with t
       const leaseMs = 60_000;
       const presence = { operatorId: operator.id as OperatorId, available: false, media: 1, reason: null };
       await turns.run(accountId, { name: 'setPresence', ...presence, leaseMs });
-      await server.changes.settled();
+      await server.changes.caughtUp();
       assert.deepEqual(received, [accountId]);
       // A renewed lease moves no queue.
       await turns.run(accountId, {
@@ -205,7 +205,7 @@ test('a turn that notifies other processes of moved queues sends its hint with t
         visitorIds: [],
         leaseMs: 2 * leaseMs,
       });
-      await server.changes.settled();
+      await server.changes.caughtUp();
       assert.deepEqual(received, [accountId]);
       assert.deepEqual(written, [true, false]);
     },

@@ -19,7 +19,7 @@ import { logRequests } from './platform/watching/request-log.ts';
 import { installPath, type ForRoute } from './platform/http/request-path.ts';
 import { inOneTransaction, setSql } from './platform/http/request-transaction.ts';
 import type { Platform } from './platform/room.ts';
-import { settle } from './platform/http/settling.ts';
+import { waitForCaches } from './platform/http/wait-for-caches.ts';
 import { traceHandler } from './platform/watching/trace.ts';
 import { beginSpan, endSpan } from './platform/watching/tracing/request-spans.ts';
 import { trustedCallers } from './platform/watching/tracing/trusted-callers.ts';
@@ -69,7 +69,7 @@ export async function installEdge(app: App, { platform, identity, events }: Room
     // The handler has returned its answer, or there is a refusal.
     onSend: {
       all: [allowCrossOrigin(directory), paceRefusals({ isPaced, areDirect }), keepAnswer],
-      perRoute: [assertPermitted, settle(changes)],
+      perRoute: [assertPermitted, waitForCaches(changes)],
     },
     // The response has been sent.
     onResponse: {

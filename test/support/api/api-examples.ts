@@ -38,7 +38,7 @@ async function recordExample(cast: Cast, route: DeclaredAccess): Promise<Example
   const kind = exampleCaller(route);
   const targets = await makeTargets(cast, route, kind);
   // Some targets are inserted directly, and the server must have been notified.
-  await cast.server.changes.settled();
+  await cast.server.changes.caughtUp();
   const { path, query, token, body, headers } = await validRequest(cast, route, { kind, targets });
   const answer = await call(cast.server, `${route.method} ${path}${query}`, { token, body, headers });
   if (!hasSucceeded(route, answer.status))

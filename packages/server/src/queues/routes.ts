@@ -26,7 +26,7 @@ export function queueRoutes(app: App, siteQueues: SiteQueues): void {
     {
       config: {
         access: { operator: 'super_manager', site: 'body.site_id' },
-        settles: true,
+        changesCaches: true,
         audit: { action: 'queue.create', ...audited },
       },
       schema: {
@@ -88,7 +88,7 @@ function queueRoutesById(app: App, siteQueues: SiteQueues): void {
     {
       config: {
         access: { operator: 'super_manager', site: 'resource' },
-        settles: true,
+        changesCaches: true,
         audit: { action: 'queue.update', ...audited },
       },
       schema: {
@@ -110,7 +110,7 @@ function queueRoutesById(app: App, siteQueues: SiteQueues): void {
     {
       config: {
         access: { operator: 'super_manager', site: 'resource' },
-        settles: true,
+        changesCaches: true,
         audit: { action: 'queue.delete', ...audited },
       },
       schema: {

@@ -46,7 +46,7 @@ export function sampleDataRoutes(app: App, { simulations, sealer, guard }: Sampl
   app.post(
     '/sample_data',
     {
-      config: { access: changes, settles: true, audit: { action: 'sample_data.create', ...audited } },
+      config: { access: changes, changesCaches: true, audit: { action: 'sample_data.create', ...audited } },
       preHandler: async (request) => {
         const [scene, seal, secretHash] = await Promise.all([loadScene(), sealer.seal(), newSecretHash()]);
         prepared.set(request, { scene, receiverUrl: receiverOf(request, guard), seal, secretHash });

@@ -56,7 +56,7 @@ export function policyRoutes(app: App): void {
     {
       config: {
         access: { operator: 'super_manager', site: 'body.site_id' },
-        settles: true,
+        changesCaches: true,
         audit: { action: 'scheduling_policy.create', of: policyOutput },
       },
       schema: {
@@ -108,7 +108,7 @@ function policyRoutesById(app: App): void {
     {
       config: {
         access: { operator: 'super_manager', site: 'resource' },
-        settles: true,
+        changesCaches: true,
         audit: { action: 'scheduling_policy.update', of: policyOutput },
       },
       schema: {
@@ -129,7 +129,7 @@ function policyRoutesById(app: App): void {
     {
       config: {
         access: { operator: 'super_manager', site: 'resource' },
-        settles: true,
+        changesCaches: true,
         audit: { action: 'scheduling_policy.delete', of: policyOutput },
       },
       schema: {

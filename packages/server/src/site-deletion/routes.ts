@@ -12,7 +12,7 @@ export function siteDeletionRoutes(app: App): void {
     {
       config: {
         access: { operator: 'super_manager', site: 'params.site_id', wholeToken: true },
-        settles: true,
+        changesCaches: true,
         audit: { action: 'site.delete', of: siteOutput },
       },
       schema: {

@@ -89,7 +89,7 @@ export function accessTokenRoutes(app: App): void {
   app.delete(
     '/operators/:operator_id/access_tokens/:access_token_id',
     {
-      config: { access, settles: true, audit: { action: 'access_token.delete', ...accessTokenAudit } },
+      config: { access, changesCaches: true, audit: { action: 'access_token.delete', ...accessTokenAudit } },
       schema: {
         tags,
         summary: 'Delete an access token; it stops working at once',

@@ -23,7 +23,7 @@ export function apiKeyRoutes(app: App): void {
     {
       config: {
         access,
-        settles: true,
+        changesCaches: true,
         audit: { action: 'api_key.create', ...credentialAudit },
       },
       schema: {
@@ -74,7 +74,7 @@ export function apiKeyRoutes(app: App): void {
     {
       config: {
         access,
-        settles: true,
+        changesCaches: true,
         audit: { action: 'api_key.delete', ...credentialAudit },
       },
       schema: {

@@ -96,7 +96,7 @@ export function applicationTokenRoutes(app: App): void {
     {
       config: {
         access: { operator: 'super_manager', site: 'params.site_id' },
-        settles: true,
+        changesCaches: true,
         audit: { action: 'application_token.delete', of: audited },
       },
       schema: {

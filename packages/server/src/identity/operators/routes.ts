@@ -86,7 +86,7 @@ function createRoute(app: App, passwords: FirstPasswords): void {
     {
       config: {
         access: { operator: 'super_manager', site: 'anywhere' },
-        settles: true,
+        changesCaches: true,
         secretBody: true,
         audit: { action: 'operator.create', ...audited },
       },
@@ -130,7 +130,7 @@ function changeRoutes(app: App): void {
     {
       config: {
         access: { operator: 'super_manager', site: 'resource', rule: 'every site, own availability' },
-        settles: true,
+        changesCaches: true,
         audit: { action: 'operator.update', ...audited, unless: isOwnAvailability },
       },
       schema: {
@@ -152,7 +152,7 @@ function changeRoutes(app: App): void {
     {
       config: {
         access: { operator: 'super_manager', site: 'resource', rule: 'every site' },
-        settles: true,
+        changesCaches: true,
         audit: { action: 'operator.disable', ...audited },
       },
       schema: {

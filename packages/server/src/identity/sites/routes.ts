@@ -68,7 +68,7 @@ export function siteRoutes(app: App, directory: Directory): void {
     {
       config: {
         access: { operator: 'super_manager', site: 'anywhere', wholeToken: true },
-        settles: true,
+        changesCaches: true,
         audit: { action: 'site.create', of: siteOutput },
       },
       schema: {
@@ -98,7 +98,7 @@ export function siteRoutes(app: App, directory: Directory): void {
     {
       config: {
         access: { operator: 'super_manager', site: 'params.site_id' },
-        settles: true,
+        changesCaches: true,
         audit: { action: 'site.update', of: siteOutput },
       },
       schema: {

@@ -214,7 +214,7 @@ function ownRoutes(app: App): void {
   app.patch(
     '/visitors/:visitor_id',
     {
-      config: { access: { visitor: true, site: 'resource' }, settles: true, audit: 'no operator' },
+      config: { access: { visitor: true, site: 'resource' }, changesCaches: true, audit: 'no operator' },
       schema: {
         tags,
         summary: 'Move a visitor to another site of the account',

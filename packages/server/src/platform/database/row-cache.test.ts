@@ -12,7 +12,7 @@ function fakeChanges(): RowChanges & { announce(id: string): void; reset(): void
     numbers: { lagMs: 0, reconnects: 0, notifications: 0 },
     on: (_table, listener) => void listeners.push(listener),
     onReset: (clear) => void resets.push(clear),
-    settled: async () => undefined,
+    caughtUp: async () => undefined,
     close: async () => undefined,
     announce: (id) => listeners.forEach((listener) => listener(id)),
     reset: () => resets.forEach((clear) => clear()),

@@ -12,7 +12,7 @@ import { pools } from './pools.ts';
  *          before the channel becomes live again.
  *
  * A process can therefore act on an outdated row for `deafAfterMs` at most, and only while its connection fails silently.
- * In the process that made the change, `settled()` reduces that time to zero.
+ * In the process that made the change, `caughtUp()` reduces that time to zero.
  */
 export interface RowChanges {
   readonly live: boolean;
@@ -27,7 +27,7 @@ export interface RowChanges {
   /** Calls `clear` whenever changes may have been missed. */
   onReset(clear: () => void): void;
   /** Resolves once every change that had committed before the call has been received. */
-  settled(): Promise<void>;
+  caughtUp(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -124,7 +124,7 @@ export async function openRowChanges(address: DatabaseAddress): Promise<RowChang
     onReset(clear) {
       resets.push(clear);
     },
-    async settled() {
+    async caughtUp() {
       if (!live) return;
       // A query that is under way may have been answered before the caller's change, so the caller waits for the next one.
       nextQuery ??= query.then(async () => {

@@ -75,7 +75,7 @@ function registrationRoutes(app: App, { guard, sealer }: RegistrationDependencie
     {
       config: {
         access: { operator: 'super_manager', site: 'anywhere' },
-        settles: true,
+        changesCaches: true,
         secretBody: true,
         audit: { action: 'webhook.create', ...webhookAudit },
       },
@@ -120,7 +120,7 @@ function singleRoutes(app: App, { guard, sealer }: RegistrationDependencies): vo
   app.put(
     '/webhooks/:webhook_id',
     {
-      config: { access, settles: true, secretBody: true, audit: { action: 'webhook.update', ...webhookAudit } },
+      config: { access, changesCaches: true, secretBody: true, audit: { action: 'webhook.update', ...webhookAudit } },
       schema: {
         tags,
         summary: 'Change a webhook; optional fields left out keep their value',
@@ -142,7 +142,7 @@ function singleRoutes(app: App, { guard, sealer }: RegistrationDependencies): vo
   app.delete(
     '/webhooks/:webhook_id',
     {
-      config: { access: registrarAccess, settles: true, audit: { action: 'webhook.delete', ...webhookAudit } },
+      config: { access: registrarAccess, changesCaches: true, audit: { action: 'webhook.delete', ...webhookAudit } },
       schema: {
         tags,
         summary: 'Delete a webhook; waiting deliveries are discarded',
@@ -164,7 +164,7 @@ function actionRoutes(app: App, { sealer }: RegistrationDependencies): void {
     {
       config: {
         access,
-        settles: true,
+        changesCaches: true,
         audit: { action: 'webhook.rotate_secret', of: Type.Pick(rotationOutput, ['old_secret_until']) },
       },
       schema: {

@@ -146,7 +146,7 @@ function acceptingRoutes(app: App, context: SignInContext): void {
   app.post(
     '/operator_authentication/invitations/accept',
     {
-      config: { access: { public: true, shows: 'an invitation' }, settles: true, audit: 'signing in' },
+      config: { access: { public: true, shows: 'an invitation' }, changesCaches: true, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Accept an invitation: choose a password and sign in',

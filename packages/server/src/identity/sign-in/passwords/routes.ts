@@ -25,7 +25,11 @@ export function passwordRoutes(app: App, context: SignInContext): void {
   app.put(
     '/operator_authentication/password',
     {
-      config: { access: { operator: 'operator', site: 'none', wholeToken: true }, settles: true, audit: 'signing in' },
+      config: {
+        access: { operator: 'operator', site: 'none', wholeToken: true },
+        changesCaches: true,
+        audit: 'signing in',
+      },
       schema: {
         tags: ['Signing in'],
         summary: "Set or change the caller's own password; all other sessions end",

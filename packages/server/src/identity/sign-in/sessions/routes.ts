@@ -44,7 +44,7 @@ export function sessionRoutes(app: App, context: SignInContext): void {
     {
       config: {
         access: { public: true, shows: 'a password, an API key or a one-time link' },
-        settles: true,
+        changesCaches: true,
         audit: 'signing in',
       },
       schema: {
@@ -148,7 +148,7 @@ function currentRoutes(app: App): void {
     {
       config: {
         access: selfOnly,
-        settles: true,
+        changesCaches: true,
         // Only deleting an access token is audited; signing out is not.
         audit: {
           action: 'access_token.delete',
@@ -203,7 +203,7 @@ function ownSessionRoutes(app: App): void {
   app.delete(
     '/operator_authentication/sessions',
     {
-      config: { access: selfOnly, settles: true, audit: 'signing in' },
+      config: { access: selfOnly, changesCaches: true, audit: 'signing in' },
       schema: {
         tags,
         summary: 'Sign out everywhere: end all sessions of the caller',
@@ -226,7 +226,7 @@ function ownSessionRoutes(app: App): void {
   app.delete(
     '/operator_authentication/sessions/:session_id',
     {
-      config: { access: selfOnly, settles: true, audit: 'signing in' },
+      config: { access: selfOnly, changesCaches: true, audit: 'signing in' },
       schema: {
         tags,
         summary: "End one of the caller's sessions; its tokens stop working at once",

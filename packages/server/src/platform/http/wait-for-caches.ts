@@ -5,16 +5,16 @@ import type { RowChanges } from '../database/row-changes.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route changes cached rows: it answers after this process has received its own change. */
-    settles?: true;
+    changesCaches?: true;
   }
 }
 
 /** Lets callers read their own writes: their next request to this process sees the change that was just confirmed. */
-export function settle(changes: RowChanges): ForRoute<onSendHookHandler> {
+export function waitForCaches(changes: RowChanges): ForRoute<onSendHookHandler> {
   return ({ config }) =>
-    config?.settles === true
+    config?.changesCaches === true
       ? async (_request: unknown, _reply: unknown, payload: unknown) => {
-          await changes.settled();
+          await changes.caughtUp();
           return payload;
         }
       : null;
