@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { say, type Engaged } from '../support/people/chat.ts';
 import { forThisFile } from '../support/fixture.ts';
+import { isProof } from '../support/proof.ts';
+import { typical } from '../support/quantiles.ts';
 import { openEngagements } from '../support/receivers/ordered-load.ts';
 import { startTestServer, type Json } from '../support/server.ts';
 import { leaseElsewhere, makeWebhook } from '../support/receivers/webhooks.ts';
@@ -14,9 +16,8 @@ import { expectStatus } from '../support/world.ts';
 const server = await forThisFile(startTestServer());
 await leaseElsewhere(server);
 
-const isLong = process.env['PROVE'] !== undefined;
-const rounds = isLong ? 7 : 3;
-const messagesPerRound = isLong ? 200 : 50;
+const rounds = isProof ? 7 : 3;
+const messagesPerRound = isProof ? 200 : 50;
 /** Conversations of the account with filters, and of the one without; both send as fast as they are answered. */
 const flooding = 16;
 /** A busy machine needs room for noise. */
@@ -59,19 +60,6 @@ async function measure(chat: Engaged, attackers: readonly Engaged[], message: Js
   return tookMs;
 }
 
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
-}
-
-/** The median of the rounds, because a pause of the machine spoils one of them. */
-function typical(perRound: readonly (readonly number[])[], share: number): number {
-  return quantile(
-    perRound.map((round) => quantile(round, share)),
-    0.5,
-  );
-}
-
 for (const { name, field, message } of cases)
   test(`the most expensive filters of one account do not slow down another account: ${name}`, async () => {
     const [chat] = await openEngagements(server, 1);
@@ -88,7 +76,7 @@ for (const { name, field, message } of cases)
     for (const share of [0.5, 0.99]) {
       const [before, after] = [typical(took.plain, share), typical(took.filtered, share)];
       const shown = `${name}: p${share * 100} ${before.toFixed(1)} ms without filters, ${after.toFixed(1)} ms with`;
-      if (isLong) console.log(shown);
+      if (isProof) console.log(shown);
       assert.ok(after / before <= mostSlower, shown);
     }
   });

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { openWorld } from '../../support/fixture.ts';
+import { isProof } from '../../support/proof.ts';
+import { typical } from '../../support/quantiles.ts';
 import { scrape } from '../../support/processes/metrics.ts';
 import { call, until, type Answer } from '../../support/server.ts';
 import { expectStatus, makeAccount, makeApplicationToken, type TestAccount } from '../../support/world.ts';
@@ -98,4 +100,42 @@ test('a change that waits too long for others of its account is refused, and say
   for (const { status, body, headers } of refused)
     assert.deepEqual([status, body.error, headers.get('retry-after')], [503, 'too_busy', '2']);
   expectStatus(await createTeam(locked), 201);
+});
+
+/** Alternating rounds. Connections that the waiting changes open are slow once, which 99 of 100 requests do not notice. */
+const [rounds, requestsPerRound] = [isProof ? 15 : 5, 200];
+/** A busy machine needs room for noise. */
+const mostSlower = 2;
+
+/** Milliseconds that the reads and changes of an uninvolved account take. */
+async function measureBystander(): Promise<number[]> {
+  const tookMs: number[] = [];
+  while (tookMs.length < requestsPerRound) {
+    const began = performance.now();
+    const isChange = tookMs.length % 2 === 0;
+    const answer = isChange ? createTeam(other) : call(server, 'GET /teams', { token: other.admin });
+    expectStatus(await answer, isChange ? 201 : 200);
+    tookMs.push(performance.now() - began);
+  }
+  return tookMs;
+}
+
+test('changes that wait for the lock of one account do not slow down another account', async () => {
+  const took = { calm: [] as number[][], attacked: [] as number[][] };
+  await measureBystander();
+  for (let round = 0; round < rounds; round += 1) {
+    took.calm.push(await measureBystander());
+    await whileLocked(
+      () => createTeams(20),
+      async () => {
+        took.attacked.push(await measureBystander());
+      },
+    );
+  }
+  for (const part of [0.5, 0.99]) {
+    const [before, after] = [typical(took.calm, part), typical(took.attacked, part)];
+    const shown = `p${part * 100} ${before.toFixed(1)} ms alone, ${after.toFixed(1)} ms beside 20 waiting changes`;
+    if (isProof) console.log(shown);
+    assert.ok(after / before <= mostSlower, shown);
+  }
 });
