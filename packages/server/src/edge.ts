@@ -55,21 +55,35 @@ export async function installEdge(app: App, { platform, identity, events }: Room
         shareConnections(platform),
       ],
     },
-    // Fastify has read and validated the body, and `check-request.ts` has refused what is invalid.
-    preHandler: { perRoute: [authorize] },
-    // Around the handler. The first step is the outermost.
+    // Fastify has read and validated the body, and `check-request.ts` has refused what is invalid (422).
+    preHandler: {
+      // Refuses operators without the role on the sites that the request names (403).
+      perRoute: [authorize],
+    },
+    // The first step is the outermost; inside of the last one the handler runs.
     aroundHandler: [
       () => discardIfLate(log),
       // `request.sql` is this transaction from here to the handler.
       inOneTransaction(hasKey(scopeOf), isAudited),
+      // Answers a repeated Idempotency-Key as before, without the steps inside.
       answerOnce(scopeOf),
       writeAudit,
       () => traceHandler,
     ],
     // The handler has returned its answer, or there is a refusal.
     onSend: {
-      all: [allowCrossOrigin(directory), paceRefusals({ isPaced, areDirect }), keepAnswer],
-      perRoute: [assertPermitted, waitForCaches(changes)],
+      all: [
+        allowCrossOrigin(directory),
+        paceRefusals({ isPaced, areDirect }),
+        // From here on the deadline does not replace the answer.
+        keepAnswer,
+      ],
+      perRoute: [
+        // Fails if the handler had to check permission and did not (500).
+        assertPermitted,
+        // Waits until this process has seen the change, if its caches depend on it.
+        waitForCaches(changes),
+      ],
     },
     // The response has been sent.
     onResponse: {
