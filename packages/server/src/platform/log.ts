@@ -73,7 +73,7 @@ class LineBuffer implements DestinationStream {
   }
 }
 
-/** Drops all other properties: PostgreSQL repeats values in `detail`, and postgres.js adds the parameters. */
+/** Drops all other properties: PostgreSQL repeats values in `detail`. */
 function errorForLog(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error ? { code: error.code } : {};
