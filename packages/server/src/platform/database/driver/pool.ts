@@ -26,7 +26,7 @@ export interface PoolLoad {
   readonly inUse: number;
   /** Open connections that nothing uses. */
   readonly idle: number;
-  /** Statements and transactions that wait because every connection belongs to a transaction or is being opened. */
+  /** Statements and transactions that wait although no connection is being opened for them: the pool has its size. */
   readonly waiting: number;
   /** How long the first of them has waited. */
   readonly oldestWaitMs: number;
@@ -66,6 +66,8 @@ interface Waiting {
   readonly need: 'place' | 'connection';
   take(connection: Connection): void;
   reject(error: Error): void;
+  /** A connection was opened for it, so it has not waited because the pool is busy, which is what the load reports. */
+  opens: boolean;
 }
 
 type Result = Parameters<Order['resolve']>[0];
@@ -162,11 +164,12 @@ export class Pool implements ConnectionOwner {
 
   load(): PoolLoad {
     const inUse = [...this.#connections.keys()].filter((connection) => !this.#isFree(connection)).length;
-    const oldest = this.#queue[0];
+    const waiting = this.#queue.filter(({ opens }) => !opens);
+    const [oldest] = waiting;
     return {
       inUse,
       idle: this.#connections.size - inUse,
-      waiting: this.#queue.length,
+      waiting: waiting.length,
       oldestWaitMs: oldest === undefined ? 0 : performance.now() - oldest.since,
       ...this.#waits,
     };
@@ -252,6 +255,7 @@ export class Pool implements ConnectionOwner {
     this.#place({
       since: performance.now(),
       need,
+      opens: false,
       take: (connection) => {
         if (need === 'connection') this.#alone.add(connection);
         connection.run(order);
@@ -264,7 +268,7 @@ export class Pool implements ConnectionOwner {
     const transaction = await new Promise<Transaction>((resolve, reject) => {
       // The connection is reserved at once, so that no statement comes in between.
       const take = (connection: Connection): void => resolve(new Transaction(connection, begin));
-      this.#place({ since: performance.now(), need: 'connection', take, reject });
+      this.#place({ since: performance.now(), need: 'connection', opens: false, take, reject });
     });
     return transaction.run(work);
   }
@@ -273,8 +277,10 @@ export class Pool implements ConnectionOwner {
     if (this.#end !== null) return waiting.reject(endedPool());
     if (this.#refuses()) return waiting.reject(tooLate('the database does not respond'));
     if (this.#queue.length > 0 || !this.#assign(waiting)) {
+      const before = this.#opening.size;
       this.#queue.push(waiting);
       this.#openIfNeeded();
+      waiting.opens = this.#opening.size > before;
     }
   }
 
@@ -286,9 +292,10 @@ export class Pool implements ConnectionOwner {
 
   #dequeue(): Waiting | undefined {
     const first = this.#queue.shift();
-    if (first === undefined) return undefined;
-    this.#waits.waits += 1;
-    this.#waits.waitedMs += performance.now() - first.since;
+    if (first !== undefined && !first.opens) {
+      this.#waits.waits += 1;
+      this.#waits.waitedMs += performance.now() - first.since;
+    }
     return first;
   }
 
