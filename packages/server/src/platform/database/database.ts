@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseAddress } from './driver/address.ts';
 import { databaseErrorCode, isLostRace, lostConnection } from './driver/errors.ts';
 import { watchPool } from './driver/pool-watch.ts';
-import { Pool, type PoolLoad, type PoolSql } from './driver/pool.ts';
+import { createPoolSql, type PoolSql } from './driver/pool-sql.ts';
+import { Pool, type PoolLoad } from './driver/pool.ts';
 import type { Sql, Statement } from './driver/template.ts';
 import type { TransactionSql } from './driver/transaction.ts';
 import { pools, type PoolOptions, type SessionSettings } from './pools.ts';
@@ -11,7 +12,7 @@ import { processName } from '../process-name.ts';
 
 export type { DatabaseAddress } from './driver/address.ts';
 export { databaseErrorCode, violatedConstraint } from './driver/errors.ts';
-export type { PoolSql } from './driver/pool.ts';
+export type { PoolSql } from './driver/pool-sql.ts';
 export type { Sql } from './driver/template.ts';
 export type { JsonValue, Value } from './driver/values.ts';
 
@@ -85,7 +86,6 @@ function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; p
     applicationName: processName,
     settings,
     size: options.max,
-    prepares: options.prepare ?? true,
     connectTimeoutMs: (options.connect_timeout ?? connectTimeoutSec) * 1_000,
     idleTimeoutMs: (options.idle_timeout ?? 0) * 1_000,
     // The connections of a process are not replaced at the same time.
@@ -97,7 +97,7 @@ function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; p
     onStatement: options.onStatement ?? (() => undefined),
   });
   const stopWatch = watchPool(pool, options.statementDeadlineMs ?? deadlineOf(settings));
-  const sql = pool.createSql();
+  const sql = createPoolSql(pool, options.prepare === false ? 'unprepared' : 'prepared');
   const end: PoolSql['end'] = async ({ timeout } = {}) => pool.end(timeout ?? null).finally(stopWatch);
   return { pool, sql: Object.assign(sql, { end }) };
 }

@@ -44,7 +44,7 @@ test('a field left out keeps its value, or gets the default in a new resource; n
 });
 
 test('JSON columns are written as JSON, other values unchanged, and fields that requests do not set are left out', () => {
-  const sql = createTag(() => assert.fail('no statement is sent'));
+  const sql = createTag('prepared', () => assert.fail('no statement is sent'));
   assert.deepEqual(fields.values(sql, row), { ...settings, limits: sql.json({ most: 3 }) });
   assert.deepEqual(fields.values(sql, { limits: null }), { limits: null });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PoolSql } from './driver/pool.ts';
+import type { PoolSql } from './driver/pool-sql.ts';
 import { Pulse, type Abandonable } from './pulse.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PoolSql } from './driver/pool.ts';
+import type { PoolSql } from './driver/pool-sql.ts';
 
 const beatMs = 1_000;
 /** If the heartbeat is not answered within this time, its connection is dead, and perhaps all others. */

@@ -68,7 +68,6 @@ export class Connection {
     wire.on('parameterDescription', ({ dataTypeIDs }: { dataTypeIDs: readonly number[] }) =>
       this.#sent[0]?.handleParameterDescription(dataTypeIDs),
     );
-    wire.on('copyOutResponse', () => this.#sent[0]?.handleCopyOutResponse(wire));
     client.on('error', (error) => this.destroy(error));
     client.on('end', () => this.destroy());
   }
@@ -227,7 +226,7 @@ export class Connection {
       else if (result !== undefined) order.resolve(result);
     };
     if (order.kind === 'copy in') return this.#send(new CopyIn(order, settle));
-    if (order.kind === 'copy out') return this.#send(new CopyOut(order, settle));
+    if (order.kind === 'copy out') return this.#send(new CopyOut(order, this.#client.connection, settle));
     const execution = new Execution(textBytes(order.text), [], false, (error) => settle(error, execution.result));
     this.#send(execution);
   }

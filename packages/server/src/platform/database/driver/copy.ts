@@ -5,40 +5,51 @@ import { Exchange, textBytes } from './exchange.ts';
 import type { CopiedRows } from './messages.ts';
 import type { Order } from './template.ts';
 
-/** COPY … TO STDOUT: the order gets a stream of the rows, and the connection is paused while nobody reads it. */
+/**
+ * COPY … TO STDOUT: the order gets a stream of the rows with the first row or the end, and the connection is paused while nobody reads the
+ * stream.
+ */
 export class CopyOut extends Exchange {
   readonly #order: Order;
-  #wire: Wire | null = null;
-  readonly #stream = new Readable({
-    read: () => this.#wire?.stream.resume(),
-    // The server sends the rest, which nobody reads.
-    destroy: (error, done) => {
-      this.#wire?.stream.resume();
-      done(error);
-    },
-  });
+  readonly #socket: Wire['stream'];
+  readonly #stream: Readable;
+  #isStarted = false;
 
-  constructor(order: Order, onSettled: (error: Error | null) => void) {
+  constructor(order: Order, { stream: socket }: Wire, onSettled: (error: Error | null) => void) {
     super(textBytes(order.text), onSettled);
     this.#order = order;
-  }
-
-  override handleCopyOutResponse(wire: Wire): void {
-    this.#wire = wire;
-    this.#order.resolve(this.#stream);
+    this.#socket = socket;
+    this.#stream = new Readable({
+      read: () => socket.resume(),
+      // The server sends the rest, which nobody reads.
+      destroy: (error, done) => {
+        socket.resume();
+        done(error);
+      },
+    });
   }
 
   override handleCopyData({ chunk }: CopiedRows): void {
+    this.#start();
     if (this.#stream.destroyed) return;
     // The parser uses its buffer again.
-    if (!this.#stream.push(Buffer.from(chunk))) this.#wire?.stream.pause();
+    if (!this.#stream.push(Buffer.from(chunk))) this.#socket.pause();
+  }
+
+  override handleCommandComplete(): void {
+    this.#start();
+  }
+
+  #start(): void {
+    this.#isStarted = true;
+    this.#order.resolve(this.#stream);
   }
 
   override settle(lost: Error | null): void {
     const error = lost ?? this.error;
-    this.#wire?.stream.resume();
+    this.#socket.resume();
     if (error === null) this.#stream.push(null);
-    else this.#stream.destroy(this.#wire === null ? undefined : error);
+    else this.#stream.destroy(this.#isStarted ? error : undefined);
     super.settle(lost);
   }
 }

@@ -50,9 +50,8 @@ export abstract class Exchange extends pg.Query {
     wire.stream.write(messages.copyFail('COPY needs readable() or writable()'));
   }
 
-  /** `pg` does not pass on these two, so the connection does. */
+  /** `pg` does not pass on this message, so the connection does. */
   handleParameterDescription(_types: readonly number[]): void {}
-  handleCopyOutResponse(_wire: Wire): void {}
 }
 
 /** Exchanges that are sent in one turn of the event loop travel together. */

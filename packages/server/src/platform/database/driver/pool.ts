@@ -1,13 +1,11 @@
 import { Connection, type ConnectionOwner } from './connection.ts';
-import { endedPool, isLostRace, isStale, lostConnection, tooLate } from './errors.ts';
+import { endedPool, lostConnection, tooLate } from './errors.ts';
 import { openClient, type OpenOptions } from './open-connection.ts';
-import { createTag, type Order, type Sql } from './template.ts';
+import type { Order, StatementKind } from './template.ts';
 import { Transaction, type Work } from './transaction.ts';
 
 export interface ConnectionPoolOptions extends OpenOptions {
   readonly size: number;
-  /** Whether statements are prepared, and executed again without parsing and planning. */
-  readonly prepares: boolean;
   /** An unused connection is closed after this time; 0 for never. */
   readonly idleTimeoutMs: number;
   /** A connection is replaced after this time, when nothing uses it; 0 for never. */
@@ -37,20 +35,6 @@ export interface PoolLoad {
   readonly timeouts: number;
 }
 
-/** A pool as stores use it. */
-export interface PoolSql extends Sql {
-  /** Runs `work` in a transaction. `options` follow BEGIN, as in `ISOLATION LEVEL REPEATABLE READ`. */
-  begin<T>(work: Work<T>): Promise<T>;
-  begin<T>(options: string, work: Work<T>): Promise<T>;
-  /** Waits for statements under way, `timeout` seconds at most, and closes all connections. Later statements are rejected. */
-  end(options?: { readonly timeout?: number }): Promise<void>;
-  /** The same connections for work that `limit` starts. A statement of it outside of a transaction has its connection for itself, too. */
-  limitedBy(limit: Limit): PoolSql;
-}
-
-/** Calls `run` when a connection may be used, and knows from the promise until when it is. */
-export type Limit = <T>(run: () => Promise<T>) => Promise<T>;
-
 /** A connection as the watch sees it. */
 export interface Channel {
   readonly key: object;
@@ -59,25 +43,23 @@ export interface Channel {
   destroy(): void;
 }
 
+/** A statement that waits for no lock may follow others on a connection. */
+export type Need = 'place' | 'connection';
+
 /** What waits for a connection: a statement, or a transaction. */
 interface Waiting {
   readonly since: number;
-  /** A statement that waits for no lock may follow others on a connection. */
-  readonly need: 'place' | 'connection';
+  readonly need: Need;
   take(connection: Connection): void;
   reject(error: Error): void;
   /** A connection was opened for it, so it has not waited because the pool is busy, which is what the load reports. */
   opens: boolean;
 }
 
-type Result = Parameters<Order['resolve']>[0];
-
 /** So many statements are sent on a connection before the first is answered. */
 const maxPipeline = 100;
 /** After so long without a connection, a failure to open one rejects what waits. */
 const patienceMs = 1_000;
-/** The winner of a deadlock has finished by then; an immediate retry could lose again. */
-const lostRaceMs = 50;
 
 /**
  * Connections that share the statements of a process.
@@ -87,7 +69,7 @@ const lostRaceMs = 50;
  * one, which then gets no more statements: the transaction begins when those under way are answered, so that what ends the transaction does
  * not end them.
  *
- * Statements of a view of the pool (`limitedBy`) may wait for a lock. Each has a connection for itself, or others would wait behind it.
+ * A statement that may wait for a lock (`Need`) has a connection for itself, or others would wait behind it.
  *
  * If no connection can be opened, the open ones do the work of all. What waits is rejected if none is open, or if it has waited for a second:
  * then all belong to transactions.
@@ -132,29 +114,26 @@ export class Pool implements ConnectionOwner {
     return [...open, ...opening];
   }
 
-  createSql(limit: Limit | null = null): PoolSql {
-    const kind = this.#options.prepares ? 'prepared' : 'unprepared';
-    const tag = createTag((order) => {
-      const own: Order = order.kind === 'prepared' ? { ...order, kind } : order;
-      if (limit === null) return this.#run(own, 'place');
-      const run = async (): Promise<Result> =>
-        new Promise((resolve, reject) => this.#run({ ...own, resolve, reject }, 'connection'));
-      limit(run).then(
-        (result) => order.resolve(result),
-        (error: Error) => order.reject(error),
-      );
-    });
-    return Object.assign(tag, {
-      begin: async <T>(first: string | Work<T>, second?: Work<T>): Promise<T> => {
-        const work = typeof first === 'string' ? second : first;
-        if (work === undefined) throw new TypeError('begin needs the work of the transaction');
-        const run = async (): Promise<T> =>
-          this.#transact(typeof first === 'string' ? `begin ${first}` : 'begin', work);
-        return limit === null ? run() : limit(run);
+  run(order: Order, need: Need): void {
+    this.#place({
+      since: performance.now(),
+      need,
+      opens: false,
+      take: (connection) => {
+        if (need === 'connection') this.#alone.add(connection);
+        connection.run(order);
       },
-      end: async ({ timeout }: { readonly timeout?: number } = {}) => this.end(timeout ?? null),
-      limitedBy: (own: Limit) => this.createSql(own),
+      reject: order.reject,
     });
+  }
+
+  async transact<T>(begin: string, kind: StatementKind, work: Work<T>): Promise<T> {
+    const transaction = await new Promise<Transaction>((resolve, reject) => {
+      // The connection is reserved at once, so that no statement comes in between.
+      const take = (connection: Connection): void => resolve(new Transaction(connection, begin, kind));
+      this.#place({ since: performance.now(), need: 'connection', opens: false, take, reject });
+    });
+    return transaction.run(work);
   }
 
   /** Rejects statements at once while `refuses` returns true. */
@@ -237,40 +216,6 @@ export class Pool implements ConnectionOwner {
     this.#options.onConnectionClosed();
     this.#dispatch();
     this.#continueEnd();
-  }
-
-  /** A statement is sent again, once, if nothing of it was stored and it may succeed now. */
-  #run(order: Order, need: Waiting['need']): void {
-    this.#send({ ...order, reject: (error) => this.#retry(order, need, error) }, need);
-  }
-
-  #retry(order: Order, need: Waiting['need'], error: Error): void {
-    const isStatement = order.kind === 'prepared' || order.kind === 'unprepared';
-    if (order.kind === 'prepared' && isStale(error)) this.#send({ ...order, kind: 'unprepared' }, need);
-    else if (isStatement && isLostRace(error)) setTimeout(() => this.#send(order, need), lostRaceMs);
-    else order.reject(error);
-  }
-
-  #send(order: Order, need: Waiting['need']): void {
-    this.#place({
-      since: performance.now(),
-      need,
-      opens: false,
-      take: (connection) => {
-        if (need === 'connection') this.#alone.add(connection);
-        connection.run(order);
-      },
-      reject: (error) => order.reject(error),
-    });
-  }
-
-  async #transact<T>(begin: string, work: Work<T>): Promise<T> {
-    const transaction = await new Promise<Transaction>((resolve, reject) => {
-      // The connection is reserved at once, so that no statement comes in between.
-      const take = (connection: Connection): void => resolve(new Transaction(connection, begin));
-      this.#place({ since: performance.now(), need: 'connection', opens: false, take, reject });
-    });
-    return transaction.run(work);
   }
 
   #place(waiting: Waiting): void {

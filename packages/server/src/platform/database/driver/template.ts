@@ -43,19 +43,19 @@ export interface Sql {
   json(value: JsonValue): JsonParameter;
 }
 
+/** Whether a statement with parameters is prepared, and executed again without parsing and planning. */
+export type StatementKind = 'prepared' | 'unprepared';
+
 /** What a statement asks of its connection, and what becomes of it. */
 export interface Order {
   readonly text: string;
   readonly parameters: readonly Value[];
-  /**
-   * `prepared` and `unprepared` are one statement with parameters. `text` is sent as it is and may have several statements, whose last result
-   * counts. Copies transfer rows and are sent as text.
-   */
-  readonly kind: 'prepared' | 'unprepared' | 'text' | 'copy in' | 'copy out';
+  /** A `text` is sent as it is and may have several statements, whose last result counts. Copies transfer rows and are sent as text. */
+  readonly kind: StatementKind | 'text' | 'copy in' | 'copy out';
   /** Where the statement was made, for the stack of its error. */
   readonly origin: string;
-  resolve(result: Rows | Readable | Writable): void;
-  reject(error: Error): void;
+  readonly resolve: (result: Rows | Readable | Writable) => void;
+  readonly reject: (error: Error) => void;
 }
 
 type Run = (order: Order) => void;
@@ -66,10 +66,10 @@ export class Statement<out T extends RowList = Row[]> implements Promise<T & Res
   readonly strings: readonly string[];
   readonly values: readonly TemplateValue[];
   readonly #run: Run;
-  readonly #kind: 'prepared' | 'text';
+  readonly #kind: StatementKind | 'text';
   #result: Promise<unknown> | null = null;
 
-  constructor(strings: readonly string[], values: readonly TemplateValue[], run: Run, kind: 'prepared' | 'text') {
+  constructor(strings: readonly string[], values: readonly TemplateValue[], run: Run, kind: StatementKind | 'text') {
     this.strings = strings;
     this.values = values;
     this.#run = run;
@@ -174,9 +174,9 @@ function originOf(strings: readonly string[]): string {
 }
 
 /** A tag whose statements run by `run`. */
-export function createTag(run: Run): Sql {
+export function createTag(kind: StatementKind, run: Run): Sql {
   function sql(first: unknown, ...values: readonly TemplateValue[]): Statement | Names {
-    if (isTemplate(first)) return new Statement(first, values, run, 'prepared');
+    if (isTemplate(first)) return new Statement(first, values, run, kind);
     return new Names(first as ConstructorParameters<typeof Names>[0]);
   }
   return Object.assign(sql, {

@@ -1,7 +1,7 @@
 import { lostConnection, databaseErrorCode } from './errors.ts';
 import type { Connection } from './connection.ts';
 import { Rows } from './rows.ts';
-import { createTag, type Order, type Sql } from './template.ts';
+import { createTag, type Order, type Sql, type StatementKind } from './template.ts';
 
 /** The handle of a transaction. */
 export interface TransactionSql extends Sql {
@@ -24,6 +24,7 @@ export type Work<T> = (sql: TransactionSql) => Promise<T> | T;
  */
 export class Transaction {
   readonly #connection: Connection;
+  readonly #kind: StatementKind;
   readonly #lost = Promise.withResolvers<never>();
   /** What the connection has to send before the first statement. */
   begin: string | null;
@@ -34,8 +35,9 @@ export class Transaction {
   #firstError: Error | null = null;
   #commit: Promise<Rows> | null = null;
 
-  constructor(connection: Connection, begin: string) {
+  constructor(connection: Connection, begin: string, kind: StatementKind) {
     this.#connection = connection;
+    this.#kind = kind;
     this.begin = begin;
     this.#lost.promise.catch(() => undefined);
     connection.reserve(this);
@@ -43,7 +45,7 @@ export class Transaction {
 
   async run<T>(work: Work<T>): Promise<T> {
     const sql = Object.assign(
-      createTag((order) => this.#run(order)),
+      createTag(this.#kind, (order) => this.#run(order)),
       { abandon: () => this.#abandon(), sendCommit: async () => this.#sendCommit() },
     );
     try {
