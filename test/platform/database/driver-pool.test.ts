@@ -62,3 +62,13 @@ test('while no connection can be opened, statements follow others on an open one
   assert.equal(await echo(sql, 1), 1);
   await slow;
 });
+
+test('a statement with an invalid parameter, which is not sent, leaves its connection to others', async (t) => {
+  const sql = pool(t, await emptyDatabase(), { max: 1 });
+  const changes = sql.limitedBy(async (run) => run());
+  const send = async (at: Date): Promise<unknown> => changes`SELECT ${at} AS at`.execute();
+  await send(new Date());
+  await assert.rejects(withTimeout(send(new Date(Number.NaN))), RangeError);
+  await withTimeout(sql.begin(async (own) => own`SELECT 1`));
+  await checkHealth(sql);
+});

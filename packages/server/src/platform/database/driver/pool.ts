@@ -86,8 +86,9 @@ export class Pool implements ConnectionOwner {
   readonly #alone = new Set<Connection>();
   /** Connections that get no more statements, because they are old. */
   readonly #retired = new Set<Connection>();
+  /** Connections that nothing uses, those that are idle for longest first. */
   readonly #idleSince = new Map<Connection, number>();
-  /** Connections that are being closed. */
+  /** Connections that are being closed, which the server still counts. */
   readonly #closing = new Set<Connection>();
   readonly #waits = { waits: 0, waitedMs: 0, timeouts: 0 };
   #failures = 0;
@@ -99,19 +100,16 @@ export class Pool implements ConnectionOwner {
     this.#options = options;
   }
 
-  /** What a server may be silent on: open connections, and those that are being opened. */
+  /** What a server may be silent on: connections that are open, being opened or being closed. */
   get channels(): readonly Channel[] {
-    const opening = [...this.#opening].map((controller) => ({
-      key: controller,
-      unanswered: controller,
-      destroy: () => controller.abort(),
+    const opening = [...this.#opening].map((key) => ({ key, unanswered: key, destroy: () => key.abort() }));
+    const closing = [...this.#closing].map((key) => ({ key, unanswered: key, destroy: () => key.destroy() }));
+    const open = [...this.#connections.keys()].map((key) => ({
+      key,
+      unanswered: key.unanswered,
+      destroy: () => key.destroy(),
     }));
-    const open = [...this.#connections.keys()].map((connection) => ({
-      key: connection,
-      unanswered: connection.unanswered,
-      destroy: () => connection.destroy(),
-    }));
-    return [...open, ...opening];
+    return [...open, ...opening, ...closing];
   }
 
   run(order: Order, need: Need): void {
@@ -142,12 +140,11 @@ export class Pool implements ConnectionOwner {
   }
 
   load(): PoolLoad {
-    const inUse = [...this.#connections.keys()].filter((connection) => !this.#isFree(connection)).length;
     const waiting = this.#queue.filter(({ opens }) => !opens);
     const [oldest] = waiting;
     return {
-      inUse,
-      idle: this.#connections.size - inUse,
+      inUse: this.#connections.size - this.#idleSince.size,
+      idle: this.#idleSince.size,
       waiting: waiting.length,
       oldestWaitMs: oldest === undefined ? 0 : performance.now() - oldest.since,
       ...this.#waits,
@@ -248,32 +245,34 @@ export class Pool implements ConnectionOwner {
   #assign(waiting: Waiting): boolean {
     const connection = this.#pick();
     if (connection === null) return false;
-    if (waiting.need === 'place' || this.#isFree(connection)) {
-      this.#idleSince.delete(connection);
-      waiting.take(connection);
-    } else this.#claims.set(connection, waiting);
+    if (waiting.need === 'place' || this.#isFree(connection)) this.#give(connection, waiting);
+    else this.#claims.set(connection, waiting);
     return true;
   }
 
-  /** An idle connection, or else the one with the fewest statements if the pool cannot open another. */
+  #give(connection: Connection, waiting: Waiting): void {
+    this.#idleSince.delete(connection);
+    waiting.take(connection);
+    // A statement with an invalid parameter was rejected and not sent.
+    if (this.#isFree(connection)) this.#onFree(connection);
+  }
+
+  /** The connection that is idle for longest, or else the one with the fewest statements if the pool cannot open another. */
   #pick(): Connection | null {
+    const [idle] = this.#idleSince.keys();
+    if (idle !== undefined) return idle;
+    if (!this.#isFull && this.#failures === 0) return null;
     let best: Connection | null = null;
     for (const connection of this.#connections.keys()) {
-      if (
-        connection.isReserved ||
-        this.#alone.has(connection) ||
-        this.#claims.has(connection) ||
-        this.#retired.has(connection)
-      )
-        continue;
-      if (this.#isFree(connection)) return connection;
-      if (connection.accepts && connection.load < (best?.load ?? maxPipeline)) best = connection;
+      const isTaken = connection.isReserved || this.#alone.has(connection) || this.#claims.has(connection);
+      if (isTaken || !connection.accepts || this.#retired.has(connection)) continue;
+      if (connection.load < (best?.load ?? maxPipeline)) best = connection;
     }
-    return this.#isFull || this.#failures > 0 ? best : null;
+    return best;
   }
 
   get #isFull(): boolean {
-    return this.#connections.size + this.#opening.size >= this.#options.size;
+    return this.#connections.size + this.#opening.size + this.#closing.size >= this.#options.size;
   }
 
   #isFree(connection: Connection): boolean {
@@ -284,7 +283,7 @@ export class Pool implements ConnectionOwner {
     this.#alone.delete(connection);
     const claim = this.#claims.get(connection);
     this.#claims.delete(connection);
-    if (claim !== undefined) claim.take(connection);
+    if (claim !== undefined) this.#give(connection, claim);
     else if (this.#retired.has(connection)) this.#close(connection);
     else this.#idleSince.set(connection, performance.now());
   }
@@ -336,6 +335,7 @@ export class Pool implements ConnectionOwner {
       .catch(() => undefined)
       .finally(() => {
         this.#closing.delete(connection);
+        this.#dispatch();
         this.#continueEnd();
       });
   }
