@@ -150,8 +150,7 @@ export class Connection {
   }
 
   #endReservation(reservation: Reservation): void {
-    const over = lostConnection('the transaction is over');
-    for (const order of this.#waiting.splice(0)) order.reject(over);
+    for (const order of this.#waiting.splice(0)) order.reject(lostConnection('the transaction is over'));
     this.#reservation = null;
     reservation.onOver();
   }

@@ -28,9 +28,10 @@ export class Transaction {
   readonly #lost = Promise.withResolvers<never>();
   /** What the connection has to send before the first statement. */
   begin: string | null;
-  /** Why statements are rejected: the transaction is ending, over or lost. */
-  #refusal: Error | null = null;
+  /** Whether statements are rejected: the transaction is ending, over or lost. */
+  #refuses = false;
   #isOver = false;
+  #loss: Error | null = null;
   /** The first error of a statement. A transaction with a failed statement cannot commit, even if `work` ignores the error. */
   #firstError: Error | null = null;
   #commit: Promise<Rows> | null = null;
@@ -63,12 +64,13 @@ export class Transaction {
 
   onOver(): void {
     this.#isOver = true;
-    this.#refusal ??= lostConnection('the transaction is over');
+    this.#refuses = true;
   }
 
   onLost(error: Error): void {
     this.#isOver = true;
-    this.#refusal = error;
+    this.#refuses = true;
+    this.#loss = error;
     this.#lost.reject(error);
   }
 
@@ -82,7 +84,7 @@ export class Transaction {
       // A statement after the failed one reports only that the transaction has failed.
       throw (databaseErrorCode(error) === inFailedTransaction && this.#firstError) || error;
     }
-    this.#refuse();
+    this.#refuses = true;
     if (this.#isUntouched) return result;
     // The server answers ROLLBACK, and no error, if a statement failed.
     const { command } = await (this.#commit ??= this.#sendText('commit'));
@@ -91,13 +93,9 @@ export class Transaction {
   }
 
   async #rollBack(): Promise<void> {
-    this.#refuse();
+    this.#refuses = true;
     if (this.#commit !== null) await this.#commit.catch(() => undefined);
     else if (!this.#isOver && !this.#isUntouched) await this.#sendText('rollback').catch(() => undefined);
-  }
-
-  #refuse(): void {
-    this.#refusal ??= lostConnection('the transaction is over');
   }
 
   #run(order: Order): void {
@@ -105,7 +103,7 @@ export class Transaction {
       this.#firstError ??= error;
       order.reject(error);
     };
-    if (this.#refusal !== null) reject(this.#refusal);
+    if (this.#refuses) reject(this.#loss ?? lostConnection('the transaction is over'));
     else this.#connection.run({ ...order, reject });
   }
 
@@ -120,8 +118,8 @@ export class Transaction {
 
   async #sendCommit(): Promise<void> {
     // A statement that waits would come after COMMIT, so then COMMIT is sent when all are answered.
-    if (this.#refusal !== null || this.#firstError !== null || this.begin !== null || !this.#connection.accepts) return;
-    this.#refuse();
+    if (this.#refuses || this.#firstError !== null || this.begin !== null || !this.#connection.accepts) return;
+    this.#refuses = true;
     this.#commit = this.#sendText('commit');
     await this.#commit;
   }
