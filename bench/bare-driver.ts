@@ -1,5 +1,6 @@
 import { connectPublished } from './published-driver.ts';
 import { insertEntry } from '../packages/server/src/identity/audit/store.ts';
+import type { Sql } from '../packages/server/src/platform/database/database.ts';
 import { insertTeam } from '../packages/server/src/identity/teams/store.ts';
 import {
   newId,
@@ -42,7 +43,9 @@ async function open({ url, poolSize, siteId, keyId, name }: BareDatabase): Promi
   const { account_id, operator_id: operatorId } = owner;
   const site_id = siteId as SiteId;
   const create = async (): Promise<void> =>
-    sql.begin(async (own) => {
+    sql.begin(async (driverSql) => {
+      // The stores use nothing of the tag that the published driver lacks.
+      const own = driverSql as unknown as Sql;
       const team = await insertTeam(own, { id: newId<TeamId>(), account_id, site_id, name, description: null });
       await insertEntry(own, {
         accountId: account_id,

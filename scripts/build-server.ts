@@ -18,8 +18,7 @@ const isOfSample = (module: string): boolean => module.includes('/packages/sampl
 await build({
   configFile: false,
   logLevel: 'warn',
-  // The driver is patched while it is loaded (platform/database/postgres.ts).
-  ssr: { noExternal: true, external: ['postgres'] },
+  ssr: { noExternal: true },
   build: {
     ssr: true,
     outDir: draft,

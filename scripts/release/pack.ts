@@ -6,7 +6,7 @@ import { serverBuild } from '../built.mjs';
 
 /**
  * `npm run pack -- [--out <folder>]`: makes the npm package of Usher: the bundled server, the pages and the migrations. It depends only on
- * what is not in the bundle: the driver, and the PostgreSQL binaries, which are optional.
+ * what is not in the bundle: the PostgreSQL binaries, which are optional.
  *
  * The folders inside are those of the repository, because the server finds the pages and the migrations by their relative paths.
  */
@@ -18,7 +18,6 @@ interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly license: string;
-  readonly dependencies: Readonly<Record<string, string>>;
   readonly optionalDependencies: Readonly<Record<string, string>>;
 }
 
@@ -43,7 +42,7 @@ for (const path of [
   cpSync(path, join(folder, path), { recursive: true });
 for (const file of ['LICENSE', 'NOTICE', 'README.md', 'CHANGELOG.md']) cpSync(file, join(folder, file));
 
-const { name, version, license, dependencies, optionalDependencies } = server;
+const { name, version, license, optionalDependencies } = server;
 writeJson('packages/server/package.json', { name: `${name}-program`, version, private: true, type: 'module' });
 writeJson('package.json', {
   name,
@@ -53,7 +52,6 @@ writeJson('package.json', {
   type: 'module',
   bin: { usher: 'bin/usher.mjs' },
   engines: { node: `>=${oldestNode}` },
-  dependencies: { postgres: dependencies['postgres'] },
   optionalDependencies,
 });
 writeFileSync(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { ScanFault, scanWithClamd, type Verdict } from '../../packages/server/src/engagements/files/clamd.ts';
+import { connect } from '../../packages/server/src/platform/database/database.ts';
 import {
   eicar,
   detectEicar,
@@ -70,15 +71,18 @@ test('an uploaded file is scanned in the background, with one event; a clean fil
   assert.ok(server.logged.some((line) => line.includes('Test.Bad') && line.includes(infected)));
 });
 
-test('a committed result is announced to the other processes', async () => {
+test('a committed result is announced to the other processes', async (t) => {
   // The scanning process serves no changing requests, so its only hint is for the result.
   await using taking = await startTestServer({ scanner: { kind: 'manual' } });
   const own = await startFakeClamd();
   const hinted = new Set<string>();
-  await taking.database.sql.listen('usher_changes', (said) => {
-    const [, by] = /^told:\S+ (.+)$/.exec(said) ?? [];
+  const onNotification = (_channel: string, payload: string): void => {
+    const [, by] = /^told:\S+ (.+)$/.exec(payload) ?? [];
     if (by !== undefined) hinted.add(by);
-  });
+  };
+  const listener = connect(taking.database.address, { max: 1, onNotification });
+  t.after(async () => listener.end());
+  await listener`LISTEN usher_changes`;
   const talk = await startFileEngagement(taking);
   const id = await uploadFile(taking, talk, fileForm('x'));
   await until(() => hinted.size === 1);

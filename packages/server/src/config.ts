@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import type { SettingReader } from './carriers/carrier.ts';
 import { readCarriers, type CarrierConfig } from './carriers/carriers.ts';
 import { isDnsServer, isIceUrl, isNetwork } from './config-addresses.ts';
+import { isDatabaseUrl } from './config-database.ts';
 import { SettingError } from './config-error.ts';
 import { settings, type SettingName } from './config-settings.ts';
 import { tracingSettings, type TracingSettings } from './config-tracing.ts';
@@ -181,9 +182,10 @@ function oneOf<T extends string>(name: SettingName, value: string, allowed: read
 /** The message never repeats the value, which may contain a password. */
 function databaseUrl(value: string): string | null {
   if (value === '') return null;
-  const url = URL.canParse(value) ? new URL(value) : null;
-  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
-    throw new SettingError('DATABASE_URL must look like postgres://user:password@host:5432/database.');
+  if (!isDatabaseUrl(value)) {
+    throw new SettingError(
+      'DATABASE_URL must look like postgres://user:password@host:5432/database. target_session_attrs may be any, read-write or primary.',
+    );
   }
   return value;
 }

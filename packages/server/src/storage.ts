@@ -1,3 +1,4 @@
+import { urlsOf } from './config-database.ts';
 import type { Config } from './config.ts';
 import { databaseErrorCode, openDatabase, type Database } from './platform/database/database.ts';
 import { DiskWatch, refuseFullDisk, type DiskSpace } from './platform/embedded/disk-watch.ts';
@@ -65,8 +66,7 @@ async function openEmbedded(config: Config, log: Log, meanwhile?: () => void): P
 }
 
 async function openUrl(config: Config, url: string): Promise<Storage> {
-  const { hostname, port, pathname, searchParams } = new URL(url);
-  const address = `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`;
+  const address = urlsOf(url).map(nameOf).join(' or ');
   const database = openDatabase({ kind: 'url', url }, requestConnections(config));
   try {
     await database.sql`SELECT 1`;
@@ -89,6 +89,12 @@ async function openUrl(config: Config, url: string): Promise<Storage> {
   };
 }
 
+/** The address without the password. */
+function nameOf(url: string): string {
+  const { hostname, port, pathname, searchParams } = new URL(url);
+  return `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`;
+}
+
 function describeConnectError(address: string, code: string | null): string {
   switch (code) {
     case '28P01':
@@ -96,6 +102,8 @@ function describeConnectError(address: string, code: string | null): string {
       return `The database at ${address} rejects the user or password of DATABASE_URL. Correct them.`;
     case '3D000':
       return `The database at ${address} does not exist. Create it, or correct DATABASE_URL.`;
+    case '25006':
+      return `The database at ${address} is read-only, which target_session_attrs of DATABASE_URL excludes. Name the primary.`;
     default:
       return `The database at ${address} cannot be reached (${code ?? 'unknown reason'}). Start it, or correct DATABASE_URL.`;
   }

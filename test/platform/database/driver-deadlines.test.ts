@@ -20,7 +20,7 @@ import {
 import { startProxy } from '../../support/network/proxy.ts';
 import { until } from '../../support/server.ts';
 
-/** Tests how `pool-watch.ts` and `database.ts` use the patched driver: deadlines, settings and deadlocks. */
+/** Tests deadlines, settings and deadlocks: `database.ts` and `pool-watch.ts` in `platform/database/`. */
 
 test('a statement without a response is rejected at its deadline, and its connection is replaced', async (t) => {
   const { proxy, address } = await openSilentWay(t);
@@ -135,6 +135,8 @@ async function makeDeadlocks(sql: Pool): Promise<void> {
       PERFORM pg_sleep(0.2);
       UPDATE locks SET taken = taken + 1 WHERE id = other;
     END $$`);
+  // Opens the second connection: opening it could take longer than the pause.
+  await sql.begin(async () => sql`SELECT`);
 }
 
 test('a statement that loses a deadlock is retried and changes nothing twice', async (t) => {

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { emptyDatabase } from '../../support/database/database.ts';
 import { pool } from '../../support/database/pool.ts';
 
-/** Tests the patches of `platform/database/postgres.ts` that are for speed. */
+/** Tests that results, statements and transactions of `platform/database/driver/` cost little memory. */
 
 test('a result is an array of its rows, and what else it knows is not enumerable', async (t) => {
   const sql = pool(t, await emptyDatabase());
@@ -49,7 +49,6 @@ test('statements and fragments that are not used any more do not survive a colle
       return [fragment, sql`SELECT ${fragment}`];
     }).flat(),
   );
-  // All of them survived without the patch.
   assert.ok(share < 0.05, `${share * 100} % survived`);
 });
 
@@ -64,6 +63,6 @@ test('neither do the handles of transactions that are over', async (t) => {
       });
     return handles;
   });
-  // All 20 survived without the patch. The last one of each connection may, and the one that the queue of process.nextTick held last.
+  // The last one of each connection may survive, and the one that the queue of process.nextTick held last.
   assert.ok(share <= 0.15, `${share * 100} % survived`);
 });

@@ -17,7 +17,7 @@ import {
 import { until } from '../../support/server.ts';
 import { openWire } from '../../support/receivers/wire.ts';
 
-/** Tests each patch of `platform/database/postgres.ts` by what happens without it, which is mostly a statement that waits forever. */
+/** Tests what happens to statements when connections are lost: each is answered or rejected, and gets no rows of others. */
 
 test('an instant of any year comes back as it was, whichever time zone the database is set to', async () => {
   const address = await emptyDatabase();
@@ -75,7 +75,7 @@ test('the error that ended a connection is not reported to the next statement', 
 
 test('a partial result is not continued by the next one', async (t) => {
   const wire = await openWire(t);
-  const [sql, killer] = [pool(t, wire.direct, { max: 1, fetch_types: false }), pool(t, wire.direct)];
+  const [sql, killer] = [pool(t, wire.direct, { max: 1 }), pool(t, wire.direct)];
   const pid = await backendOf(sql);
   const half = sql`SELECT repeat('x', 10000), CASE WHEN n > 9 THEN pg_sleep(60) END FROM generate_series(1, 10) AS n`;
   const broken = assert.rejects(withTimeout(half.execute()), connectionClosed);
@@ -99,14 +99,14 @@ test('a connection lost while it opens is retried a limited number of times', as
   await assert.rejects(withTimeout(sql`SELECT 1`.execute()), connectionClosed);
   assert.equal(wire.connections, 3);
   wire.refusing = false;
-  wire.harm('pg_catalog.pg_type', 'close');
+  wire.harm('set_config', 'close');
   await checkHealth(sql);
 });
 
-test('the types of a new connection may be lost without ending the process', async (t) => {
+test('the settings of a new connection may be lost without ending the process', async (t) => {
   const wire = await openWire(t);
   const sql = pool(t, wire.address);
-  wire.harm('pg_catalog.pg_type', 'reset');
+  wire.harm('set_config', 'reset');
   await assert.rejects(withTimeout(sql`SELECT 1`.execute()));
   await checkHealth(sql);
 });
@@ -114,10 +114,12 @@ test('the types of a new connection may be lost without ending the process', asy
 test('a reserved connection that is lost refuses statements', async (t) => {
   const wire = await openWire(t);
   const [sql, killer] = [pool(t, wire.direct, { max: 2 }), pool(t, wire.direct)];
-  const own = await sql.reserve();
-  await endBackend(killer, await backendOf(own));
-  await assert.rejects(withTimeout(own`SELECT 1`.execute()));
-  await assert.rejects(withTimeout(own`SELECT ${1}::integer`.execute()), connectionClosed);
+  const lost = sql.begin(async (own) => {
+    await endBackend(killer, await backendOf(own));
+    await assert.rejects(withTimeout(own`SELECT 1`.execute()));
+    await assert.rejects(withTimeout(own`SELECT ${1}::integer`.execute()), connectionClosed);
+  });
+  await assert.rejects(withTimeout(lost), connectionClosed);
   await checkHealth(sql);
 });
 

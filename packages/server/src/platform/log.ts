@@ -35,7 +35,7 @@ function standardOutput(): DestinationStream {
   return (output ??= pino.destination({ dest: 1, sync: false, minLength: bufferedBytes, periodicFlush: flushMs }));
 }
 
-/** Drops all other properties: PostgreSQL repeats values in `detail`, and postgres.js adds the parameters. */
+/** Drops all other properties: PostgreSQL repeats values in `detail`. */
 function errorForLog(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error ? { code: error.code } : {};

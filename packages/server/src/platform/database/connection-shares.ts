@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { PendingQuery, Row, Sql as PoolSql } from 'postgres';
+import type { PoolSql } from './database.ts';
 import { Refusal } from '../errors.ts';
 import type { AccountId } from '../ids.ts';
 
@@ -16,8 +16,6 @@ interface Share {
   /** In the order of arrival. Each function is called when its change gets a connection. */
   readonly waiting: Set<() => void>;
 }
-
-type Use = <T>(run: () => Promise<T>) => Promise<T>;
 
 /**
  * Limits how many connections of the pool for requests the changes of one account use at once. A change may wait for a lock of its
@@ -42,7 +40,7 @@ export class ConnectionShares {
    */
   poolOf(pool: PoolSql, owner: AccountId | typeof strangers): PoolSql {
     let inUse = 0;
-    const use: Use = async (run) => {
+    return pool.limitedBy(async (run) => {
       const isFirst = inUse === 0;
       if (isFirst) await this.#take(owner);
       inUse += 1;
@@ -52,18 +50,6 @@ export class ConnectionShares {
         inUse -= 1;
         if (isFirst) this.#giveBack(owner);
       }
-    };
-    return new Proxy(pool, {
-      apply(target, self, args: unknown[]) {
-        const made: unknown = Reflect.apply(target as unknown as (...given: unknown[]) => unknown, self, args);
-        return isStatement(args) ? limitStatement(made as PendingQuery<Row[]>, use) : made;
-      },
-      get(target, name) {
-        if (name === 'begin') return async (run: Parameters<PoolSql['begin']>[1]) => use(async () => target.begin(run));
-        if (name === 'unsafe')
-          return (...args: Parameters<PoolSql['unsafe']>) => limitStatement(target.unsafe(...args), use);
-        return Reflect.get(target, name) as unknown;
-      },
     });
   }
 
@@ -138,29 +124,4 @@ export class ConnectionShares {
       { headers: { 'retry-after': '2' } },
     );
   }
-}
-
-/** Not a list of values or an identifier, which are only parts of statements. */
-function isStatement([first]: readonly unknown[]): boolean {
-  return Array.isArray(first) && 'raw' in first;
-}
-
-/**
- * A statement is sent when its result is awaited, so that is when it needs a connection. A fragment of another statement is never
- * awaited.
- */
-function limitStatement(statement: PendingQuery<Row[]>, use: Use): PendingQuery<Row[]> {
-  const send = statement.then.bind(statement);
-  let result: Promise<unknown> | null = null;
-  const run = async (): Promise<unknown> => (result ??= use(async () => send((rows) => rows)));
-  return Object.assign(statement, {
-    // oxlint-disable-next-line unicorn/no-thenable -- The statement is a promise already.
-    then: async (...given: Parameters<Promise<unknown>['then']>) => run().then(...given),
-    catch: async (...given: Parameters<Promise<unknown>['catch']>) => run().catch(...given),
-    finally: async (...given: Parameters<Promise<unknown>['finally']>) => run().finally(...given),
-    execute() {
-      run().catch(() => undefined);
-      return statement;
-    },
-  });
 }

@@ -1,5 +1,4 @@
-import type { Sql as PoolSql } from 'postgres';
-import { connect, type DatabaseAddress, type Sql } from './database.ts';
+import { connect, type DatabaseAddress, type Piece, type PoolSql, type Sql } from './database.ts';
 import { pools } from './pools.ts';
 
 /** How often the process confirms that its session still exists. */
@@ -37,11 +36,11 @@ export class DatabaseSession {
   #stopped = false;
 
   private constructor(address: DatabaseAddress) {
-    const onclose = (): void => {
+    const onConnectionClosed = (): void => {
       this.#isClosed = true;
       this.#confirmedAt = -Infinity;
     };
-    this.#client = connect(address, { ...pools.session, statementDeadlineMs: answerMs, onclose });
+    this.#client = connect(address, { ...pools.session, statementDeadlineMs: answerMs, onConnectionClosed });
   }
 
   static async open(address: DatabaseAddress): Promise<DatabaseSession> {
@@ -122,6 +121,6 @@ export class DatabaseSession {
 }
 
 /** SQL condition: the session has ended. A live session holds its lock exclusively, so a shared lock is refused. */
-export function isGone(sql: Sql, number: ReturnType<Sql>) {
+export function isGone(sql: Sql, number: Piece) {
   return sql`pg_try_advisory_xact_lock_shared(${lockSpace}, ${number})`;
 }

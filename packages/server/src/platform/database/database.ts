@@ -1,31 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ISql, PendingQuery, Row, Sql as PoolSql } from 'postgres';
-import { watchPool, type WatchedPool } from './pool-watch.ts';
-import { pools, type ClientOptions, type PoolOptions, type SessionSettings } from './pools.ts';
-import postgres, { type PoolLoad, type Watchable } from './postgres.ts';
-import type { Transaction } from './postgres-transactions.ts';
+import type { DatabaseAddress } from './driver/address.ts';
+import { databaseErrorCode, isLostRace, lostConnection } from './driver/errors.ts';
+import { watchPool } from './driver/pool-watch.ts';
+import { createPoolSql, type PoolSql } from './driver/pool-sql.ts';
+import { Pool, type PoolLoad } from './driver/pool.ts';
+import type { Sql, Statement } from './driver/template.ts';
+import type { TransactionSql } from './driver/transaction.ts';
+import { pools, type PoolOptions, type SessionSettings } from './pools.ts';
 import { Pulse } from './pulse.ts';
 import { processName } from '../process-name.ts';
 
-/** Runs statements: the pool, or the connection of a transaction. Stores take it as their first argument. */
-export type Sql = ISql;
+export type { DatabaseAddress } from './driver/address.ts';
+export { databaseErrorCode, violatedConstraint } from './driver/errors.ts';
+export type { PoolSql } from './driver/pool-sql.ts';
+export type { Sql } from './driver/template.ts';
+export type { JsonValue, Value } from './driver/values.ts';
 
 /** A fragment of a statement. */
-export type Piece = PendingQuery<Row[]>;
+export type Piece = Statement;
 
 /**
- * A fragment without parameters, created once and used in any number of statements. Each `sql` creates a promise in the driver,
- * so a hot statement made of many fragments shares them.
+ * A fragment without parameters, created once and used in any number of statements: a hot statement made of many fragments shares them.
  */
 export function piece(make: (sql: Sql) => Piece): (sql: Sql) => Piece {
   let made: Piece | null = null;
   return (sql) => (made ??= make(sql));
 }
-
-/** The address of a PostgreSQL: the user's URL, or the socket of the embedded one. */
-export type DatabaseAddress =
-  | { readonly kind: 'url'; readonly url: string }
-  | { readonly kind: 'socket'; readonly directory: string; readonly user: string; readonly database: string };
 
 export interface NamedPool {
   readonly name: string;
@@ -72,48 +72,34 @@ export const sessionSettings = {
   idle_in_transaction_session_timeout: statementTimeoutMs,
 } satisfies SessionSettings;
 
-/** The driver's own definition, except for `instantFrom`. */
-const instants = {
-  to: 1184,
-  from: [1082, 1114, 1184],
-  serialize: (value: Date | string) => (value instanceof Date ? value : new Date(value)).toISOString(),
-  parse: instantFrom,
-};
-
-/**
- * PostgreSQL's format, `2027-01-31 09:00:00+00`, is not ISO 8601: JavaScript reads years before 100 as others (1 as 2001), or not
- * at all. The time is in UTC, by our session settings.
- */
-function instantFrom(text: string): Date {
-  if (!text.startsWith('00')) return new Date(text);
-  return new Date(text.replace(' ', 'T').replace(/\+00$/, 'Z'));
-}
-
 /** Opens a pool. Most callers need `openDatabase`, whose pools reject statements while the database does not respond. */
 export function connect(address: DatabaseAddress, options: PoolOptions): PoolSql {
   return open(address, options).sql;
 }
 
-function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; watched: WatchedPool } {
-  const { connection = {}, statementDeadlineMs, name: _name, ...rest } = options;
-  const settings: SessionSettings = { ...sessionSettings, ...connection };
-  const shared: ClientOptions = {
-    connect_timeout: connectTimeoutSec,
-    onnotice: () => undefined,
-    backoff: (retries: number) => Math.min(0.05 * 2 ** retries, 1),
-    ...rest,
-    types: { instants },
-    connection: { application_name: processName },
-  };
-  const sql =
-    address.kind === 'url'
-      ? connectUrl(address.url, shared)
-      : postgres({ ...shared, host: address.directory, user: address.user, database: address.database });
-  (sql as PoolSql & Watchable).options.settings = settingStatement(settings);
-  const watched = watchPool(sql, statementDeadlineMs ?? deadlineOf(settings));
-  const end = sql.end.bind(sql);
-  sql.end = async (given) => end(given).finally(() => watched.stop());
-  return { sql, watched };
+const hourSec = 3_600;
+
+function open(address: DatabaseAddress, options: PoolOptions): { sql: PoolSql; pool: Pool } {
+  const settings: SessionSettings = { ...sessionSettings, ...options.connection };
+  const pool = new Pool({
+    address,
+    applicationName: processName,
+    settings,
+    size: options.max,
+    connectTimeoutMs: (options.connect_timeout ?? connectTimeoutSec) * 1_000,
+    idleTimeoutMs: (options.idle_timeout ?? 0) * 1_000,
+    // The connections of a process are not replaced at the same time.
+    maxLifetimeMs:
+      (options.max_lifetime === undefined ? (hourSec / 2) * (1 + Math.random()) : (options.max_lifetime ?? 0)) * 1_000,
+    backoffMs: options.backoffMs ?? ((failures) => Math.min(50 * 2 ** failures, 1_000)),
+    onNotification: options.onNotification ?? (() => undefined),
+    onConnectionClosed: options.onConnectionClosed ?? (() => undefined),
+    onStatement: options.onStatement ?? (() => undefined),
+  });
+  const stopWatch = watchPool(pool, options.statementDeadlineMs ?? deadlineOf(settings));
+  const sql = createPoolSql(pool, options.prepare === false ? 'unprepared' : 'prepared');
+  const end: PoolSql['end'] = async ({ timeout } = {}) => pool.end(timeout ?? null).finally(stopWatch);
+  return { pool, sql: Object.assign(sql, { end }) };
 }
 
 /** `null` if statements have no time limit. */
@@ -121,32 +107,17 @@ function deadlineOf({ statement_timeout: timeoutMs }: SessionSettings): number |
   return Number(timeoutMs) === 0 ? null : Number(timeoutMs) + cancelMs;
 }
 
-/** Names and values come from this program and contain no quotes. */
-function settingStatement(settings: SessionSettings): string {
-  const each = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
-  return `SELECT ${each.join(', ')}`;
-}
-
-/** Supports libpq's notation for a socket, `postgres://user@localhost/database?host=/directory`, which postgres.js lacks. */
-function connectUrl(text: string, options: ClientOptions): PoolSql {
-  const url = new URL(text);
-  const directory = url.searchParams.get('host');
-  if (directory === null) return postgres(text, options);
-  url.searchParams.delete('host');
-  return postgres(url.href, { ...options, host: directory });
-}
-
 export function openDatabase(address: DatabaseAddress, poolSize: number): Database {
-  const watchedPools = new Set<WatchedPool>();
+  const watched = new Set<Pool>();
   const named = new Set<NamedPool>();
   const own = open(address, pools.pulse);
-  const pulse = new Pulse(own.sql, own.watched, watchedPools);
+  const pulse = new Pulse(own.sql, own.pool, watched);
   const openPool = (options: PoolOptions): PoolSql => {
-    const { sql, watched } = open(address, options);
-    watched.refuseWhile(() => pulse.isSilent);
-    watchedPools.add(watched);
-    const { name, max: size = 1 } = options;
-    if (name !== undefined) named.add({ name, size, load: () => watched.load() });
+    const { sql, pool } = open(address, options);
+    pool.refuseWhile(() => pulse.isSilent);
+    watched.add(pool);
+    const { name, max: size } = options;
+    if (name !== undefined) named.add({ name, size, load: () => pool.load() });
     return sql;
   };
   const sql = openPool({ name: 'requests', max: poolSize });
@@ -180,7 +151,7 @@ type Run<T> = (sql: Sql, finish: Finish) => Promise<T>;
 /** For a transaction of the caller, who may send more statements. */
 const leaveOpen: Finish = async (statements) => void (await Promise.all(statements));
 
-async function finish(own: Transaction, statements: readonly Promise<unknown>[]): Promise<void> {
+async function finish(own: TransactionSql, statements: readonly Promise<unknown>[]): Promise<void> {
   let hasFailed = false;
   const all = Promise.all(statements);
   all.catch(() => {
@@ -223,79 +194,32 @@ async function runOnce<T>(sql: PoolSql, run: Run<T>, longestMs: number): Promise
   const late = Promise.withResolvers<never>();
   let abandon: (() => void) | undefined;
   let running: Promise<T> | undefined;
-  let isOver = false;
+  let isLate = false;
   const deadline = setTimeout(() => {
-    isOver = true;
+    isLate = true;
     abandon?.();
     late.reject(lostConnection('the transaction took too long'));
   }, longestMs);
   try {
-    const transaction = sql.begin(async (driverSql) => {
-      const own = driverSql as typeof driverSql & Transaction;
+    const transaction = sql.begin(async (own) => {
       // The connection came after the deadline, and the caller was already rejected.
-      if (isOver) throw lostConnection('the transaction began after its deadline');
+      if (isLate) throw lostConnection('the transaction began after its deadline');
       abandon = () => own.abandon();
-      running = run(
-        fenced(own, () => isOver),
-        async (statements) => finish(own, statements),
-      ).finally(() => {
-        isOver = true;
-      });
+      running = run(own, async (statements) => finish(own, statements));
       return running;
     });
-    // postgres.js types the result for arrays of pending queries, which `run` never returns.
-    return (await Promise.race([transaction, late.promise])) as T;
+    return await Promise.race([transaction, late.promise]);
   } finally {
     // A lost connection rejects at once while `run` is still running; all its statements are rejected, so it ends soon. Without
     // this wait, `run` could run beside what its caller does next (`request.sql` is the pool again by then).
-    isOver = true;
     await Promise.race([Promise.allSettled([running]), late.promise.catch(() => undefined)]);
     clearTimeout(deadline);
   }
 }
 
-function lostConnection(message: string): Error {
-  return Object.assign(new Error(message), { code: 'CONNECTION_CLOSED' });
-}
-
-/**
- * Rejects statements that a branch of `run` sends after `run` has settled, because they would run outside of the transaction.
- * The driver (`postgres.ts`) ensures that none reaches another connection after a loss.
- */
-function fenced(sql: Sql, isOver: () => boolean): Sql {
-  return new Proxy(sql, {
-    apply(target, self, args) {
-      if (isOver()) throw lostConnection('the transaction is over');
-      return Reflect.apply(target as unknown as (...given: unknown[]) => unknown, self, args);
-    },
-  });
-}
-
 /** Whether statements run outside of a transaction of the caller. */
 export function isPool(sql: Sql): sql is PoolSql {
   return 'begin' in sql;
-}
-
-/** The SQLSTATE of an error from PostgreSQL, or the code of a failed connection; `null` for any other error. */
-export function databaseErrorCode(error: unknown): string | null {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
-  return error.code;
-}
-
-/** The violated constraint, if the error names one. */
-export function violatedConstraint(error: unknown): string | null {
-  return error instanceof postgres.PostgresError ? (error.constraint_name ?? null) : null;
-}
-
-const lostRace = new Set([
-  '40001', // serialization_failure
-  '40P01', // deadlock_detected
-]);
-
-/** Whether PostgreSQL rolled the transaction back in favour of another. */
-function isLostRace(error: unknown): boolean {
-  const code = databaseErrorCode(error);
-  return code !== null && lostRace.has(code);
 }
 
 const outOfRoom = new Set([
@@ -330,7 +254,6 @@ export function isLockTimeout(error: unknown): boolean {
 const unavailable = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
-  'CONNECTION_DESTROYED',
   'CONNECT_TIMEOUT',
   'ECONNREFUSED',
   'ECONNRESET',
@@ -345,7 +268,8 @@ const unavailable = new Set([
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
   timedOut,
-  ...lostRace,
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
   ...outOfRoom,
 ]);
 

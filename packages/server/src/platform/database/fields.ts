@@ -1,6 +1,5 @@
-import type { JSONValue } from 'postgres';
 import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox';
-import type { Sql } from './database.ts';
+import type { JsonValue, Sql, Value } from './database.ts';
 import type { Violation } from '../errors.ts';
 import { checked, nullable } from '../schema.ts';
 
@@ -158,11 +157,11 @@ export function fieldsOf<T extends Table>(table: T) {
     },
     /** Settings as values of columns, for INSERT and UPDATE. */
     values(sql: Sql, settings: Partial<Settings>) {
-      const given: Record<string, unknown> = settings;
+      const given = settings as Readonly<Record<string, Value>>;
       const set = settable.filter((name) => given[name] !== undefined);
       const isJson = (name: string): boolean => table[name]?.stored === 'json' && given[name] !== null;
       return Object.fromEntries(
-        set.map((name) => [name, isJson(name) ? sql.json(given[name] as JSONValue) : given[name]]),
+        set.map((name) => [name, isJson(name) ? sql.json(given[name] as JsonValue) : given[name]]),
       );
     },
     /** The shown fields of a row, in the order of the table. Computed fields are present without a value. */

@@ -1,25 +1,39 @@
-import type { Options } from 'postgres';
 import type { Config } from '../../config.ts';
-
-export type ClientOptions = Options<Record<never, never>>;
 
 /** Settings of a connection, by PostgreSQL's names. */
 export type SessionSettings = Readonly<Record<string, string | number>>;
 
-export interface PoolOptions extends Omit<ClientOptions, 'connection'> {
+export interface PoolOptions {
+  /** The number of connections. */
+  readonly max: number;
+  /** Seconds until an unused connection is closed; 0 for never, which is the default. */
+  readonly idle_timeout?: number;
+  /** Seconds until a connection is replaced; with `null` it stays open as long as the process runs. By default 30 to 60 minutes. */
+  readonly max_lifetime?: number | null;
+  /** Seconds in which a connection must open. */
+  readonly connect_timeout?: number;
+  /** Whether statements are prepared; `true` by default. */
+  readonly prepare?: boolean;
+  /** The pause after this many failures to open a connection. */
+  readonly backoffMs?: (failures: number) => number;
   /** Settings of each connection in addition to `sessionSettings`. */
   readonly connection?: SessionSettings;
   /** The name of the pool in the metrics; a pool without a name is not reported. */
   readonly name?: string;
   /** When a connection without a response is destroyed; by default shortly after its `statement_timeout`. */
   readonly statementDeadlineMs?: number;
+  /** Is called for each notification of the channels that the connection listens to. */
+  readonly onNotification?: (channel: string, payload: string) => void;
+  readonly onConnectionClosed?: () => void;
+  /** Is called with the text of each statement, for tests. */
+  readonly onStatement?: (text: string) => void;
 }
 
 /**
- * For a connection that stays open as long as its pool, and needs no column types. The driver replaces any other connection sooner or
- * later, and what belongs to its session is lost: LISTEN, advisory locks, settings made by a statement.
+ * For a connection that stays open as long as its pool. The pool replaces any other connection sooner or later, and what belongs to its
+ * session is lost: LISTEN, advisory locks, settings made by a statement.
  */
-const lasting = { max: 1, idle_timeout: 0, max_lifetime: null, fetch_types: false };
+const lasting = { max: 1, idle_timeout: 0, max_lifetime: null };
 
 /**
  * For statements that find all rows by keys: with outdated statistics of a growing table the planner would scan the table, and
@@ -38,7 +52,7 @@ const byKeys = {
  */
 export const pools = {
   /** Checks whether the database responds. The connection must not time out before the pulse does. */
-  pulse: { name: 'pulse', max: 1, idle_timeout: 0, connect_timeout: 10, fetch_types: false },
+  pulse: { name: 'pulse', max: 1, idle_timeout: 0, connect_timeout: 10 },
   /** Listens for row changes. */
   changes: lasting,
   /** Shows other processes that this one is alive. */
@@ -47,7 +61,7 @@ export const pools = {
    * For lookups that a request needs during a transaction, over connections that no transaction holds. They are few and short:
    * a lookup reads one indexed row. While the database is unavailable, a lookup fails at once instead of after a pause.
    */
-  lookups: { name: 'lookups', max: 3, idle_timeout: 60, connect_timeout: 2, backoff: () => 0 },
+  lookups: { name: 'lookups', max: 3, idle_timeout: 60, connect_timeout: 2, backoffMs: () => 0 },
   turns: { name: 'turns', max: 4, connection: byKeys },
   /**
    * For batches of messages and other writes to engagements. A batch waits for no lock, so a slow one is ended early: what is then
@@ -71,7 +85,7 @@ export const pools = {
   /** For preparing, sending and receiving SMS. No task holds one connection while it waits for another. */
   sms: { name: 'sms', max: 2, idle_timeout: 60 },
   /** Switches an embedded database to read-only and back. A checkpoint on a slow disk may take long. */
-  writeSwitch: { max: 1, idle_timeout: 30, fetch_types: false, connection: { statement_timeout: 60_000 } },
+  writeSwitch: { max: 1, idle_timeout: 30, connection: { statement_timeout: 60_000 } },
 } satisfies Record<string, PoolOptions>;
 
 const backgroundConnections = Object.values(pools).reduce((sum, { max }) => sum + max, 0);
@@ -87,7 +101,7 @@ export function requestConnections({ databaseConnections }: Pick<Config, 'databa
  */
 export const startPools = {
   /** A migration, or the wait for that of another process, has no time limit. The connection holds the migration lock. */
-  migrations: { ...lasting, fetch_types: true, connection: { statement_timeout: 0 } },
+  migrations: { ...lasting, connection: { statement_timeout: 0 } },
   /** Two of these detect whether a pooler shares sessions. A pooler without free connections does not respond, so there is a deadline. */
   sessionCheck: { ...lasting, statementDeadlineMs: 5_000 },
 } satisfies Record<string, PoolOptions>;
@@ -100,7 +114,6 @@ export const commandPools = {
    */
   backup: {
     ...lasting,
-    fetch_types: true,
     connection: {
       statement_timeout: 0,
       idle_in_transaction_session_timeout: 0,

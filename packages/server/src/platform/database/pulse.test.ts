@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql as PoolSql } from 'postgres';
-import type { WatchedPool } from './pool-watch.ts';
-import { Pulse } from './pulse.ts';
+import type { PoolSql } from './driver/pool-sql.ts';
+import { Pulse, type Abandonable } from './pulse.ts';
 
 /**
  * Watches a database whose heartbeats take as long as the list says, one after the other. Resolves with whether the connections were
@@ -11,7 +10,7 @@ import { Pulse } from './pulse.ts';
  */
 async function isAbandoned(beatsMs: readonly number[]): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const pool = { abandon: () => resolve(true) } as unknown as WatchedPool;
+  const pool = { abandon: () => resolve(true) } satisfies Abandonable;
   let beats = 0;
   const answer = async (): Promise<void> => {
     const beatMs = beatsMs[beats];

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql as PoolSql } from 'postgres';
-import type { WatchedPool } from './pool-watch.ts';
+import type { PoolSql } from './driver/pool-sql.ts';
 
 const beatMs = 1_000;
 /** If the heartbeat is not answered within this time, its connection is dead, and perhaps all others. */
@@ -21,6 +20,12 @@ const memory = 0.9;
 /** A destroyed connection has closed by then, so that the next heartbeat uses a new one. */
 const closeMs = 50;
 
+/** A pool whose connections may be dead. */
+export interface Abandonable {
+  /** Destroys every connection and rejects everything that waits. */
+  abandon(): void;
+}
+
 type Beat = 'answered' | 'refused' | 'silent';
 
 /**
@@ -37,15 +42,15 @@ type Beat = 'answered' | 'refused' | 'silent';
  */
 export class Pulse {
   readonly #sql: PoolSql;
-  readonly #own: WatchedPool;
-  readonly #pools: ReadonlySet<WatchedPool>;
+  readonly #own: Abandonable;
+  readonly #pools: ReadonlySet<Abandonable>;
   #isSilent = false;
   /** How long recent heartbeats took, at most. */
   #recentMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(sql: PoolSql, own: WatchedPool, pools: ReadonlySet<WatchedPool>) {
+  constructor(sql: PoolSql, own: Abandonable, pools: ReadonlySet<Abandonable>) {
     this.#sql = sql;
     this.#own = own;
     this.#pools = pools;

@@ -63,9 +63,7 @@ export async function openRowChanges(address: DatabaseAddress): Promise<RowChang
   const goDeaf = (): void => {
     live = false;
   };
-  // `onnotify` is an option of postgres.js that its types lack; `sql.listen` would hide a lost connection.
-  const hooks = { onnotify: receive, onclose: goDeaf };
-  const client = connect(address, { ...listeningOptions, ...hooks });
+  const client = connect(address, { ...listeningOptions, onNotification: receive, onConnectionClosed: goDeaf });
 
   const listen = async (): Promise<void> => {
     await client`LISTEN ${client(changeChannel)}`;

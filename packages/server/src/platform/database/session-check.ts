@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql as PoolSql } from 'postgres';
-import { connect, databaseErrorCode, sessionSettings, type DatabaseAddress } from './database.ts';
+import { connect, databaseErrorCode, sessionSettings, type DatabaseAddress, type PoolSql } from './database.ts';
 import { StartError } from '../errors.ts';
 import { startPools } from './pools.ts';
 
@@ -22,11 +21,9 @@ const needs =
 export async function refuseSharedSessions(address: DatabaseAddress): Promise<void> {
   const channel = `usher_session_${randomUUID()}`;
   const notified = new Set<string>();
-  const onnotify = (from: string): void => void notified.add(from);
-  // `onnotify` is an option of postgres.js that its types lack.
-  const hooks = { onnotify };
+  const onNotification = (from: string): void => void notified.add(from);
   const options = startPools.sessionCheck;
-  const [listener, other] = [connect(address, { ...options, ...hooks }), connect(address, options)];
+  const [listener, other] = [connect(address, { ...options, onNotification }), connect(address, options)];
   try {
     await listener`LISTEN ${listener(channel)}`;
     await refuseSharedBackends(listener, other);
@@ -48,7 +45,7 @@ async function refuseSharedBackends(one: PoolSql, other: PoolSql): Promise<void>
   const seen = new Map<PoolSql, number>();
   for (let round = 0; round < rounds; round += 1) {
     for (const sql of [one, other]) {
-      // The parameter makes postgres.js prepare the statement, which fails later on another backend.
+      // The statement is prepared, which fails later on another backend.
       const [row] = await sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid WHERE ${round}::integer >= 0`;
       const pid = row?.pid ?? 0;
       if (round === 0 ? [...seen.values()].includes(pid) : seen.get(sql) !== pid)

@@ -1,5 +1,4 @@
-import type { Sql as PoolSql } from 'postgres';
-import { connect, type DatabaseAddress } from '../database/database.ts';
+import { connect, type DatabaseAddress, type PoolSql } from '../database/database.ts';
 import type { DiskWatch } from './disk-watch.ts';
 import type { Log } from '../log.ts';
 import { pools } from '../database/pools.ts';

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { CachedReading } from '../cached-reading.ts';
 import type { Database, NamedPool } from '../database/database.ts';
+import type { PoolLoad } from '../database/driver/pool.ts';
 import { oldestTransaction } from '../database/oldest-transaction.ts';
-import type { PoolLoad } from '../database/postgres.ts';
 import type { RowChanges } from '../database/row-changes.ts';
 
 /** A database that does not answer within this time counts as down. */

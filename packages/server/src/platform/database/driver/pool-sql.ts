@@ -1,0 +1,57 @@
+import { isLostRace, isStale } from './errors.ts';
+import type { Need, Pool } from './pool.ts';
+import { createTag, type Order, type Sql, type StatementKind } from './template.ts';
+import type { Work } from './transaction.ts';
+
+/** A pool as stores use it. */
+export interface PoolSql extends Sql {
+  /** Runs `work` in a transaction. `options` follow BEGIN, as in `ISOLATION LEVEL REPEATABLE READ`. */
+  begin<T>(work: Work<T>): Promise<T>;
+  begin<T>(options: string, work: Work<T>): Promise<T>;
+  /** Waits for statements under way, `timeout` seconds at most, and closes all connections. Later statements are rejected. */
+  end(options?: { readonly timeout?: number }): Promise<void>;
+  /** The same connections for work that `limit` starts. A statement of it outside of a transaction has its connection for itself, too. */
+  limitedBy(limit: Limit): PoolSql;
+}
+
+/** Calls `run` when a connection may be used, and knows from the promise until when it is. */
+export type Limit = <T>(run: () => Promise<T>) => Promise<T>;
+
+type Result = Parameters<Order['resolve']>[0];
+
+/** The winner of a deadlock has finished by then; an immediate retry could lose again. */
+const lostRaceMs = 50;
+
+export function createPoolSql(pool: Pool, kind: StatementKind, limit: Limit | null = null): PoolSql {
+  const tag = createTag(kind, (order) => {
+    if (limit === null) return runOrder(pool, order, 'place');
+    const run = async (): Promise<Result> =>
+      new Promise((resolve, reject) => runOrder(pool, { ...order, resolve, reject }, 'connection'));
+    limit(run).then(order.resolve, order.reject);
+  });
+  return Object.assign(tag, {
+    begin: async <T>(first: string | Work<T>, second?: Work<T>): Promise<T> => {
+      const [begin, work] = typeof first === 'string' ? [`begin ${first}`, second] : ['begin', first];
+      if (work === undefined) throw new TypeError('begin needs the work of the transaction');
+      const run = async (): Promise<T> => pool.transact(begin, kind, work);
+      return limit === null ? run() : limit(run);
+    },
+    end: async ({ timeout }: { readonly timeout?: number } = {}) => pool.end(timeout ?? null),
+    limitedBy: (own: Limit) => createPoolSql(pool, kind, own),
+  });
+}
+
+/** A statement is sent again, once, if nothing of it was stored and it may succeed now. */
+function runOrder(pool: Pool, order: Order, need: Need): void {
+  const retry = (error: Error): void => {
+    if (order.kind === 'prepared' && isStale(error)) pool.run({ ...order, kind: 'unprepared' }, need);
+    else if (isStatement(order) && isLostRace(error)) setTimeout(() => pool.run(order, need), lostRaceMs);
+    else order.reject(error);
+  };
+  pool.run({ ...order, reject: retry }, need);
+}
+
+/** Not a text, of which a part may have been stored, or a copy, whose rows may be gone. */
+function isStatement({ kind }: Order): boolean {
+  return kind === 'prepared' || kind === 'unprepared';
+}
