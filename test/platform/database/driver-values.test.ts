@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Piece, Sql } from '../../../packages/server/src/platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../../packages/server/src/platform/database/database.ts';
 import { emptyDatabase } from '../../support/database/database.ts';
 import { pool, withTimeout } from '../../support/database/pool.ts';
 
@@ -13,7 +13,7 @@ const id = '7d3f5b1e-36a4-4b4e-8f0a-0d5c1a2b3c4d';
 const awkward = ['a b', 'a"b', 'a\\b', 'a,b', '{a}', '', 'NULL', "a'b", 'ü'];
 
 /** The statement selects one value as `v`. */
-const kinds: readonly [name: string, statement: (sql: Sql) => Piece, expected: unknown][] = [
+const kinds: readonly [name: string, statement: (sql: Sql) => SqlFragment, expected: unknown][] = [
   ['true', (sql) => sql`SELECT ${true} AS v`, true],
   ['false', (sql) => sql`SELECT ${false}::boolean AS v`, false],
   ['NULL', (sql) => sql`SELECT ${null}::integer AS v`, null],

@@ -1,5 +1,5 @@
 import { batchSize, byIndex, deleteMatching, inBatches } from '../platform/database/batches.ts';
-import type { Piece, Sql } from '../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 
 /** What the rows of an account are found by: `site` stands for the column `site_id`. */
@@ -9,7 +9,7 @@ export interface OwnTable {
   readonly table: string;
   readonly of: Owner;
   /** The condition of a partial index, which begins with AND. */
-  readonly and?: (sql: Sql) => Piece;
+  readonly and?: (sql: Sql) => SqlFragment;
   /** Rows of one batch, if not as many as usual. */
   readonly limit?: number;
 }
@@ -18,7 +18,7 @@ export interface OwnTable {
 const deliveryBatch = 250;
 
 /** The ids of the account's sites, operators and so on. Sites and queues include deleted ones that still have rows. */
-const ownersOf: Readonly<Record<Owner, (sql: Sql, id: AccountId) => Piece>> = {
+const ownersOf: Readonly<Record<Owner, (sql: Sql, id: AccountId) => SqlFragment>> = {
   account: (sql, id) => sql`SELECT ${id}::uuid AS id`,
   site: (sql, id) => sql`
     SELECT id FROM sites WHERE account_id = ${id} UNION ALL SELECT id FROM deleted_sites WHERE account_id = ${id}`,
@@ -95,7 +95,7 @@ async function partitionsOf(sql: Sql, table: string): Promise<readonly string[]>
 interface OwnDeliveries {
   readonly of: 'destination' | 'webhook';
   /** The deliveries of the owner with the id `owner.id`. */
-  readonly ids: (sql: Sql) => Piece;
+  readonly ids: (sql: Sql) => SqlFragment;
 }
 
 const ownDeliveries: readonly OwnDeliveries[] = [

@@ -1,5 +1,5 @@
 import { payloadSql } from '../events/payload-sql.ts';
-import { piece, type Sql } from '../platform/database/database.ts';
+import { fragment, type Sql } from '../platform/database/database.ts';
 import type { EngagementId, Id } from '../platform/ids.ts';
 import type { Party } from '../identity/party.ts';
 import { lockTogether, type AuthoredWrite } from './taking-part.ts';
@@ -36,7 +36,7 @@ const appendTyping = appendEventOfEach('typed', {
   payload: `CASE party WHEN 'visitor' THEN ${typingPayload('visitor')} ELSE ${typingPayload('operator')} END`,
 });
 
-const indicationColumns = piece((sql) => sql`typing boolean, at timestamptz`);
+const indicationColumns = fragment((sql) => sql`typing boolean, at timestamptz`);
 
 /**
  * Appends typing indicators, at most one per engagement, and returns the engagements of those that were appended. The clock is taken
@@ -87,7 +87,7 @@ const appendVisitorEvents = appendEventOfEach('engaged', {
   ),
 });
 
-const visitorEventColumns = piece((sql) => sql`id uuid, content text, at timestamptz`);
+const visitorEventColumns = fragment((sql) => sql`id uuid, content text, at timestamptz`);
 
 /** Appends visitor events, at most one per engagement, and returns where those were recorded that were appended. */
 export async function appendVisitorEventBatch(

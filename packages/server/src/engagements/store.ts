@@ -1,6 +1,6 @@
 import type { Medium } from '@usher/contract/media';
 import { pictureUrlOf } from '../identity/operators/pictures/picture.ts';
-import type { Piece, Sql } from '../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../platform/database/database.ts';
 import type { AccountId, OperatorId, SiteId, VisitorId } from '../platform/ids.ts';
 import type { Cursor } from '../platform/http/paging.ts';
 import { sourceOf } from '../routing/board/rules/requests.ts';
@@ -87,7 +87,7 @@ export async function listEngagements(sql: Sql, query: EngagementQuery): Promise
 }
 
 /** Statements that select `id` and `started_at` of the newest engagements. */
-function sourcesOf(sql: Sql, query: EngagementQuery): readonly Piece[] {
+function sourcesOf(sql: Sql, query: EngagementQuery): readonly SqlFragment[] {
   const { self, visitorIds } = query;
   if (query.state === 'active') return [activeOnes(sql, query)];
   if (self.visitorId !== null) {
@@ -103,18 +103,18 @@ function sourcesOf(sql: Sql, query: EngagementQuery): readonly Piece[] {
   ];
 }
 
-const noSource = (sql: Sql): Piece => sql`SELECT NULL::uuid AS id, NULL::timestamptz AS started_at WHERE false`;
+const noSource = (sql: Sql): SqlFragment => sql`SELECT NULL::uuid AS id, NULL::timestamptz AS started_at WHERE false`;
 
 /** The columns by which a source is ordered. */
 interface SourceOrder {
-  readonly startedAt: Piece;
-  readonly id: Piece;
+  readonly startedAt: SqlFragment;
+  readonly id: SqlFragment;
 }
 
 const ofEngagement = (sql: Sql): SourceOrder => ({ startedAt: sql`e.started_at`, id: sql`e.id` });
 
 /** The conditions on every source `e`, and what makes it a page. */
-function pageOf(sql: Sql, query: EngagementQuery, { startedAt, id }: SourceOrder = ofEngagement(sql)): Piece {
+function pageOf(sql: Sql, query: EngagementQuery, { startedAt, id }: SourceOrder = ofEngagement(sql)): SqlFragment {
   const { accountId, from, to, state, after, limit } = query;
   return sql`
              AND e.account_id = ${accountId}
@@ -126,12 +126,12 @@ function pageOf(sql: Sql, query: EngagementQuery, { startedAt, id }: SourceOrder
            LIMIT ${limit}`;
 }
 
-function byOperators(sql: Sql, operatorIds: readonly OperatorId[] | null): Piece {
+function byOperators(sql: Sql, operatorIds: readonly OperatorId[] | null): SqlFragment {
   return operatorIds === null ? sql`` : sql`AND e.operator_id = ANY(${[...operatorIds]}::uuid[])`;
 }
 
 /** Active engagements are few, and found through `active_engagements`. */
-function activeOnes(sql: Sql, query: EngagementQuery): Piece {
+function activeOnes(sql: Sql, query: EngagementQuery): SqlFragment {
   const { accountId, operatorIds, visitorIds } = query;
   return sql`
          (SELECT e.id, e.started_at
@@ -144,7 +144,7 @@ function activeOnes(sql: Sql, query: EngagementQuery): Piece {
 }
 
 /** Served by engagements_by_visitor. */
-function ofVisitors(sql: Sql, query: EngagementQuery, visitorIds: readonly VisitorId[]): Piece {
+function ofVisitors(sql: Sql, query: EngagementQuery, visitorIds: readonly VisitorId[]): SqlFragment {
   return sql`
          SELECT e.id, e.started_at
            FROM unnest(${[...new Set(visitorIds)]}::uuid[]) AS visitor (id)
@@ -159,7 +159,7 @@ function ofVisitors(sql: Sql, query: EngagementQuery, visitorIds: readonly Visit
 const maxPairs = 1_000;
 
 /** All engagements of the managed sites. Served by engagements_by_site, or by engagements_by_site_and_operator. */
-function onSites(sql: Sql, query: EngagementQuery, siteIds: readonly SiteId[]): Piece {
+function onSites(sql: Sql, query: EngagementQuery, siteIds: readonly SiteId[]): SqlFragment {
   const { operatorIds } = query;
   if (operatorIds !== null && operatorIds.length * siteIds.length <= maxPairs)
     return ofOperators(sql, query, { siteIds, operatorIds: [...new Set(operatorIds)] });
@@ -179,7 +179,7 @@ interface OperatorsOnSites {
 }
 
 /** Served by engagements_by_site_and_operator. */
-function ofOperators(sql: Sql, query: EngagementQuery, { siteIds, operatorIds }: OperatorsOnSites): Piece {
+function ofOperators(sql: Sql, query: EngagementQuery, { siteIds, operatorIds }: OperatorsOnSites): SqlFragment {
   return sql`
          SELECT e.id, e.started_at
            FROM unnest(${[...siteIds]}::uuid[]) AS site (id)
@@ -192,7 +192,7 @@ function ofOperators(sql: Sql, query: EngagementQuery, { siteIds, operatorIds }:
 }
 
 /** On sites that the caller does not manage: the engagements that they have or had, and those that they have transferred. */
-function ownOn(sql: Sql, query: EngagementQuery, siteIds: readonly SiteId[]): readonly Piece[] {
+function ownOn(sql: Sql, query: EngagementQuery, siteIds: readonly SiteId[]): readonly SqlFragment[] {
   const { self, operatorIds } = query;
   if (self.operatorId === null) return [];
   const isListed = operatorIds === null || operatorIds.includes(self.operatorId);
@@ -207,7 +207,7 @@ function transferredBy(
   sql: Sql,
   query: EngagementQuery,
   { siteIds, operatorId }: { readonly siteIds: readonly SiteId[]; readonly operatorId: OperatorId },
-): Piece {
+): SqlFragment {
   const order = { startedAt: sql`s.engagement_started_at`, id: sql`s.engagement_id` };
   return sql`
          (SELECT DISTINCT s.engagement_id AS id, s.engagement_started_at AS started_at
@@ -242,7 +242,7 @@ interface OperatorReach {
   readonly reach: readonly SiteId[];
 }
 
-function isEngagedWith(sql: Sql, { operatorId, reach }: OperatorReach, visitorId: Piece) {
+function isEngagedWith(sql: Sql, { operatorId, reach }: OperatorReach, visitorId: SqlFragment) {
   return sql`EXISTS (SELECT 1 FROM engagements now
                       WHERE now.visitor_id = ${visitorId} AND now.operator_id = ${operatorId} AND now.ended_at IS NULL
                         AND now.site_id = ANY(${[...reach]}::uuid[]))`;

@@ -1,4 +1,4 @@
-import { piece, type Piece, type Sql } from '../platform/database/database.ts';
+import { fragment, type SqlFragment, type Sql } from '../platform/database/database.ts';
 import type { AccountId, EngagementId } from '../platform/ids.ts';
 import type { TraceContext } from '../platform/watching/trace-context.ts';
 import type { Party } from '../identity/party.ts';
@@ -24,7 +24,7 @@ export interface AuthoredWrite extends EngagementWrite {
  */
 function mayWrite(lock: '' | 'FOR KEY SHARE OF a' | 'FOR KEY SHARE OF a SKIP LOCKED') {
   // Served by the primary keys of operator_assignments and operators.
-  return piece((sql) =>
+  return fragment((sql) =>
     sql.unsafe(`
               (e.ended_at IS NULL OR w.party = 'carrier')
               AND CASE w.party
@@ -60,7 +60,7 @@ function writerColumns(by: Writer) {
 }
 
 /** A condition of `mayWrite` for one writer. */
-function holdsFor(sql: Sql, by: Writer, condition: Piece): Piece {
+function holdsFor(sql: Sql, by: Writer, condition: SqlFragment): SqlFragment {
   const { party, party_id: id, only_on: onlyOn } = writerColumns(by);
   return sql`(SELECT ${condition}
                 FROM (SELECT ${party}::text AS party, ${id}::uuid AS party_id, ${onlyOn}::uuid[] AS only_on) AS w)`;
@@ -70,7 +70,7 @@ function holdsFor(sql: Sql, by: Writer, condition: Piece): Piece {
  * The caller takes part in the engagement `e`. This takes no lock, so the operator may be removed from the site while the statement
  * runs. Use it only for typing and signals, which are not stored.
  */
-export function takesPart(sql: Sql, by: Party): Piece {
+export function takesPart(sql: Sql, by: Party): SqlFragment {
   return holdsFor(sql, by, mayWriteNow(sql));
 }
 
@@ -88,8 +88,8 @@ export function lockTogether<Write extends AuthoredWrite>(
   sql: Sql,
   writes: readonly Write[],
   rowOf: (write: Write) => object,
-  columns: Piece,
-): Piece {
+  columns: SqlFragment,
+): SqlFragment {
   const rows = writes.map((write) => ({
     account_id: write.accountId,
     engagement_id: write.engagementId,

@@ -1,5 +1,5 @@
 import { appendEvents } from '../events/append.ts';
-import { inTransaction, isPool, piece, type Piece, type Sql } from '../platform/database/database.ts';
+import { inTransaction, isPool, fragment, type SqlFragment, type Sql } from '../platform/database/database.ts';
 import type { AccountId, EngagementId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import { currentTrace } from '../platform/watching/trace.ts';
@@ -89,7 +89,7 @@ interface AppendedEvent {
 
 /** The part of a statement that appends an event for each row of `from`, which has the columns of `engaged`. */
 export function appendEventOfEach(from: string, { type, at, payload, sender = 'NULL' }: AppendedEvent) {
-  return piece((sql): Piece =>
+  return fragment((sql): SqlFragment =>
     appendEvents(
       sql,
       sql.unsafe(`

@@ -1,5 +1,5 @@
 import type Type from 'typebox';
-import { piece, type Piece, type Sql } from '../platform/database/database.ts';
+import { fragment, type SqlFragment, type Sql } from '../platform/database/database.ts';
 import { newId, type AccountId } from '../platform/ids.ts';
 import { currentTrace } from '../platform/watching/trace.ts';
 import type { TraceContext } from '../platform/watching/trace-context.ts';
@@ -26,7 +26,7 @@ export interface About {
   readonly subscribers?: readonly string[];
 }
 
-const columns = piece(
+const columns = fragment(
   (sql) => sql`
     account_id, id, type, site_id, ticket_id, request_id, engagement_id, visitor_id, operator_id, occurred_at, payload`,
 );
@@ -35,14 +35,14 @@ const columns = piece(
  * Appends the rows that `events` selects; its columns have the names of the log's columns. No deliveries are inserted, so
  * only items of the live feed are appended with this function.
  */
-export function insertEvents(sql: Sql, events: Piece): Piece {
+export function insertEvents(sql: Sql, events: SqlFragment): SqlFragment {
   return sql`
     INSERT INTO events (${columns(sql)}, xid)
     SELECT ${columns(sql)}, ${position(sql)} FROM (${events}) AS e`;
 }
 
 /** The same for all events of a transaction. The subquery asks for it once, and only if there is an event. */
-const position = piece((sql) => sql`(SELECT current_log_position())`);
+const position = fragment((sql) => sql`(SELECT current_log_position())`);
 
 interface RowOptions {
   /**
@@ -56,7 +56,7 @@ interface RowOptions {
  * Three CTEs: those of `placeEvents`, and `fanned_out`, which inserts the deliveries of the events. The rows of `events` also have the
  * trace of the request, `traceparent` and `tracestate`, which may be null.
  */
-export function appendEvents(sql: Sql, events: Piece, { hasAttached }: RowOptions): Piece {
+export function appendEvents(sql: Sql, events: SqlFragment, { hasAttached }: RowOptions): SqlFragment {
   return sql`
          ${placeEvents(sql, events, traceColumns(sql))},
          fanned_out AS (
@@ -70,7 +70,7 @@ export function appendEvents(sql: Sql, events: Piece, { hasAttached }: RowOption
  *
  * An event is given its number like one that is inserted without a number: after its transaction has an id.
  */
-function placeEvents(sql: Sql, events: Piece, trace = nothing(sql)): Piece {
+function placeEvents(sql: Sql, events: SqlFragment, trace = nothing(sql)): SqlFragment {
   return sql`
          placed AS MATERIALIZED (
            SELECT e.*, CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('events_seq_seq') END AS seq, ${position(sql)} AS xid,
@@ -81,21 +81,21 @@ function placeEvents(sql: Sql, events: Piece, trace = nothing(sql)): Piece {
            SELECT ${columns(sql)}, seq, xid ${trace} FROM placed)`;
 }
 
-function insertDeliveries(sql: Sql, rows: Piece): Piece {
+function insertDeliveries(sql: Sql, rows: SqlFragment): SqlFragment {
   return sql`
            INSERT INTO deliveries (account_id, webhook_id, destination_id, engagement_id, event_id, event_seq, event_xid,
                                    occurred_at, event_type, state)
            ${rows}`;
 }
 
-const nothing = piece((sql) => sql``);
-const traceColumns = piece((sql) => sql`, traceparent, tracestate`);
+const nothing = fragment((sql) => sql``);
+const traceColumns = fragment((sql) => sql`, traceparent, tracestate`);
 
 /** A delivery of the event `t` to the webhook `w`, in the spelling that the webhook subscribed; held if the webhook is disabled. */
-const delivery = piece((sql) => deliveryInLane(sql, sql`t.engagement_id`));
+const delivery = fragment((sql) => deliveryInLane(sql, sql`t.engagement_id`));
 
 /** The same, in order with the other deliveries to the webhook that have the same `lane`. */
-function deliveryInLane(sql: Sql, lane: Piece): Piece {
+function deliveryInLane(sql: Sql, lane: SqlFragment): SqlFragment {
   return sql`
            SELECT t.account_id, w.id, w.destination_id, CASE w.ordering WHEN 'engagement' THEN ${lane} END, t.id, t.seq,
                   t.xid, t.occurred_at, CASE WHEN t.type = ANY(w.events) THEN t.type ELSE ${sql.unsafe(`'${otherStatus}'`)} END,
@@ -107,7 +107,7 @@ function deliveryInLane(sql: Sql, lane: Piece): Piece {
  * The webhooks are read by an index for each event. `OFFSET 0` keeps the planner from joining them in another order: with outdated
  * statistics it would read all webhooks. Served by webhooks_registered.
  */
-const toRegistered = piece(
+const toRegistered = fragment(
   (sql) => sql`
            ${delivery(sql)}
             CROSS JOIN LATERAL (SELECT * FROM webhooks
@@ -121,7 +121,7 @@ const toRegistered = piece(
  * and `other` a webhook is sent the status of its own side's messages. System messages go to the operator, so the visitor's
  * webhooks are not sent them. Served by the primary key of webhooks.
  */
-const toAttached = piece(
+const toAttached = fragment(
   (sql) => sql`
            UNION ALL
            ${delivery(sql)}
@@ -137,7 +137,7 @@ const toAttached = piece(
               AND ${attacherSeesEventSite(sql)}`,
 );
 
-const attacherSeesEventSite = piece((sql) => attacherSeesSite(sql, sql`t.site_id`));
+const attacherSeesEventSite = fragment((sql) => attacherSeesSite(sql, sql`t.site_id`));
 
 /** An event before `makeEvent` has checked it. */
 export interface NewEvent<T extends EventType> {
@@ -207,8 +207,8 @@ export function appendRows(
   sql: Sql,
   context: AppendContext,
   { rows, hasAttached }: EventRows,
-  condition: Piece,
-): Piece {
+  condition: SqlFragment,
+): SqlFragment {
   const trace = sql`, traceparent text, tracestate text`;
   const more = hasAttached ? sql`${trace}, heard_by uuid[], sender text` : trace;
   const events = sql`${selectRows(sql, context, rows, more)} WHERE ${condition}`;
@@ -216,7 +216,7 @@ export function appendRows(
 }
 
 /** Selects the rows of a JSON array, which have the columns of the log and `more` columns. */
-function selectRows(sql: Sql, { accountId, at }: AppendContext, rows: string, more = nothing(sql)): Piece {
+function selectRows(sql: Sql, { accountId, at }: AppendContext, rows: string, more = nothing(sql)): SqlFragment {
   return sql`
            SELECT ${accountId}::uuid AS account_id, ${at}::timestamptz AS occurred_at, r.*
              FROM json_to_recordset(${rows}::text::json) AS r (

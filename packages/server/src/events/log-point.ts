@@ -1,5 +1,5 @@
 import type { RowChanges } from '../platform/database/row-changes.ts';
-import { isDatabaseUnavailable, type Piece, type Sql } from '../platform/database/database.ts';
+import { isDatabaseUnavailable, type SqlFragment, type Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 
@@ -40,9 +40,9 @@ export async function beginEpochs(sql: Sql, changes: RowChanges, log: Log): Prom
 
 /** A point as SQL: parameters, or columns of a row. */
 interface PointInSql {
-  readonly epoch: Piece;
-  readonly nextEpoch: Piece;
-  readonly snapshot: Piece;
+  readonly epoch: SqlFragment;
+  readonly nextEpoch: SqlFragment;
+  readonly snapshot: SqlFragment;
 }
 
 function parametersOf(sql: Sql, { epoch, snapshot }: LogPoint): PointInSql {
@@ -50,7 +50,7 @@ function parametersOf(sql: Sql, { epoch, snapshot }: LogPoint): PointInSql {
 }
 
 /** A reader at the point has seen the event. */
-export function seenAt(sql: Sql, point: LogPoint): Piece {
+export function seenAt(sql: Sql, point: LogPoint): SqlFragment {
   return seen(sql, parametersOf(sql, point));
 }
 
@@ -62,7 +62,7 @@ export function seenAt(sql: Sql, point: LogPoint): Piece {
  * would make each read longer than the last. So only the latest transactions are read as one range, and of the older ones only those that
  * were running: each is found by its id.
  */
-export function unseenEvents(sql: Sql, point: LogPoint, conditions: Piece): Piece {
+export function unseenEvents(sql: Sql, point: LogPoint, conditions: SqlFragment): SqlFragment {
   const given = parametersOf(sql, point);
   return sql`
     (SELECT * FROM events WHERE ${conditions} AND ${isUnseenInRange(sql, given)}
@@ -71,7 +71,7 @@ export function unseenEvents(sql: Sql, point: LogPoint, conditions: Piece): Piec
 }
 
 /** Whether there is an unseen event with these conditions, for a point in the columns `epoch` and `snapshot` of the row `p`. */
-export function hasUnseenAtRow(sql: Sql, conditions: Piece): Piece {
+export function hasUnseenAtRow(sql: Sql, conditions: SqlFragment): SqlFragment {
   const ofRow = { epoch: sql`p.epoch`, nextEpoch: sql`p.epoch + 1`, snapshot: sql`p.snapshot` };
   // Sorted, so that the planner searches the index and does not scan the events.
   return sql`
@@ -81,7 +81,7 @@ export function hasUnseenAtRow(sql: Sql, conditions: Piece): Piece {
                  WHERE (SELECT seq FROM events WHERE ${conditions} AND xid = running.id ORDER BY xid LIMIT 1) IS NOT NULL))`;
 }
 
-function seen(sql: Sql, { epoch, nextEpoch, snapshot }: PointInSql): Piece {
+function seen(sql: Sql, { epoch, nextEpoch, snapshot }: PointInSql): SqlFragment {
   return sql`(xid < log_position(${epoch}, '0'::xid8)
               OR xid < log_position(${nextEpoch}, '0'::xid8)
                  AND pg_visible_in_snapshot(log_transaction(xid), ${snapshot}))`;
@@ -91,15 +91,15 @@ function seen(sql: Sql, { epoch, nextEpoch, snapshot }: PointInSql): Piece {
 const rangeSize = 1_000;
 
 /** The first id of the range. */
-const rangeOf = (sql: Sql, snapshot: Piece) => sql`
+const rangeOf = (sql: Sql, snapshot: SqlFragment) => sql`
   greatest(pg_snapshot_xmin(${snapshot})::text::bigint, pg_snapshot_xmax(${snapshot})::text::bigint - ${rangeSize}::bigint)`;
 
-function isUnseenInRange(sql: Sql, point: PointInSql): Piece {
+function isUnseenInRange(sql: Sql, point: PointInSql): SqlFragment {
   return sql`xid >= log_position(${point.epoch}, ${rangeOf(sql, point.snapshot)}::text::xid8) AND NOT ${seen(sql, point)}`;
 }
 
 /** The positions of transactions that were running when the snapshot was taken, and began before the range. */
-function longRunning(sql: Sql, { epoch, snapshot }: PointInSql): Piece {
+function longRunning(sql: Sql, { epoch, snapshot }: PointInSql): SqlFragment {
   return sql`
     SELECT log_position(${epoch}, running)
       FROM pg_snapshot_xip(${snapshot}) AS running

@@ -7,7 +7,7 @@ import {
   unseenEvents,
   type LogPoint,
 } from '../events/log-point.ts';
-import { piece, type Sql } from '../platform/database/database.ts';
+import { fragment, type Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import type { About } from '../events/append.ts';
 import { changesBetween, type BoardChange } from '../routing/board-changes.ts';
@@ -45,7 +45,7 @@ const about = (sql: Sql) => sql`
                     'visitorId', visitor_id, 'operatorId', operator_id)`;
 
 /** The current position of the log of the account `a`. `epoch` is null if no epoch is in force. */
-const position = piece(
+const position = fragment(
   (sql) => sql`
     f.epoch, f.tag, pg_current_snapshot()::text AS snapshot, a.board_version::float8 AS version,
     floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at`,
@@ -158,7 +158,7 @@ export async function readQuietAccounts(
 }
 
 /** A row `m` of `board_moves`, as JSON. */
-const moveIn = piece((sql) => sql`json_build_object('version', version, 'previous', previous, 'things', things)`);
+const moveIn = fragment((sql) => sql`json_build_object('version', version, 'previous', previous, 'things', things)`);
 
 /** Whose events the readers may see. Reads may return more; `audience.ts` decides exactly. */
 export interface ReaderScope {

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { insertEvents } from '../events/append.ts';
 import { objectSql } from '../events/payload-sql.ts';
-import { piece } from '../platform/database/database.ts';
+import { fragment } from '../platform/database/database.ts';
 import { nullable, oneOf, output, timestamp, uuid } from '../platform/schema.ts';
 import { phoneNumber } from './notes.ts';
 
@@ -35,7 +35,7 @@ export const upgradeOutput = output('MediaUpgradeRequest', {
 export const upgradeState = { type: 'media_upgrade_request.state', schema: upgradeOutput } as const;
 
 /** Appends the states of the media upgrades that the CTE `upgraded` of the statement has changed. */
-export const appendUpgradeStates = piece((sql) =>
+export const appendUpgradeStates = fragment((sql) =>
   insertEvents(
     sql,
     sql.unsafe(`

@@ -1,6 +1,6 @@
 import type { OnDemandType } from '../events/catalogue.ts';
 import { deleteOld, type ShouldContinue } from '../platform/database/batches.ts';
-import { piece, type Sql } from '../platform/database/database.ts';
+import { fragment, type Sql } from '../platform/database/database.ts';
 import type { AccountId, EngagementId, OperatorId, SiteId, TeamId, VisitorId } from '../platform/ids.ts';
 import type { VisitorFacts } from './board/rules/enqueue.ts';
 import type { MediaUpgrade } from './board/rules/upgrading.ts';
@@ -33,7 +33,7 @@ export interface LockedAccount {
  * The times of the account's board do not include all clock steps. Waiting for a lock can make the last turn seem later than now, so
  * some seconds are tolerated.
  */
-const isOutOfTime = piece(
+const isOutOfTime = fragment(
   (sql) =>
     sql`(clock_shift_ms <> (SELECT shift_ms FROM clock WHERE only_row) OR turned_at > clock_timestamp() + interval '30 seconds')`,
 );

@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../platform/database/database.ts';
 import type {
   Scope,
   ActiveItem,
@@ -120,7 +120,7 @@ export async function readActive(sql: Sql, sample: SampleScope, scope: Scope): P
   const { account_id, site_id, operator_ids } = sample;
   const isInScope = scope === 'all' ? sql`true` : sql`coalesce(starts_with(v.external_id, ${visitorMark}), false)`;
   // A sample operator whom a user assigned to another site stays active there until the sample is removed.
-  const here = (site: Piece): Piece => (scope === 'all' ? sql`true` : sql`${site} = ${site_id}`);
+  const here = (site: SqlFragment): SqlFragment => (scope === 'all' ? sql`true` : sql`${site} = ${site_id}`);
   return sql<ActiveItem[]>`
     SELECT 'ticket' AS kind, t.id, t.visitor_id AS "visitorId", NULL::uuid AS "operatorId", NULL AS origin, true AS "ofSite", false AS "isPlayer"
       FROM queue_tickets t JOIN visitors v ON v.id = t.visitor_id

@@ -1,5 +1,5 @@
 import { batchSize, byIndex, inBatches } from '../platform/database/batches.ts';
-import type { Piece, Sql } from '../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../platform/database/database.ts';
 import type { SampleRow } from './sample-data.ts';
 
 export interface EventRemoval {
@@ -29,18 +29,18 @@ async function inPages(
 }
 
 /** Whether the event `e` is of the sample. */
-const isSampleEvent = (sql: Sql, { sample }: EventRemoval): Piece => sql`
+const isSampleEvent = (sql: Sql, { sample }: EventRemoval): SqlFragment => sql`
   (e.site_id = ${sample.site_id}
    OR EXISTS (SELECT 1 FROM visitors v WHERE v.id = e.visitor_id AND v.site_id = ${sample.site_id}))`;
 
 /** Whether the delivery `d`, of `deliveries` or of its log, is of the sample. */
-const isSampleDelivery = (sql: Sql, removal: EventRemoval): Piece => sql`
+const isSampleDelivery = (sql: Sql, removal: EventRemoval): SqlFragment => sql`
   (d.webhook_id IS NOT DISTINCT FROM ${removal.sample.webhook_id}::uuid
    OR EXISTS (SELECT 1 FROM events e
                WHERE e.account_id = ${removal.sample.account_id} AND e.xid = d.event_xid AND e.seq = d.event_seq
                  AND e.occurred_at = d.occurred_at AND ${isSampleEvent(sql, removal)}))`;
 
-type DeliveriesOf = (sql: Sql, owner: string) => Piece;
+type DeliveriesOf = (sql: Sql, owner: string) => SqlFragment;
 
 /** Served by deliveries_fresh, by the destination. */
 const fresh: DeliveriesOf = (sql, id) => sql`

@@ -1,7 +1,7 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
 import { lockAccount } from '../identity/lock-account.ts';
 import { byIndex, deleteMatching, inBatches, preferIndexes } from '../platform/database/batches.ts';
-import { inTransaction, type Piece, type Sql } from '../platform/database/database.ts';
+import { inTransaction, type SqlFragment, type Sql } from '../platform/database/database.ts';
 import type { EngagementId, OperatorId, VisitorId } from '../platform/ids.ts';
 import {
   deleteEngagements,
@@ -184,7 +184,7 @@ async function moveEngagementsBack({ sql: pool, sample, shouldContinue }: Remova
 
 async function removeEngagements(
   { sql: pool, fileStore, shouldContinue }: Removal,
-  which: (sql: Sql) => Piece,
+  which: (sql: Sql) => SqlFragment,
 ): Promise<boolean> {
   for (;;) {
     const found = await byIndex(

@@ -1,6 +1,6 @@
 import type { FileStore } from '../engagements/files/file-store.ts';
 import { batchSize, byIndex, deleteMatching, inBatches, type ShouldContinue } from '../platform/database/batches.ts';
-import type { Piece, Sql } from '../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../platform/database/database.ts';
 import type { AccountId, EngagementId, FileId, OperatorId, SiteId } from '../platform/ids.ts';
 
 export interface DeletedSite {
@@ -37,8 +37,8 @@ export async function forgetCoverage(sql: Sql, { id, accountId }: DeletedSite): 
      WHERE account_id = ${accountId} AND ${id} = ANY(has_covered)`;
 }
 
-type RowsToDelete = (sql: Sql) => Piece;
-type RowCondition = (sql: Sql, site: DeletedSite) => Piece;
+type RowsToDelete = (sql: Sql) => SqlFragment;
+type RowCondition = (sql: Sql, site: DeletedSite) => SqlFragment;
 
 const ofSite: RowCondition = (sql, { id }) => sql`site_id = ${id}`;
 

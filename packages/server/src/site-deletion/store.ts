@@ -1,10 +1,10 @@
-import type { Piece, Sql } from '../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../platform/database/database.ts';
 import type { OperatorId } from '../platform/ids.ts';
 import { maxLastingRequestAge } from '../routing/storage/request.ts';
 import { deleteConfiguration, forgetCoverage, type DeletedSite } from './belongings.ts';
 import { maxCount, type Counts } from './contents.ts';
 
-async function countsOf(sql: Sql, counted: readonly (readonly [string, Piece])[]): Promise<Counts> {
+async function countsOf(sql: Sql, counted: readonly (readonly [string, SqlFragment])[]): Promise<Counts> {
   const counts: Record<string, number> = {};
   for (const [name, rows] of counted) {
     const [row] = await sql<{ count: number }[]>`

@@ -1,6 +1,6 @@
 import type { WebhookId } from '../events/subscriptions/attach-webhooks.ts';
 import type { DestinationId } from '../events/subscriptions/destination.ts';
-import { inTransaction, type Piece, type Sql } from '../platform/database/database.ts';
+import { inTransaction, type SqlFragment, type Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 import { reportWebhooks } from './report-webhooks.ts';
 
@@ -102,7 +102,7 @@ interface WaitingQuery {
  * The ids of all waiting deliveries, locked in the order of their ids. Outcomes are written in the same order, which makes
  * deadlocks rare. Served by deliveries_set_aside and, for fresh deliveries, by deliveries_fresh.
  */
-function waitingOf(sql: Sql, { accountId, webhookId, except }: WaitingQuery): Piece {
+function waitingOf(sql: Sql, { accountId, webhookId, except }: WaitingQuery): SqlFragment {
   return sql`
     SELECT id
       FROM deliveries

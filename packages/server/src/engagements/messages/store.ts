@@ -1,5 +1,5 @@
 import { payloadSql } from '../../events/payload-sql.ts';
-import { inTransaction, piece, type Sql } from '../../platform/database/database.ts';
+import { inTransaction, fragment, type Sql } from '../../platform/database/database.ts';
 import type { EngagementId } from '../../platform/ids.ts';
 import type { Party } from '../../identity/party.ts';
 import { shareFiles } from '../files/store.ts';
@@ -9,7 +9,7 @@ import { appendEventOfEach, writeAlone } from '../writes.ts';
 import type { MessageRow } from './message.ts';
 
 /** A message as it is shown. */
-const columns = piece(
+const columns = fragment(
   (sql) => sql`
   account_id, id, engagement_id, sub_engagement_id, created_at AS timestamp, content, status,
   json_build_object('type', sender_type, 'id', sender_id) AS sender, target, type, attachment, metadata, created_at,
@@ -62,7 +62,7 @@ const appendSent = appendEventOfEach('counted', {
   sender: 'sender_type',
 });
 
-const texted = piece(
+const texted = fragment(
   (sql) => sql`texted AS (${smsOfMessages(sql, sql`(SELECT * FROM counted WHERE target = 'visitor') AS m`)})`,
 );
 
@@ -115,7 +115,7 @@ export async function putMessages(
 
 type StoredRow = Pick<MessageRow, 'engagement_id' | 'sub_engagement_id' | 'id' | 'created_at'>;
 
-const messageColumns = piece(
+const messageColumns = fragment(
   (sql) => sql`id uuid, type text, target text, content text, attachment text, metadata text`,
 );
 
@@ -252,7 +252,7 @@ export async function acknowledgeMessages(
   return new Map(rows.map((row) => [row.engagement_id, row]));
 }
 
-const acknowledgementColumns = piece((sql) => sql`message_id uuid, recipient text`);
+const acknowledgementColumns = fragment((sql) => sql`message_id uuid, recipient text`);
 
 function acknowledgementRow({ id, by }: Acknowledgement): object {
   return { message_id: id, recipient: by.kind === 'operator' ? 'operator' : 'visitor' };
@@ -277,7 +277,7 @@ export interface TranscriptRow extends MessageRow {
 }
 
 /** The sender's current name. Served by the primary keys of operators and visitors. */
-const senderName = piece(
+const senderName = fragment(
   (sql) => sql`
   CASE sender_type
     WHEN 'operator' THEN (SELECT coalesce(o.display_name, o.name) FROM operators o WHERE o.id = sender_id)

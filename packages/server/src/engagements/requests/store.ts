@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import type { AccountId, SiteId } from '../../platform/ids.ts';
 import type { Cursor } from '../../platform/http/paging.ts';
 import type { Request } from '../../routing/board/structures/state.ts';
@@ -84,7 +84,7 @@ async function listRequestsOfSites(sql: Sql, query: RequestQuery, siteIds: reado
  * A page of the requests of an owner. Pending ones are few and recent, so they are looked for by their age: among all requests of
  * the owner, a page that they do not fill would read the whole history.
  */
-function pageOf(sql: Sql, query: RequestQuery, ownedBy: Piece): Piece {
+function pageOf(sql: Sql, query: RequestQuery, ownedBy: SqlFragment): SqlFragment {
   const { accountId, kinds, state, after, limit } = query;
   const matching = sql`
            SELECT *
@@ -100,7 +100,7 @@ function pageOf(sql: Sql, query: RequestQuery, ownedBy: Piece): Piece {
 }
 
 /** The statement about requests, limited to the age that a pending request can have; lasting requests may be older. */
-function pendingOf(sql: Sql, accountId: AccountId, requests: Piece): Piece {
+function pendingOf(sql: Sql, accountId: AccountId, requests: SqlFragment): SqlFragment {
   const after = (age: string) =>
     sql`created_at > (SELECT turned_at FROM accounts WHERE id = ${accountId}) - ${age}::interval`;
   return sql`

@@ -1,4 +1,4 @@
-import { piece, type Piece, type Sql } from '../../platform/database/database.ts';
+import { fragment, type SqlFragment, type Sql } from '../../platform/database/database.ts';
 import { maxSmsLength } from './sms.ts';
 
 /**
@@ -6,7 +6,7 @@ import { maxSmsLength } from './sms.ts';
  * writes the messages; `m` has the columns request_id, engagement_id, id and content. Only the text is sent, split into several SMS
  * if it is long. A trigger of the database notifies the outbox.
  */
-export function smsOfMessages(sql: Sql, m: Piece): Piece {
+export function smsOfMessages(sql: Sql, m: SqlFragment): SqlFragment {
   return sql`
            INSERT INTO sms_messages (id, account_id, site_id, request_id, engagement_id, chat_message_id, direction,
                                      from_number, to_number, body, state, due_at)
@@ -19,4 +19,4 @@ export function smsOfMessages(sql: Sql, m: Piece): Piece {
             ORDER BY part`;
 }
 
-const length = piece((sql) => sql.unsafe(String(maxSmsLength)));
+const length = fragment((sql) => sql.unsafe(String(maxSmsLength)));

@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../database/database.ts';
+import type { SqlFragment, Sql } from '../database/database.ts';
 
 /** Tolerance for differing clocks of processes and for slow statements. */
 const marginSec = 5;
@@ -8,6 +8,6 @@ const marginSec = 5;
  * was set back, or by a process that was killed while the clock was wrong. Such work would never run, so it counts as due too.
  * Only `infinity` never comes; Usher does not write it.
  */
-export function hasCome(sql: Sql, time: Piece, longestSec: number): Piece {
+export function hasCome(sql: Sql, time: SqlFragment, longestSec: number): SqlFragment {
   return sql`(${time} <= now() OR (${time} > now() + make_interval(secs => ${longestSec + marginSec}) AND ${time} < 'infinity'))`;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inTransaction, type Piece, type Sql } from './database.ts';
+import { inTransaction, type SqlFragment, type Sql } from './database.ts';
 import { readByIndex } from './read-by-index.ts';
 
 /** Rows that one statement of background work changes: few enough to end long before `statement_timeout`, also on a busy machine. */
@@ -30,9 +30,9 @@ interface OldRows {
   /** The column with the time of a row. It has an index. */
   readonly column: string;
   /** Rows are old if their time is before this instant. */
-  readonly before: (sql: Sql) => Piece;
+  readonly before: (sql: Sql) => SqlFragment;
   /** Further conditions, which begin with AND. */
-  readonly and?: (sql: Sql) => Piece;
+  readonly and?: (sql: Sql) => SqlFragment;
 }
 
 /**
@@ -83,7 +83,7 @@ interface MatchingRows {
   /** A table without partitions, or one partition: `ctid` is unique only within it. */
   readonly table: string;
   /** An index finds the rows with this condition. */
-  readonly where: (sql: Sql) => Piece;
+  readonly where: (sql: Sql) => SqlFragment;
   /** Rows of one batch, if triggers need much time for each row. */
   readonly limit?: number;
 }

@@ -1,4 +1,4 @@
-import { connect, type DatabaseAddress, type Piece, type PoolSql, type Sql } from './database.ts';
+import { connect, type DatabaseAddress, type SqlFragment, type PoolSql, type Sql } from './database.ts';
 import { pools } from './pools.ts';
 
 /** How often the process confirms that its session still exists. */
@@ -121,6 +121,6 @@ export class DatabaseSession {
 }
 
 /** SQL condition: the session has ended. A live session holds its lock exclusively, so a shared lock is refused. */
-export function isGone(sql: Sql, number: Piece) {
+export function isGone(sql: Sql, number: SqlFragment) {
   return sql`pg_try_advisory_xact_lock_shared(${lockSpace}, ${number})`;
 }

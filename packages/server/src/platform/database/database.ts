@@ -17,13 +17,13 @@ export type { Sql } from './driver/template.ts';
 export type { JsonValue, Value } from './driver/values.ts';
 
 /** A fragment of a statement. */
-export type Piece = Statement;
+export type SqlFragment = Statement;
 
 /**
  * A fragment without parameters, created once and used in any number of statements: a hot statement made of many fragments shares them.
  */
-export function piece(make: (sql: Sql) => Piece): (sql: Sql) => Piece {
-  let made: Piece | null = null;
+export function fragment(make: (sql: Sql) => SqlFragment): (sql: Sql) => SqlFragment {
+  let made: SqlFragment | null = null;
   return (sql) => (made ??= make(sql));
 }
 

@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import type { AccountId, QueueId, SiteId } from '../../platform/ids.ts';
 
 interface StatsQuery {
@@ -26,7 +26,7 @@ export interface QueueStats {
  * Completed visits, added up by outcome: there are many visits and few outcomes, and each figure below looks at every row. Waits
  * remain intervals, which are exact, until they are added up, because `date_part` takes longer than all else that a row needs.
  */
-const byOutcome = (sql: Sql, serviceLevelSec: number, visits: Piece) => sql`
+const byOutcome = (sql: Sql, serviceLevelSec: number, visits: SqlFragment) => sql`
            SELECT start, outcome, count(*) AS visits, ${milliseconds(sql, sql`sum(wait)`)} AS total_ms,
                   ${milliseconds(sql, sql`max(wait)`)} AS longest_ms,
                   count(*) FILTER (WHERE wait <= ${seconds(serviceLevelSec)}::interval) AS served_in_time
@@ -37,7 +37,7 @@ const byOutcome = (sql: Sql, serviceLevelSec: number, visits: Piece) => sql`
 const seconds = (count: number): string => `${count.toFixed(6)} seconds`;
 
 /** An interval in whole milliseconds, which the columns have. `date_part` returns a double and is cheaper than `extract`. */
-const milliseconds = (sql: Sql, interval: Piece) => sql`round(date_part('epoch', ${interval}) * 1000)::bigint`;
+const milliseconds = (sql: Sql, interval: SqlFragment) => sql`round(date_part('epoch', ${interval}) * 1000)::bigint`;
 
 const visitsWith = (sql: Sql, outcomes: readonly string[]) =>
   sql`coalesce(sum(visits) FILTER (WHERE outcome = ANY(${[...outcomes]}::text[])), 0)`;
@@ -99,7 +99,7 @@ export async function statsByInterval(
   { accountId, queueIds, from, to, intervalSec, serviceLevelSec }: SeriesQuery,
 ): Promise<(QueueStats & { from: Date; to: Date })[]> {
   const queues = [...queueIds];
-  const startOf = (at: Piece) => sql`date_bin(${seconds(intervalSec)}::interval, ${at}, ${from}::timestamptz)`;
+  const startOf = (at: SqlFragment) => sql`date_bin(${seconds(intervalSec)}::interval, ${at}, ${from}::timestamptz)`;
   const visits = sql`
                   SELECT ${startOf(sql`entered_at`)} AS start, outcome, left_at - enqueued_at AS wait
                     FROM queue_visits

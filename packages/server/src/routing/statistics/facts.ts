@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import { isUuid, type AccountId, type SiteId } from '../../platform/ids.ts';
 import { isId, type Dimension, type Filter } from './filter.ts';
 import type { StatisticsQuery } from './query.ts';
@@ -6,10 +6,10 @@ import type { StatisticsQuery } from './query.ts';
 /** What a statistic counts, as SQL. One row is one fact: a sub-engagement, a visit of a queue, or a presence interval. */
 export interface Facts {
   /** The FROM clause, limited to the sites and the range by an index. */
-  readonly source: Piece;
-  readonly startedAt: Piece;
-  readonly endedAt: Piece;
-  readonly columns: Readonly<Record<Dimension, Piece>>;
+  readonly source: SqlFragment;
+  readonly startedAt: SqlFragment;
+  readonly endedAt: SqlFragment;
+  readonly columns: Readonly<Record<Dimension, SqlFragment>>;
   /** `null`: a fact has one value of each dimension. */
   readonly memberships: Memberships | null;
 }
@@ -22,19 +22,20 @@ export interface Memberships {
   /** The columns of a fact with all its sites or teams. */
   readonly lists: readonly string[];
   /** Joins one row for each site and team to `sums`, which has the lists as columns. */
-  readonly join: Piece;
+  readonly join: SqlFragment;
   /** The dimensions that differ between these rows. */
-  readonly columns: Partial<Readonly<Record<Dimension, Piece>>>;
+  readonly columns: Partial<Readonly<Record<Dimension, SqlFragment>>>;
 }
 
 /** Whether the query groups or filters by any of the dimensions. */
 type Uses = (...any: readonly Dimension[]) => boolean;
 
 /** Statistics call the medium text `chat`. */
-const mediumName = (sql: Sql, column: Piece): Piece => sql`CASE ${column} WHEN 'text' THEN 'chat' ELSE ${column} END`;
+const mediumName = (sql: Sql, column: SqlFragment): SqlFragment =>
+  sql`CASE ${column} WHEN 'text' THEN 'chat' ELSE ${column} END`;
 
 /** Every dimension as NULL; a statistic overrides those it has. */
-const missing = (sql: Sql): Readonly<Record<Dimension, Piece>> => ({
+const missing = (sql: Sql): Readonly<Record<Dimension, SqlFragment>> => ({
   site_id: sql`NULL::uuid`,
   queue_id: sql`NULL::uuid`,
   operator_id: sql`NULL::uuid`,
@@ -185,22 +186,22 @@ interface IntervalsQuery {
 }
 
 /** Intervals of the account's operators on the sites that overlap the range. */
-export function intervalsInRange(sql: Sql, query: IntervalsQuery): Piece {
+export function intervalsInRange(sql: Sql, query: IntervalsQuery): SqlFragment {
   return sql`${intervalsFrom(sql, query)} UNION ALL ${otherIntervals(sql, query)}`;
 }
 
 /** `until` is the end of an interval. One that goes on ends with the lease of its operator, or now. */
-const intervalColumns = (sql: Sql, until: Piece): Piece => sql`
+const intervalColumns = (sql: Sql, until: SqlFragment): SqlFragment => sql`
   i.id, i.operator_id, i.engaged, i.available, i.media, i.reason, i.site_ids, i.team_ids, i.started_at, i.ended_at, ${until} AS until`;
 
 /** Most operators have one site. The comparison of lists takes longer than that of their first elements. */
-function isOnSites(sql: Sql, { siteIds }: IntervalsQuery): Piece {
+function isOnSites(sql: Sql, { siteIds }: IntervalsQuery): SqlFragment {
   const sites = sql`${[...siteIds]}::uuid[]`;
   return sql`(i.site_ids[1] = ANY(${sites}) OR i.site_ids && ${sites})`;
 }
 
 /** The ended intervals that start in the range. They may have no duration. Served by presence_intervals_ended. */
-function intervalsFrom(sql: Sql, query: IntervalsQuery): Piece {
+function intervalsFrom(sql: Sql, query: IntervalsQuery): SqlFragment {
   const { accountId, from, to } = query;
   return sql`
         SELECT ${intervalColumns(sql, sql`i.ended_at`)}
@@ -213,7 +214,7 @@ function intervalsFrom(sql: Sql, query: IntervalsQuery): Piece {
  * The intervals that go on, and of each operator the last ended one before the range (they follow each other) and the ended ones that
  * overlap others. Served by presence_intervals_open, the primary key and presence_intervals_overlapping.
  */
-function otherIntervals(sql: Sql, query: IntervalsQuery): Piece {
+function otherIntervals(sql: Sql, query: IntervalsQuery): SqlFragment {
   const { accountId, from, to } = query;
   const leaseEnd = sql`CASE WHEN i.engaged THEN now() ELSE least(now(), o.presence_expires_at) END`;
   return sql`
@@ -244,7 +245,7 @@ function otherIntervals(sql: Sql, query: IntervalsQuery): Piece {
  * The state of the operator in the interval `kept`. Of several media the highest is shown; text is shown as `chat`. Reasons are free
  * text, so a reason that equals the name of a state is reported as `away`.
  */
-export const presenceType = (sql: Sql): Piece => sql`
+export const presenceType = (sql: Sql): SqlFragment => sql`
   CASE WHEN kept.engaged THEN 'engaged'
        WHEN kept.available AND 'video' = ANY(kept.media) THEN 'video'
        WHEN kept.available AND kept.media && '{audio,phone}' THEN 'audio'
@@ -253,7 +254,7 @@ export const presenceType = (sql: Sql): Piece => sql`
        ELSE coalesce(kept.reason, 'away') END`;
 
 /** The filter as an SQL condition that is never NULL. */
-export function conditionOf(sql: Sql, filter: Filter | null, columns: Facts['columns']): Piece {
+export function conditionOf(sql: Sql, filter: Filter | null, columns: Facts['columns']): SqlFragment {
   if (filter === null) return sql`true`;
   switch (filter.type) {
     case 'and':
@@ -274,6 +275,6 @@ export function conditionOf(sql: Sql, filter: Filter | null, columns: Facts['col
   }
 }
 
-function joined(sql: Sql, pieces: readonly Piece[], operator: Piece): Piece {
-  return sql`(${pieces.reduce((all, piece) => sql`${all}${operator}${piece}`)})`;
+function joined(sql: Sql, fragments: readonly SqlFragment[], operator: SqlFragment): SqlFragment {
+  return sql`(${fragments.reduce((all, fragment) => sql`${all}${operator}${fragment}`)})`;
 }

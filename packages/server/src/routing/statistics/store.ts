@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import type { QueueId, SiteId } from '../../platform/ids.ts';
 import { conditionOf, presence, queueVisits, subEngagements, type Facts, type Memberships } from './facts.ts';
 import { dimensionsOf, type Dimension } from './filter.ts';
@@ -27,14 +27,15 @@ export interface WaitRow extends DurationRow {
  * always add up to the whole. A statistic does this twice for each of 100,000 facts: `date_bin` takes a third of the time of
  * `date_part`, and a seventh of that of `date_trunc`. It is exact after its origin only, so that is before every instant.
  */
-const secondOf = (sql: Sql, at: Piece): Piece => sql`date_bin('1 second', ${at}, timestamptz '0001-01-01 00:00:00+00')`;
+const secondOf = (sql: Sql, at: SqlFragment): SqlFragment =>
+  sql`date_bin('1 second', ${at}, timestamptz '0001-01-01 00:00:00+00')`;
 
 /** The seconds of an interval. Durations remain intervals until they are added up, because this function is slow. */
-const secondsOf = (sql: Sql, interval: Piece): Piece => sql`date_part('epoch', ${interval})`;
+const secondsOf = (sql: Sql, interval: SqlFragment): SqlFragment => sql`date_part('epoch', ${interval})`;
 
-const totalSeconds = (sql: Sql): Piece => secondsOf(sql, sql`duration`);
+const totalSeconds = (sql: Sql): SqlFragment => secondsOf(sql, sql`duration`);
 
-const figures = (sql: Sql): Piece => sql`
+const figures = (sql: Sql): SqlFragment => sql`
   count::integer AS count, round((${totalSeconds(sql)} / count)::numeric, 3)::float8 AS average_duration_in_seconds,
   ${totalSeconds(sql)} AS total_duration_in_seconds`;
 
@@ -72,12 +73,12 @@ export async function onlineDurations(sql: Sql, query: StatisticsQuery): Promise
  * and expect a group for each fact when it groups by a computed step: then no parallel worker adds up facts. The constant needs the
  * type of an offset: a constant that is to be converted counts as a limit, below which there are no parallel workers.
  */
-const plannedApart = (sql: Sql): Piece => sql`OFFSET bigint '0'`;
+const plannedApart = (sql: Sql): SqlFragment => sql`OFFSET bigint '0'`;
 
 interface FactColumns {
   /** Columns of each fact, and sums of them, besides its duration. */
-  readonly extra?: Piece;
-  readonly sums?: Piece;
+  readonly extra?: SqlFragment;
+  readonly sums?: SqlFragment;
 }
 
 /** Adds up facts by the step in which they started. */
@@ -86,7 +87,7 @@ function sumsByStart(
   query: StatisticsQuery,
   facts: Facts,
   { extra = sql``, sums = sql`` }: FactColumns = {},
-): Piece {
+): SqlFragment {
   const names = summedBy(sql, query, facts);
   const isWhole = query.steps.length === 1;
   return sql`
@@ -104,9 +105,9 @@ function sumsByStart(
 }
 
 /** The facts of both sources together. They are within the range already, and with one step nothing is left to divide. */
-function wholeSums(sql: Sql, query: StatisticsQuery, [facts, others]: readonly [Facts, Facts]): Piece {
+function wholeSums(sql: Sql, query: StatisticsQuery, [facts, others]: readonly [Facts, Facts]): SqlFragment {
   const names = summedBy(sql, query, facts);
-  const sumsOf = (each: Facts): Piece => sql`
+  const sumsOf = (each: Facts): SqlFragment => sql`
            SELECT 1 AS step, sum(duration) AS duration${names}
              FROM (SELECT ${secondOf(sql, each.endedAt)} - ${secondOf(sql, each.startedAt)} AS duration${summedColumns(sql, query, each)}
                      FROM ${each.source}
@@ -123,7 +124,7 @@ function wholeSums(sql: Sql, query: StatisticsQuery, [facts, others]: readonly [
  * Facts are added up by their first and last step, and only these sums are divided among the steps: of the facts in several steps,
  * `tail` is the part in the last one.
  */
-function dividedSums(sql: Sql, query: StatisticsQuery, [facts, others]: readonly [Facts, Facts]): Piece {
+function dividedSums(sql: Sql, query: StatisticsQuery, [facts, others]: readonly [Facts, Facts]): SqlFragment {
   const starts = steps(sql, query);
   const names = summedBy(sql, query, facts);
   return sql`
@@ -142,7 +143,7 @@ function dividedSums(sql: Sql, query: StatisticsQuery, [facts, others]: readonly
  * Facts without a duration add nothing: those that start and end within a second have one step, and those that end when they start
  * have none if that is the start of a step.
  */
-function spansOf(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
+function spansOf(sql: Sql, query: StatisticsQuery, facts: Facts): SqlFragment {
   const starts = steps(sql, query);
   const names = summedBy(sql, query, facts);
   return sql`
@@ -161,8 +162,8 @@ function spansOf(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
 interface GroupFigures {
   /** The columns of `sums` to add up if facts belong to several groups. */
   readonly sums: readonly string[];
-  readonly figures?: Piece;
-  readonly where?: Piece;
+  readonly figures?: SqlFragment;
+  readonly where?: SqlFragment;
 }
 
 /** The rows of a statistic, made of `sums`. */
@@ -171,7 +172,7 @@ function groupsOf(
   query: StatisticsQuery,
   { memberships, columns }: Facts,
   { sums, figures: shown, where = sql`` }: GroupFigures,
-): Piece {
+): SqlFragment {
   const names = dimensionNames(sql, query);
   return sql`
     SELECT ${stepStart(sql, query)} AS timestamp, ${totalSeconds(sql)} AS seconds${names}${shown === undefined ? sql`` : sql`, ${shown}`}
@@ -186,13 +187,13 @@ interface MemberSums extends Pick<Facts, 'columns'>, Pick<GroupFigures, 'sums'> 
 }
 
 /** Counts each of `sums` once in every group to which one of its members belongs. */
-function sumsOfMembers(sql: Sql, query: StatisticsQuery, { memberships, columns, sums }: MemberSums): Piece {
+function sumsOfMembers(sql: Sql, query: StatisticsQuery, { memberships, columns, sums }: MemberSums): SqlFragment {
   const names = dimensionNames(sql, query);
-  const ofSums = (name: Dimension): Piece => memberships.columns[name] ?? sql`sums.${sql(name)}`;
+  const ofSums = (name: Dimension): SqlFragment => memberships.columns[name] ?? sql`sums.${sql(name)}`;
   const all = Object.fromEntries(
     Object.keys(columns).map((name) => [name, ofSums(name as Dimension)]),
   ) as Facts['columns'];
-  const list = (each: (name: string) => Piece): Piece =>
+  const list = (each: (name: string) => SqlFragment): SqlFragment =>
     sums.reduce((before, name) => sql`${before}, ${each(name)}`, sql``);
   return sql`
            (SELECT step${list((name) => sql`sum(${sql(name)}) AS ${sql(name)}`)}${names}
@@ -209,14 +210,14 @@ function usesOf({ dimensions, filter }: StatisticsQuery): (...any: readonly Dime
 }
 
 /** Sent as text, because the driver would send an array of dates as one date. */
-const steps = (sql: Sql, { steps: starts }: StatisticsQuery): Piece =>
+const steps = (sql: Sql, { steps: starts }: StatisticsQuery): SqlFragment =>
   sql`${starts.map((at) => at.toISOString())}::timestamptz[]`;
 
 /**
  * The start of the step of an instant in the range. Steps have few lengths, and `date_bin` takes a tenth of the time of
  * `width_bucket`, so only sums have the number of their step.
  */
-function startOfStep(sql: Sql, query: StatisticsQuery, at: Piece): Piece {
+function startOfStep(sql: Sql, query: StatisticsQuery, at: SqlFragment): SqlFragment {
   const [first, ...later] = runsOf(query.steps).map(({ start, seconds }) => ({
     start,
     bin: sql`date_bin(${`${seconds} seconds`}::interval, ${at}, ${start}::timestamptz)`,
@@ -227,11 +228,11 @@ function startOfStep(sql: Sql, query: StatisticsQuery, at: Piece): Piece {
   return sql`CASE ${cases} ELSE ${first.bin} END`;
 }
 
-function stepStart(sql: Sql, query: StatisticsQuery): Piece {
+function stepStart(sql: Sql, query: StatisticsQuery): SqlFragment {
   return sql`(${steps(sql, query)})[step]`;
 }
 
-function columnsOf(sql: Sql, names: readonly Dimension[], columns: Facts['columns']): Piece {
+function columnsOf(sql: Sql, names: readonly Dimension[], columns: Facts['columns']): SqlFragment {
   return names.reduce((all, name) => sql`${all}, ${columns[name]} AS ${sql(name)}`, sql``);
 }
 
@@ -242,22 +243,22 @@ function summedDimensions({ dimensions, filter }: StatisticsQuery, { memberships
   return [...used].filter((name) => memberships.columns[name] === undefined);
 }
 
-function summedColumns(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
+function summedColumns(sql: Sql, query: StatisticsQuery, facts: Facts): SqlFragment {
   const columns = columnsOf(sql, summedDimensions(query, facts), facts.columns);
   return (facts.memberships?.lists ?? []).reduce((all, name) => sql`${all}, ${sql(name)}`, columns);
 }
 
-function summedBy(sql: Sql, query: StatisticsQuery, facts: Facts): Piece {
+function summedBy(sql: Sql, query: StatisticsQuery, facts: Facts): SqlFragment {
   const names = [...summedDimensions(query, facts), ...(facts.memberships?.lists ?? [])];
   return names.reduce((all, name) => sql`${all}, ${sql(name)}`, sql``);
 }
 
 /** The filter is applied to members if a fact has several, and to facts otherwise. */
-function conditionOnFacts(sql: Sql, { filter }: StatisticsQuery, { memberships, columns }: Facts): Piece {
+function conditionOnFacts(sql: Sql, { filter }: StatisticsQuery, { memberships, columns }: Facts): SqlFragment {
   return memberships === null ? conditionOf(sql, filter, columns) : sql`true`;
 }
 
-function dimensionNames(sql: Sql, { dimensions }: StatisticsQuery): Piece {
+function dimensionNames(sql: Sql, { dimensions }: StatisticsQuery): SqlFragment {
   return dimensions.reduce((all, name) => sql`${all}, ${sql(name)}`, sql``);
 }
 

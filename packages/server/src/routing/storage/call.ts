@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import type { Changes } from '../board/structures/changes.ts';
 import type { Call } from '../board/structures/state.ts';
 import { columnsOf, splitByAge } from './columns.ts';
@@ -20,7 +20,7 @@ export const callColumns = columnsOf<Call>()({
 export type StoredCall = ReturnType<typeof callColumns.toRow>;
 
 /** The current call of engagements AS e, as JSON. */
-export function readCall(sql: Sql): Piece {
+export function readCall(sql: Sql): SqlFragment {
   return sql`
     (SELECT to_json(current)
        FROM (SELECT ${callColumns.select(sql, 'c')} FROM calls c WHERE c.engagement_id = e.id AND c.ended_at IS NULL) AS current)`;
@@ -39,7 +39,7 @@ export function callOf(row: StoredCall): Call {
 }
 
 /** The CTEs that write the calls of a turn, if there are any. */
-export function writeCalls(sql: Sql, changes: Changes): Piece {
+export function writeCalls(sql: Sql, changes: Changes): SqlFragment {
   const { added, changed } = splitByAge(changes.calls, changes);
   if (added.length + changed.length === 0) return sql``;
   return sql`

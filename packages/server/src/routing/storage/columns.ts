@@ -1,4 +1,4 @@
-import { piece, type Piece, type Sql } from '../../platform/database/database.ts';
+import { fragment, type SqlFragment, type Sql } from '../../platform/database/database.ts';
 
 /** The SQL types of columns, with the values they have on the board. Instants are epoch milliseconds there. */
 interface ValueOf {
@@ -41,13 +41,13 @@ class Columns<Entity, Row> {
   readonly #all: Table<Entity>;
   readonly #changing: Table<Entity>;
   /** The names, for INSERT INTO … (…) SELECT …. */
-  readonly names: (sql: Sql) => Piece;
+  readonly names: (sql: Sql) => SqlFragment;
   /** The mutable columns, for UPDATE … SET …. */
-  readonly assignments: (sql: Sql) => Piece;
+  readonly assignments: (sql: Sql) => SqlFragment;
   /** The mutable columns, for ON CONFLICT … DO UPDATE SET …. */
-  readonly excluded: (sql: Sql) => Piece;
-  readonly #definitions: (sql: Sql) => Piece;
-  readonly #changingDefinitions: (sql: Sql) => Piece;
+  readonly excluded: (sql: Sql) => SqlFragment;
+  readonly #definitions: (sql: Sql) => SqlFragment;
+  readonly #changingDefinitions: (sql: Sql) => SqlFragment;
 
   constructor(immutable: Table<Entity>, mutable: Table<Entity>) {
     this.#all = { ...immutable, ...mutable };
@@ -62,18 +62,18 @@ class Columns<Entity, Row> {
   }
 
   /** The columns, for SELECT … FROM table AS `alias`. The rows are read as `toRow` returns them. */
-  select(sql: Sql, alias: string): Piece {
+  select(sql: Sql, alias: string): SqlFragment {
     const columns = Object.entries(this.#all).map(([name, [type]]) => `${readAs(type, `${alias}.${name}`)} AS ${name}`);
     return sql.unsafe(columns.join(', '));
   }
 
   /** The rows of new objects, for FROM …. */
-  inserted(sql: Sql, entities: Iterable<Entity>): Piece {
+  inserted(sql: Sql, entities: Iterable<Entity>): SqlFragment {
     return sql`json_to_recordset(${jsonOf(entities, this.#all)}::text::json) AS r (${this.#definitions(sql)})`;
   }
 
   /** The rows of changed objects with their mutable columns, for FROM …. */
-  updated(sql: Sql, entities: Iterable<Entity>): Piece {
+  updated(sql: Sql, entities: Iterable<Entity>): SqlFragment {
     return sql`json_to_recordset(${jsonOf(entities, this.#changing)}::text::json) AS r (${this.#changingDefinitions(sql)})`;
   }
 
@@ -87,8 +87,8 @@ class Columns<Entity, Row> {
   }
 }
 
-function text(content: string): (sql: Sql) => Piece {
-  return piece((sql) => sql.unsafe(content));
+function text(content: string): (sql: Sql) => SqlFragment {
+  return fragment((sql) => sql.unsafe(content));
 }
 
 function definitionsOf(columns: Table<never>): string {

@@ -1,5 +1,5 @@
 import type { Medium } from '@usher/contract/media';
-import { piece, type Piece, type Sql } from '../../platform/database/database.ts';
+import { fragment, type SqlFragment, type Sql } from '../../platform/database/database.ts';
 import type { AccountId, EngagementId } from '../../platform/ids.ts';
 import { getOrAddVisitor, releaseVisitor, type Board } from '../board/board.ts';
 import { addEngagement, removeEngagement } from '../board/rules/engagements.ts';
@@ -156,7 +156,7 @@ export function engagementOnBoard(board: Board, id: EngagementId | null): Engage
 }
 
 /** The CTEs that write the engagements of a turn. */
-export function writeEngagements(sql: Sql, changes: Changes, accountId: AccountId): Piece {
+export function writeEngagements(sql: Sql, changes: Changes, accountId: AccountId): SqlFragment {
   const { added, changed } = splitByAge(changes.engagements, changes);
   const begun = idsOf(added.filter(({ endedAt }) => endedAt === null));
   const ended = idsOf(changed.filter(({ endedAt }) => endedAt !== null));
@@ -186,7 +186,7 @@ export function writeEngagements(sql: Sql, changes: Changes, accountId: AccountI
 }
 
 /** True in any statement of a turn once the rows of the turn's engagements are locked. */
-export const engagementsAreLocked = piece((sql) => sql`(SELECT count(*) FROM old_engagements) >= 0`);
+export const engagementsAreLocked = fragment((sql) => sql`(SELECT count(*) FROM old_engagements) >= 0`);
 
 /** The engagement of each chat message that a visitor must acknowledge. System messages are not counted. */
 function messagesToVisitors({ messages }: Changes): EngagementId[] {

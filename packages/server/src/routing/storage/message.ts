@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import type { Changes } from '../board/structures/changes.ts';
 import { columnsOf } from './columns.ts';
 
@@ -19,7 +19,7 @@ const messageColumns = columnsOf<Changes['messages'][number]>()({
 });
 
 /** The CTE that writes the messages of a turn. */
-export function writeMessages(sql: Sql, { messages }: Changes): Piece {
+export function writeMessages(sql: Sql, { messages }: Changes): SqlFragment {
   return sql`
          messages AS (
            INSERT INTO chat_messages (account_id, status, created_at, ${messageColumns.names(sql)})

@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import type { Changes } from '../board/structures/changes.ts';
 import { mediaList } from '../board/structures/media.ts';
 import type { Operator } from '../board/structures/state.ts';
@@ -21,7 +21,7 @@ const leaseColumns = columnsOf<Operator>()({
 });
 
 /** The CTE that writes the presence of operators. */
-export function writePresences(sql: Sql, { presences }: Changes): Piece {
+export function writePresences(sql: Sql, { presences }: Changes): SqlFragment {
   return sql`
          presences AS (
            UPDATE operators o SET presence_set_at = turn.at, ${presenceColumns.assignments(sql)}
@@ -30,7 +30,7 @@ export function writePresences(sql: Sql, { presences }: Changes): Piece {
 }
 
 /** The CTE that writes the renewed leases of operators, if there are any. */
-export function writeRenewals(sql: Sql, { renewals, presences }: Changes): Piece {
+export function writeRenewals(sql: Sql, { renewals, presences }: Changes): SqlFragment {
   const renewed = [...renewals].filter(({ settings }) => !presences.has(settings.id));
   if (renewed.length === 0) return sql``;
   return sql`

@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import type { AccountId, QueueId } from '../../platform/ids.ts';
 import type { Board } from '../board/board.ts';
 import type { Changes, Visit } from '../board/structures/changes.ts';
@@ -36,7 +36,7 @@ export type StoredMemory = {
   readonly [Name in 'standing' | 'waits' | 'pace_ms' | 'left_others_at']: StoredState[Name] | null;
 };
 
-export const memoryColumns = (sql: Sql): Piece => stateColumns.select(sql, 's');
+export const memoryColumns = (sql: Sql): SqlFragment => stateColumns.select(sql, 's');
 
 export function memoryOf({ standing, waits, pace_ms, left_others_at }: StoredMemory): QueueMemory {
   return { lastStatus: standing ?? 'opened', waits: waits ?? [], paceMs: pace_ms, leftOthersAt: left_others_at };
@@ -56,7 +56,7 @@ export function putQueueMemory(board: Board, id: QueueId, memory: QueueMemory): 
 }
 
 /** The CTEs that write the state of the queues of a turn, and the visits that ended. */
-export function writeQueueStates(sql: Sql, { queues, visits }: Changes): Piece {
+export function writeQueueStates(sql: Sql, { queues, visits }: Changes): SqlFragment {
   return sql`
          states AS (
            INSERT INTO queue_states (account_id, ${stateColumns.names(sql)})

@@ -1,5 +1,5 @@
 import { smsRequestLifetimeHours } from '@usher/contract/limits';
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import type { AccountId, RequestId } from '../../platform/ids.ts';
 import { getOrAddVisitor, releaseVisitor, type Board } from '../board/board.ts';
 import { longestOfferMs } from '../board/rules/outage.ts';
@@ -125,7 +125,7 @@ function addPendingRequest(board: Board, row: StoredRequest): void {
 }
 
 /** The CTEs that write the requests of a turn. */
-export function writeRequests(sql: Sql, changes: Changes): Piece {
+export function writeRequests(sql: Sql, changes: Changes): SqlFragment {
   const { added, changed } = splitByAge(changes.requests, changes);
   return sql`
          new_requests AS (

@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import type { AccountId, OperatorId, QueueId, TicketId } from '../../platform/ids.ts';
 import { getOrAddVisitor, releaseVisitor, type Board } from '../board/board.ts';
 import { including, none } from '../board/structures/short-lists.ts';
@@ -131,7 +131,7 @@ function removeWithEntries(board: Board, ticket: Ticket): void {
 }
 
 /** The CTEs that write the tickets of a turn. */
-export function writeTickets(sql: Sql, changes: Changes): Piece {
+export function writeTickets(sql: Sql, changes: Changes): SqlFragment {
   const { added, changed } = splitByAge(changes.tickets, changes);
   return sql`
          new_tickets AS (

@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import type { AccountId, TeamId, VisitorId } from '../../platform/ids.ts';
 import type { Board } from '../board/board.ts';
 import { scheduleLeaseDeadlines } from '../board/rules/presence.ts';
@@ -18,7 +18,7 @@ export interface StoredVisitor {
 }
 
 /** The columns of a `StoredVisitor`, from visitors AS v. */
-export const visitorColumns = (sql: Sql): Piece => sql`
+export const visitorColumns = (sql: Sql): SqlFragment => sql`
   v.team_ids AS visitor_teams, extract(epoch FROM v.presence_expires_at)::float8 * 1000 AS lease_until`;
 
 type StoredLease = ReturnType<typeof leaseColumns.toRow>;
@@ -43,7 +43,7 @@ export function putVisitorLease(board: Board, id: VisitorId, leaseUntil: number 
 }
 
 /** The CTE that writes the leases of visitors. */
-export function writeVisitorLeases(sql: Sql, { visitorLeases }: Changes): Piece {
+export function writeVisitorLeases(sql: Sql, { visitorLeases }: Changes): SqlFragment {
   return sql`
          leases AS (
            UPDATE visitors v SET ${leaseColumns.assignments(sql)}

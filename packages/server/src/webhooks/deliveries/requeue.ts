@@ -1,6 +1,6 @@
 import type { DestinationId } from '../../events/subscriptions/destination.ts';
 import { reachesSite } from '../../events/subscriptions/subscribers.ts';
-import { piece, type Piece, type Sql } from '../../platform/database/database.ts';
+import { fragment, type SqlFragment, type Sql } from '../../platform/database/database.ts';
 import type { SiteId } from '../../platform/ids.ts';
 import type { DeliveryId, FinishedState } from './delivery.ts';
 
@@ -56,12 +56,12 @@ export async function requeueHeld(sql: Sql, { ids, destinationId, parked }: Requ
 }
 
 /** Whether the delivery `d` can still be sent: its event is in the log, or it is a test, which has no event. */
-export function eventIsKept(sql: Sql): Piece {
+export function eventIsKept(sql: Sql): SqlFragment {
   return sql`(d.body IS NOT NULL OR EXISTS (${eventOf(sql)}))`;
 }
 
 /** Whether the event of the delivery `d` is of one of the sites. A test has no site: everybody who sees the webhook may see it. */
-export function isOfSites(sql: Sql, siteIds: readonly SiteId[]): Piece {
+export function isOfSites(sql: Sql, siteIds: readonly SiteId[]): SqlFragment {
   return sql`(d.body IS NOT NULL OR EXISTS (${eventOf(sql)} AND e.site_id = ANY(${[...siteIds]}::uuid[])))`;
 }
 
@@ -69,14 +69,14 @@ export function isOfSites(sql: Sql, siteIds: readonly SiteId[]): Piece {
  * Whether the webhook of the delivery `d` still covers the site of the event. Events of a lost site are not sent. An event about
  * another webhook has no site.
  */
-export function isStillCovered(sql: Sql): Piece {
+export function isStillCovered(sql: Sql): SqlFragment {
   return sql`
     (d.body IS NOT NULL
      OR EXISTS (${eventOf(sql)}
                    AND (e.site_id IS NULL OR EXISTS (SELECT FROM webhooks w WHERE w.id = d.webhook_id AND ${reachesSite(sql, () => sql`e.site_id`)}))))`;
 }
 
-const eventOf = piece(
+const eventOf = fragment(
   (sql) => sql`
     SELECT FROM events e
      WHERE e.account_id = d.account_id AND e.xid = d.event_xid AND e.seq = d.event_seq AND e.occurred_at = d.occurred_at`,

@@ -1,7 +1,7 @@
 import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
 import { onDemandTypes } from '../../events/catalogue.ts';
 import type { DestinationId } from '../../events/subscriptions/destination.ts';
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import type { AccountId, SiteId } from '../../platform/ids.ts';
 import type { SequenceCursor } from '../../platform/http/paging.ts';
 import {
@@ -86,9 +86,9 @@ async function withLastAnswers(sql: Sql, rows: readonly DeliveryRow[]): Promise<
 }
 
 /** The sources that may have rows in the state. */
-function sourcesOf(sql: Sql, list: DeliveryListQuery): (() => Piece)[] {
+function sourcesOf(sql: Sql, list: DeliveryListQuery): (() => SqlFragment)[] {
   const { webhook, since, after } = list;
-  const before = (id: Piece) =>
+  const before = (id: SqlFragment) =>
     after === null ? sql`true` : sql`(event_seq, ${id}) < (${after.seq}::bigint, ${after.id}::uuid)`;
   // The columns that `isOfSites` reads.
   const eventColumns = () => sql`account_id, event_xid, body`;
@@ -107,7 +107,7 @@ function sourcesOf(sql: Sql, list: DeliveryListQuery): (() => Piece)[] {
      ORDER BY event_seq DESC, id DESC
      LIMIT ${maxScanned}`;
   // Served by delivery_log_by_webhook or _failed. Partitions of days before the events are not read.
-  const logged = (which: Piece) => () => sql`
+  const logged = (which: SqlFragment) => () => sql`
     SELECT ${finished(sql)}, ${eventColumns()}
       FROM delivery_log
      WHERE webhook_id = ${webhook.id} AND final AND ${which} AND at >= ${earliest(since)} AND ${before(sql`delivery_id`)}

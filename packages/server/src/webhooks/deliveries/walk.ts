@@ -1,4 +1,4 @@
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import type { SequenceCursor } from '../../platform/http/paging.ts';
 
 /** Rows of a source that one walk scans, matching or not, so that each walk takes a bounded time. */
@@ -6,9 +6,9 @@ export const maxScanned = 10_000;
 
 interface Source {
   /** A SELECT of `event_seq`, `id` and more, served by an index in the order of the walk, with at most `maxScanned` rows. */
-  readonly select: () => Piece;
+  readonly select: () => SqlFragment;
   /** Which rows `d` of the SELECT match. */
-  readonly condition: Piece;
+  readonly condition: SqlFragment;
 }
 
 interface Walk {
@@ -36,7 +36,7 @@ export async function walk<Row extends { readonly event_seq: number; readonly id
 ): Promise<WalkResult<Row>> {
   const order = () => (direction === 'up' ? sql`event_seq, id` : sql`event_seq DESC, id DESC`);
   const among = (index: number) => sql(`source_${index}`);
-  const joined = (parts: readonly Piece[], by: Piece) =>
+  const joined = (parts: readonly SqlFragment[], by: SqlFragment) =>
     parts.map((part, index) => (index === 0 ? part : sql`${by} ${part}`));
   const found = await sql<(Row & { edge_seq: number | null; edge_id: string })[]>`
     WITH ${joined(

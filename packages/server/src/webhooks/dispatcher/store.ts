@@ -1,6 +1,6 @@
 import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
 import type { DestinationId } from '../../events/subscriptions/destination.ts';
-import { piece, type Piece, type Sql } from '../../platform/database/database.ts';
+import { fragment, type SqlFragment, type Sql } from '../../platform/database/database.ts';
 import type { Delivery, DeliveryId } from './delivery.ts';
 import type { LaneName } from './lanes.ts';
 import type { Moment } from './reading/watermark.ts';
@@ -30,7 +30,7 @@ export interface ReadRows {
  * The id of the next transaction. `age` is the distance from a transaction to PostgreSQL's counter; unlike
  * `pg_current_xact_id()`, it assigns no id to this transaction.
  */
-const nextXid = piece(
+const nextXid = fragment(
   (sql) => sql`
            pg_snapshot_xmax(pg_current_snapshot())::text::float8 + age(pg_snapshot_xmax(pg_current_snapshot())::xid)`,
 );
@@ -94,7 +94,7 @@ export async function readDeliveries(sql: Sql, queries: readonly DeliveryQuery[]
 }
 
 /** Deliveries of blocked lanes are not read, because they would be read and dropped again and again; there may be 100,000. */
-function excludedLanes(sql: Sql, queries: readonly DeliveryQuery[]): Piece {
+function excludedLanes(sql: Sql, queries: readonly DeliveryQuery[]): SqlFragment {
   const lanes = queries.flatMap((each) => each.excluded);
   if (lanes.length === 0) return nothing(sql);
   return sql`
@@ -105,7 +105,7 @@ function excludedLanes(sql: Sql, queries: readonly DeliveryQuery[]): Piece {
                                       AS s (webhook_id, engagement_id)))`;
 }
 
-const nothing = piece((sql) => sql``);
+const nothing = fragment((sql) => sql``);
 
 /** Deliveries of a lane that one statement reads. */
 export const laneBatch = 200;
@@ -142,7 +142,7 @@ export async function readLane(sql: Sql, destinationId: DestinationId, lane: Lan
 }
 
 /** The event of the delivery `f`. */
-const payloadOf = piece(
+const payloadOf = fragment(
   (sql) => sql`
              SELECT e.payload, e.site_id, e.traceparent, e.tracestate
                FROM events e

@@ -1,5 +1,5 @@
 import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
-import { piece, type Sql } from '../../platform/database/database.ts';
+import { fragment, type Sql } from '../../platform/database/database.ts';
 import { hasCome } from '../../platform/clock/due-time.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Cursor, SequenceCursor } from '../../platform/http/paging.ts';
@@ -56,7 +56,7 @@ export async function findRecovery(sql: Sql, webhookId: WebhookId, id: RecoveryI
 }
 
 /** Every transaction that was in progress when the recovery was requested has ended. */
-const isSettled = piece(
+const isSettled = fragment(
   (sql) => sql`
     coalesce(asked_in < (SELECT log_position(epoch, pg_snapshot_xmin(pg_current_snapshot()))
                            FROM log_epoch_in_force), true)`,

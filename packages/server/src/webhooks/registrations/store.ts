@@ -3,7 +3,7 @@ import { onDemandTypes, type EventType } from '../../events/catalogue.ts';
 import type { DestinationId } from '../../events/subscriptions/destination.ts';
 import { compileFilter, type CompiledFilter, type Filter } from '../../events/subscriptions/filter.ts';
 import { loggedTypes } from '../../events/subscriptions/subscribers.ts';
-import type { Piece, Sql } from '../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../platform/database/database.ts';
 import type { AccountId, OperatorId, SiteId } from '../../platform/ids.ts';
 import { webhookFields, type WebhookRow, type WebhookSettings } from './webhook.ts';
 
@@ -18,7 +18,7 @@ export interface Reach {
 
 const plainColumns = webhookFields.columns.filter((name) => name !== 'headers');
 
-const columns = (sql: Sql): Piece => sql`
+const columns = (sql: Sql): SqlFragment => sql`
   ${sql(plainColumns)}, CASE WHEN method IS NOT NULL THEN headers END AS headers, credentials IS NOT NULL AS has_credentials,
   webhook_reach(site_ids, has_covered) AS reach_site_ids,
   coalesce(covers, ARRAY(SELECT s.id FROM sites s
@@ -26,7 +26,7 @@ const columns = (sql: Sql): Piece => sql`
                           ORDER BY s.created_at, s.id)) AS covered_site_ids`;
 
 /** Webhooks that cover, and have covered, no site beyond the reach. Deleted sites do not count. */
-const within = (sql: Sql, { accountId, siteIds }: Reach): Piece => sql`
+const within = (sql: Sql, { accountId, siteIds }: Reach): SqlFragment => sql`
   (${siteIds.length > 0} AND NOT EXISTS (
      SELECT 1 FROM sites s
       WHERE s.account_id = ${accountId} AND s.id <> ALL (${[...siteIds]}::uuid[])
@@ -35,7 +35,7 @@ const within = (sql: Sql, { accountId, siteIds }: Reach): Piece => sql`
 /**
  * Registered webhooks that the operator may see: their own, and those within their reach. Served by webhooks_registered.
  */
-const seen = (sql: Sql, reach: Reach): Piece => sql`
+const seen = (sql: Sql, reach: Reach): SqlFragment => sql`
   account_id = ${reach.accountId} AND side IS NULL AND deleted_at IS NULL
   AND (registered_by = ${reach.registrar} OR ${within(sql, reach)})`;
 
@@ -43,7 +43,7 @@ const seen = (sql: Sql, reach: Reach): Piece => sql`
  * Whether the operator may change the webhook: it is within their reach; or it is their own, and they are super_manager of one of
  * its sites. (A webhook covers only sites that its registrar is super_manager of.)
  */
-const controlled = (sql: Sql, reach: Reach): Piece => sql`
+const controlled = (sql: Sql, reach: Reach): SqlFragment => sql`
   ((registered_by = ${reach.registrar} AND ${reach.siteIds.length > 0}
     AND coalesce(site_ids && ${[...reach.siteIds]}::uuid[], true)) IS TRUE
    OR ${within(sql, reach)})`;

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import Type from 'typebox';
-import type { Piece, Sql } from '../../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../../platform/database/database.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { sourceOfBuffer } from '../../../platform/pictures/picture-copy.ts';
 import { withoutMetadata } from '../../../platform/pictures/without-metadata.ts';
@@ -59,6 +59,6 @@ export function pathOfPicture(id: string | null): string | null {
 }
 
 /** `pathOfPicture` as an SQL expression for the operator `o`. */
-export function pictureUrlOf(sql: Sql): Piece {
+export function pictureUrlOf(sql: Sql): SqlFragment {
   return sql`${pathOfPictures}::text || o.picture_id`;
 }

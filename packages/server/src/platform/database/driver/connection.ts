@@ -11,7 +11,7 @@ import {
   type Exchange,
   type Prepared,
 } from './exchange.ts';
-import type { Order } from './template.ts';
+import type { PendingStatement } from './template.ts';
 import { serialize, typeOf } from './values.ts';
 
 /** More prepared statements than Usher has. Others are sent unprepared, so that texts made of user input cannot fill the memory. */
@@ -52,7 +52,7 @@ export class Connection {
   readonly #owner: ConnectionOwner;
   /** Sent, and not yet answered, in the order of their responses. */
   readonly #sent: Exchange[] = [];
-  readonly #waiting: Order[] = [];
+  readonly #waiting: PendingStatement[] = [];
   readonly #prepared = new Map<string, Prepared>();
   #names = 0;
   #isExclusive = false;
@@ -106,11 +106,11 @@ export class Connection {
     this.#owner.onProgress(this);
   }
 
-  run(order: Order): void {
-    this.#owner.onStatement(order.text);
-    if (this.#isClosed) order.reject(lostConnection('the connection to the database is closed'));
-    else if (this.accepts) this.#start(order);
-    else this.#waiting.push(order);
+  run(pending: PendingStatement): void {
+    this.#owner.onStatement(pending.text);
+    if (this.#isClosed) pending.reject(lostConnection('the connection to the database is closed'));
+    else if (this.accepts) this.#start(pending);
+    else this.#waiting.push(pending);
   }
 
   /** Closes the connection, after telling the server. Nothing may be under way. Resolves when it is closed. */
@@ -129,8 +129,8 @@ export class Connection {
 
   #close(lost: Error): void {
     this.#isClosed = true;
-    for (const exchange of this.#sent.splice(0)) exchange.settle(lost);
-    for (const order of this.#waiting.splice(0)) order.reject(lost);
+    for (const exchange of this.#sent.splice(0)) exchange.end(lost);
+    for (const pending of this.#waiting.splice(0)) pending.reject(lost);
     const reservation = this.#reservation;
     this.#reservation = null;
     reservation?.onLost(lost);
@@ -140,7 +140,7 @@ export class Connection {
   #onReady(status: string): void {
     // `I`: the connection is outside of a transaction.
     const over = status === 'I' && this.#reservation?.begin === null ? this.#reservation : null;
-    this.#sent.shift()?.settle(null);
+    this.#sent.shift()?.end(null);
     if (over !== null) this.#endReservation(over);
     while (this.#waiting.length > 0 && !this.#isExclusive && !this.#isClosed) {
       const next = this.#waiting.shift();
@@ -150,15 +150,15 @@ export class Connection {
   }
 
   #endReservation(reservation: Reservation): void {
-    for (const order of this.#waiting.splice(0)) order.reject(lostConnection('the transaction is over'));
+    for (const pending of this.#waiting.splice(0)) pending.reject(lostConnection('the transaction is over'));
     this.#reservation = null;
     reservation.onOver();
   }
 
-  #start(order: Order): void {
-    if (order.kind === 'prepared' || order.kind === 'unprepared') this.#startStatement(order, order.kind);
-    else if (this.#reservation === null || this.#reservation.begin === null) this.#sendText(order);
-    else this.#beginAlone(order);
+  #start(pending: PendingStatement): void {
+    if (pending.kind === 'prepared' || pending.kind === 'unprepared') this.#startStatement(pending, pending.kind);
+    else if (this.#reservation === null || this.#reservation.begin === null) this.#sendText(pending);
+    else this.#beginAlone(pending);
   }
 
   #send(exchange: Exchange): void {
@@ -166,74 +166,74 @@ export class Connection {
     this.#client.query(exchange);
   }
 
-  #startStatement(order: Order, kind: 'prepared' | 'unprepared'): void {
-    const types = order.parameters.map(typeOf);
-    const key = `${types.join()} ${order.text}`;
+  #startStatement(pending: PendingStatement, kind: 'prepared' | 'unprepared'): void {
+    const types = pending.parameters.map(typeOf);
+    const key = `${types.join()} ${pending.text}`;
     const prepared = kind === 'prepared' ? this.#prepared.get(key) : undefined;
-    if (prepared !== undefined) return this.#execute(order, prepared, () => this.#prepared.delete(key));
+    if (prepared !== undefined) return this.#execute(pending, prepared, () => this.#prepared.delete(key));
     const isKept = kind === 'prepared' && this.#prepared.size < maxPrepared;
     const name = isKept ? `s${(this.#names += 1)}` : '';
     this.#isExclusive = true;
-    const preparation = new Preparation(name, order.text, types, (error) => {
+    const preparation = new Preparation(name, pending.text, types, (error) => {
       this.#isExclusive = false;
-      if (error !== null) return reject(order, error);
+      if (error !== null) return reject(pending, error);
       if (isKept) this.#prepared.set(key, preparation.prepared);
-      this.#execute(order, preparation.prepared, () => this.#prepared.delete(key));
+      this.#execute(pending, preparation.prepared, () => this.#prepared.delete(key));
     });
     this.#send(preparation);
   }
 
-  #execute(order: Order, prepared: Prepared, forget: () => void): void {
+  #execute(pending: PendingStatement, prepared: Prepared, forget: () => void): void {
     const begin = this.#reservation?.begin ?? null;
     let bytes: Buffer;
     try {
-      const values = order.parameters.map((value, index) => serialize(value, prepared.types[index] ?? 0));
+      const values = pending.parameters.map((value, index) => serialize(value, prepared.types[index] ?? 0));
       bytes = executionBytes(prepared, values, begin);
     } catch (error) {
-      return reject(order, error);
+      return reject(pending, error);
     }
     if (this.#reservation !== null) this.#reservation.begin = null;
     if (begin !== null) this.#isExclusive = true;
     const execution = new Execution(bytes, prepared.columns, begin !== null, (error) => {
       if (begin !== null) this.#isExclusive = false;
       if (isStale(error)) forget();
-      if (error === null) order.resolve(execution.result);
-      else reject(order, error);
+      if (error === null) pending.resolve(execution.result);
+      else reject(pending, error);
     });
     this.#send(execution);
   }
 
   /** Before a text, BEGIN is sent alone: of several statements, the server would skip only one if BEGIN failed. */
-  #beginAlone(order: Order): void {
+  #beginAlone(pending: PendingStatement): void {
     const begin = this.#reservation?.begin ?? '';
     if (this.#reservation !== null) this.#reservation.begin = null;
     this.#isExclusive = true;
     this.#send(
       new Execution(Buffer.concat([beginBytes(begin), syncBytes]), [], false, (error) => {
         this.#isExclusive = false;
-        if (error === null) this.#sendText(order);
-        else reject(order, error);
+        if (error === null) this.#sendText(pending);
+        else reject(pending, error);
       }),
     );
   }
 
-  #sendText(order: Order): void {
+  #sendText(pending: PendingStatement): void {
     this.#isExclusive = true;
-    const settle = (error: Error | null, result?: Parameters<Order['resolve']>[0]): void => {
+    const end = (error: Error | null, result?: Parameters<PendingStatement['resolve']>[0]): void => {
       this.#isExclusive = false;
-      if (error !== null) reject(order, error);
-      else if (result !== undefined) order.resolve(result);
+      if (error !== null) reject(pending, error);
+      else if (result !== undefined) pending.resolve(result);
     };
-    if (order.kind === 'copy in') return this.#send(new CopyIn(order, settle));
-    if (order.kind === 'copy out') return this.#send(new CopyOut(order, this.#client.connection, settle));
-    const execution = new Execution(textBytes(order.text), [], false, (error) => settle(error, execution.result));
+    if (pending.kind === 'copy in') return this.#send(new CopyIn(pending, end));
+    if (pending.kind === 'copy out') return this.#send(new CopyOut(pending, this.#client.connection, end));
+    const execution = new Execution(textBytes(pending.text), [], false, (error) => end(error, execution.result));
     this.#send(execution);
   }
 }
 
 /** The stack of an error of the server begins in the parser of its messages; the statement's own stack is what helps. */
-function reject(order: Order, error: unknown): void {
+function reject(pending: PendingStatement, error: unknown): void {
   const reason = error instanceof Error ? error : new Error(String(error));
-  if (reason instanceof pg.DatabaseError) reason.stack = `${reason.name}: ${reason.message}\n${order.origin}`;
-  order.reject(reason);
+  if (reason instanceof pg.DatabaseError) reason.stack = `${reason.name}: ${reason.message}\n${pending.origin}`;
+  pending.reject(reason);
 }

@@ -3,21 +3,21 @@ import type { Connection as Wire } from 'pg';
 import { serialize as messages } from 'pg-protocol';
 import { Exchange, textBytes } from './exchange.ts';
 import type { CopiedRows } from './messages.ts';
-import type { Order } from './template.ts';
+import type { PendingStatement } from './template.ts';
 
 /**
- * COPY … TO STDOUT: the order gets a stream of the rows with the first row or the end, and the connection is paused while nobody reads the
+ * COPY … TO STDOUT: the caller gets a stream of the rows with the first row or the end, and the connection is paused while nobody reads the
  * stream.
  */
 export class CopyOut extends Exchange {
-  readonly #order: Order;
+  readonly #pending: PendingStatement;
   readonly #socket: Wire['stream'];
   readonly #stream: Readable;
   #isStarted = false;
 
-  constructor(order: Order, { stream: socket }: Wire, onSettled: (error: Error | null) => void) {
-    super(textBytes(order.text), onSettled);
-    this.#order = order;
+  constructor(pending: PendingStatement, { stream: socket }: Wire, onEnd: (error: Error | null) => void) {
+    super(textBytes(pending.text), onEnd);
+    this.#pending = pending;
     this.#socket = socket;
     this.#stream = new Readable({
       read: () => socket.resume(),
@@ -42,32 +42,32 @@ export class CopyOut extends Exchange {
 
   #start(): void {
     this.#isStarted = true;
-    this.#order.resolve(this.#stream);
+    this.#pending.resolve(this.#stream);
   }
 
-  override settle(lost: Error | null): void {
+  override end(lost: Error | null): void {
     const error = lost ?? this.error;
     this.#socket.resume();
     if (error === null) this.#stream.push(null);
     else this.#stream.destroy(this.#isStarted ? error : undefined);
-    super.settle(lost);
+    super.end(lost);
   }
 }
 
 /**
- * COPY … FROM STDIN: the order gets a stream to write the rows to, which finishes after the server has stored them. Destroying the stream makes
+ * COPY … FROM STDIN: the caller gets a stream to write the rows to, which finishes after the server has stored them. Destroying the stream makes
  * the statement fail.
  */
 export class CopyIn extends Exchange {
-  readonly #order: Order;
+  readonly #pending: PendingStatement;
   #stream: Writable | null = null;
   /** Ends the stream, which has sent all rows. */
   #finish: ((error?: Error | null) => void) | null = null;
   #isSettled = false;
 
-  constructor(order: Order, onSettled: (error: Error | null) => void) {
-    super(textBytes(order.text), onSettled);
-    this.#order = order;
+  constructor(pending: PendingStatement, onEnd: (error: Error | null) => void) {
+    super(textBytes(pending.text), onEnd);
+    this.#pending = pending;
   }
 
   override handleCopyInResponse({ stream: socket }: Wire): void {
@@ -82,14 +82,14 @@ export class CopyIn extends Exchange {
         done(error);
       },
     });
-    this.#order.resolve(this.#stream);
+    this.#pending.resolve(this.#stream);
   }
 
-  override settle(lost: Error | null): void {
+  override end(lost: Error | null): void {
     const error = lost ?? this.error;
     this.#isSettled = true;
     if (this.#finish !== null) this.#finish(error);
     else if (this.#stream !== null) this.#stream.destroy(error ?? undefined);
-    super.settle(lost);
+    super.end(lost);
   }
 }

@@ -6,20 +6,20 @@ import { parserOf } from './values.ts';
 
 /**
  * What is sent at once and answered by one ReadyForQuery. `pg` runs it as one query of its pipeline: it calls `submit`, and then the `handle…`
- * methods for each message until ReadyForQuery or an error. The connection calls `settle` after ReadyForQuery, which `pg` does not report
+ * methods for each message until ReadyForQuery or an error. The connection calls `end` after ReadyForQuery, which `pg` does not report
  * after an error.
  */
 export abstract class Exchange extends pg.Query {
   readonly bytes: Buffer;
-  readonly #onSettled: (error: Error | null) => void;
+  readonly #onEnd: (error: Error | null) => void;
   /** What the server, or a parser of a column, has reported. */
   #error: Error | null = null;
   override readonly submit = write;
 
-  constructor(bytes: Buffer, onSettled: (error: Error | null) => void) {
+  constructor(bytes: Buffer, onEnd: (error: Error | null) => void) {
     super('');
     this.bytes = bytes;
-    this.#onSettled = onSettled;
+    this.#onEnd = onEnd;
   }
 
   get error(): Error | null {
@@ -27,8 +27,8 @@ export abstract class Exchange extends pg.Query {
   }
 
   /** Ends the exchange, after ReadyForQuery or because the connection is `lost`. */
-  settle(lost: Error | null): void {
-    this.#onSettled(lost ?? this.#error);
+  end(lost: Error | null): void {
+    this.#onEnd(lost ?? this.#error);
   }
 
   fail(error: unknown): void {
@@ -85,10 +85,10 @@ export class Preparation extends Exchange {
   #types: readonly number[] = [];
   #columns: readonly Column[] = [];
 
-  constructor(name: string, text: string, types: number[], onSettled: (error: Error | null) => void) {
+  constructor(name: string, text: string, types: number[], onEnd: (error: Error | null) => void) {
     super(
       Buffer.concat([messages.parse({ name, text, types }), messages.describe({ type: 'S', name }), messages.sync()]),
-      onSettled,
+      onEnd,
     );
     this.#name = name;
   }
@@ -113,8 +113,8 @@ export class Execution extends Exchange {
   /** Whether the next CommandComplete is that of BEGIN. */
   #begins: boolean;
 
-  constructor(bytes: Buffer, columns: readonly Column[], begins: boolean, onSettled: (error: Error | null) => void) {
-    super(bytes, onSettled);
+  constructor(bytes: Buffer, columns: readonly Column[], begins: boolean, onEnd: (error: Error | null) => void) {
+    super(bytes, onEnd);
     this.#columns = columns;
     this.#begins = begins;
   }

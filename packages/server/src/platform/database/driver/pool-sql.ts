@@ -1,6 +1,6 @@
 import { isLostRace, isStale } from './errors.ts';
 import type { Need, Pool } from './pool.ts';
-import { createTag, type Order, type Sql, type StatementKind } from './template.ts';
+import { createTag, type PendingStatement, type Sql, type StatementKind } from './template.ts';
 import type { Work } from './transaction.ts';
 
 /** A pool as stores use it. */
@@ -17,17 +17,17 @@ export interface PoolSql extends Sql {
 /** Calls `run` when a connection may be used, and knows from the promise until when it is. */
 export type Limit = <T>(run: () => Promise<T>) => Promise<T>;
 
-type Result = Parameters<Order['resolve']>[0];
+type Result = Parameters<PendingStatement['resolve']>[0];
 
 /** The winner of a deadlock has finished by then; an immediate retry could lose again. */
 const lostRaceMs = 50;
 
 export function createPoolSql(pool: Pool, kind: StatementKind, limit: Limit | null = null): PoolSql {
-  const tag = createTag(kind, (order) => {
-    if (limit === null) return runOrder(pool, order, 'place');
+  const tag = createTag(kind, (pending) => {
+    if (limit === null) return runPending(pool, pending, 'place');
     const run = async (): Promise<Result> =>
-      new Promise((resolve, reject) => runOrder(pool, { ...order, resolve, reject }, 'connection'));
-    limit(run).then(order.resolve, order.reject);
+      new Promise((resolve, reject) => runPending(pool, { ...pending, resolve, reject }, 'connection'));
+    limit(run).then(pending.resolve, pending.reject);
   });
   return Object.assign(tag, {
     begin: async <T>(first: string | Work<T>, second?: Work<T>): Promise<T> => {
@@ -42,16 +42,16 @@ export function createPoolSql(pool: Pool, kind: StatementKind, limit: Limit | nu
 }
 
 /** A statement is sent again, once, if nothing of it was stored and it may succeed now. */
-function runOrder(pool: Pool, order: Order, need: Need): void {
+function runPending(pool: Pool, pending: PendingStatement, need: Need): void {
   const retry = (error: Error): void => {
-    if (order.kind === 'prepared' && isStale(error)) pool.run({ ...order, kind: 'unprepared' }, need);
-    else if (isStatement(order) && isLostRace(error)) setTimeout(() => pool.run(order, need), lostRaceMs);
-    else order.reject(error);
+    if (pending.kind === 'prepared' && isStale(error)) pool.run({ ...pending, kind: 'unprepared' }, need);
+    else if (isStatement(pending) && isLostRace(error)) setTimeout(() => pool.run(pending, need), lostRaceMs);
+    else pending.reject(error);
   };
-  pool.run({ ...order, reject: retry }, need);
+  pool.run({ ...pending, reject: retry }, need);
 }
 
 /** Not a text, of which a part may have been stored, or a copy, whose rows may be gone. */
-function isStatement({ kind }: Order): boolean {
+function isStatement({ kind }: PendingStatement): boolean {
   return kind === 'prepared' || kind === 'unprepared';
 }

@@ -1,7 +1,7 @@
 import { Connection, type ConnectionOwner } from './connection.ts';
 import { endedPool, lostConnection, tooLate } from './errors.ts';
 import { openClient, type OpenOptions } from './open-connection.ts';
-import type { Order, StatementKind } from './template.ts';
+import type { PendingStatement, StatementKind } from './template.ts';
 import { Transaction, type Work } from './transaction.ts';
 
 export interface ConnectionPoolOptions extends OpenOptions {
@@ -112,16 +112,16 @@ export class Pool implements ConnectionOwner {
     return [...open, ...opening, ...closing];
   }
 
-  run(order: Order, need: Need): void {
+  run(pending: PendingStatement, need: Need): void {
     this.#place({
       since: performance.now(),
       need,
       opens: false,
       take: (connection) => {
         if (need === 'connection') this.#alone.add(connection);
-        connection.run(order);
+        connection.run(pending);
       },
-      reject: order.reject,
+      reject: pending.reject,
     });
   }
 

@@ -47,7 +47,7 @@ export interface Sql {
 export type StatementKind = 'prepared' | 'unprepared';
 
 /** What a statement asks of its connection, and what becomes of it. */
-export interface Order {
+export interface PendingStatement {
   readonly text: string;
   readonly parameters: readonly Value[];
   /** A `text` is sent as it is and may have several statements, whose last result counts. Copies transfer rows and are sent as text. */
@@ -58,7 +58,7 @@ export interface Order {
   readonly reject: (error: Error) => void;
 }
 
-type Run = (order: Order) => void;
+type Run = (pending: PendingStatement) => void;
 
 /** A statement that runs when it is awaited, or a fragment of another. */
 export class Statement<out T extends RowList = Row[]> implements Promise<T & ResultInfo> {
@@ -108,7 +108,7 @@ export class Statement<out T extends RowList = Row[]> implements Promise<T & Res
     return this.#start<Writable>('copy in');
   }
 
-  #start<R>(kind: Order['kind']): Promise<R> {
+  #start<R>(kind: PendingStatement['kind']): Promise<R> {
     this.#result ??= new Promise((resolve, reject) => {
       const parameters: Value[] = [];
       const text = render(this, parameters, '');

@@ -1,7 +1,7 @@
 import { lostConnection, databaseErrorCode } from './errors.ts';
 import type { Connection } from './connection.ts';
 import { Rows } from './rows.ts';
-import { createTag, type Order, type Sql, type StatementKind } from './template.ts';
+import { createTag, type PendingStatement, type Sql, type StatementKind } from './template.ts';
 
 /** The handle of a transaction. */
 export interface TransactionSql extends Sql {
@@ -46,7 +46,7 @@ export class Transaction {
 
   async run<T>(work: Work<T>): Promise<T> {
     const sql = Object.assign(
-      createTag(this.#kind, (order) => this.#run(order)),
+      createTag(this.#kind, (pending) => this.#run(pending)),
       { abandon: () => this.#abandon(), sendCommit: async () => this.#sendCommit() },
     );
     try {
@@ -98,13 +98,13 @@ export class Transaction {
     else if (!this.#isOver && !this.#isUntouched) await this.#sendText('rollback').catch(() => undefined);
   }
 
-  #run(order: Order): void {
+  #run(pending: PendingStatement): void {
     const reject = (error: Error): void => {
       this.#firstError ??= error;
-      order.reject(error);
+      pending.reject(error);
     };
     if (this.#refuses) reject(this.#loss ?? lostConnection('the transaction is over'));
-    else this.#connection.run({ ...order, reject });
+    else this.#connection.run({ ...pending, reject });
   }
 
   async #sendText(text: string): Promise<Rows> {

@@ -1,6 +1,6 @@
 import type { DestinationId } from '../../../events/subscriptions/destination.ts';
 import { isGone } from '../../../platform/database/database-session.ts';
-import type { Piece, Sql } from '../../../platform/database/database.ts';
+import type { SqlFragment, Sql } from '../../../platform/database/database.ts';
 import { hasCome } from '../../../platform/clock/due-time.ts';
 import type { AccountId } from '../../../platform/ids.ts';
 
@@ -37,7 +37,7 @@ const leaseColumns = (sql: Sql) => sql`d.id, d.account_id AS "accountId", d.orig
  * counts only while the clock shows the expected time. Otherwise a step of the clock would take destinations away from owners
  * that are alive and sending, and that notice only when they renew.
  */
-function isFree(sql: Sql, { gone, expectedNow }: Claimant): Piece {
+function isFree(sql: Sql, { gone, expectedNow }: Claimant): SqlFragment {
   const byTime =
     expectedNow === null
       ? sql`false`
@@ -48,7 +48,7 @@ function isFree(sql: Sql, { gone, expectedNow }: Claimant): Piece {
               OR ${byTime})`;
 }
 
-function takeLease(sql: Sql, { owner, session }: Claimant): Piece {
+function takeLease(sql: Sql, { owner, session }: Claimant): SqlFragment {
   return sql`
     UPDATE destinations d
        SET owner = ${owner}, epoch = d.epoch + 1, leased_until = now() + make_interval(secs => ${leaseSec}),

@@ -1,5 +1,5 @@
 import type { DestinationId } from '../../../events/subscriptions/destination.ts';
-import { piece, type Sql } from '../../../platform/database/database.ts';
+import { fragment, type Sql } from '../../../platform/database/database.ts';
 import type { Attempt } from '../../../channels/attempt.ts';
 import type { Delivery, DeliveryId } from '../delivery.ts';
 
@@ -105,7 +105,7 @@ export async function writeOutcomes(
 }
 
 /** The columns of the log, returned by DELETE and UPDATE: joining them again would cost more than everything else. */
-const logged = piece(
+const logged = fragment(
   (sql) => sql`
     o.at, d.id, d.account_id, d.webhook_id, d.destination_id, d.engagement_id, d.event_id, d.event_seq, d.event_xid,
     d.occurred_at, d.event_type, d.created_at, d.body, o.state, o.is_final, o.duration_ms, o.status, o.answer, o.error`,
