@@ -101,6 +101,8 @@ const young: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   files: { state: "'clean'", stored: 'true' },
   deliveries: { state: "'held'", destination_id: `'${destination}'`, event_seq: 'n' },
   presence_intervals: { ended_at: 'now()' },
+  // The server would work on running ones meanwhile.
+  webhook_recoveries: { state: "'finished'", finished_at: 'now()' },
 };
 
 type Sweep = (shouldContinue: ShouldContinue) => Promise<void>;
