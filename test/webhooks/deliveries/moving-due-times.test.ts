@@ -63,11 +63,12 @@ test('after a step of the clock, any number of due times is moved in batches, ea
   const earlier = await addDestination(count, -60_000);
   const settled = await addDestination(10, 0);
   await sql`CREATE TABLE due_before AS SELECT id, due_at AS before FROM deliveries`;
+  await sql`CREATE TABLE interruption (event_seq bigint)`;
   await sql`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF (SELECT count(*) FROM moved) > 1010 THEN RAISE 'a statement moves % deliveries', (SELECT count(*) FROM moved); END IF;
-      IF EXISTS (SELECT FROM moved WHERE event_seq = current_setting('test.interrupted_at')::bigint) THEN RAISE 'interrupted'; END IF;
+      IF EXISTS (SELECT FROM moved JOIN interruption USING (event_seq)) THEN RAISE 'interrupted'; END IF;
       RETURN NULL;
     END $$`;
   await sql`
@@ -75,11 +76,11 @@ test('after a step of the clock, any number of due times is moved in batches, ea
   const before = await rowsRead();
 
   for (const at of [900, 200]) {
-    await sql`SELECT set_config('test.interrupted_at', ${String(at)}, false)`;
+    await sql`INSERT INTO interruption VALUES (${at})`;
     await assert.rejects(moveAll(), /interrupted/);
     assert.ok((await movesOf(later)).isMoving || (await movesOf(earlier)).isMoving);
+    await sql`DELETE FROM interruption`;
   }
-  await sql`SELECT set_config('test.interrupted_at', '-1', false)`;
   const checked = await rowsRead();
   await moveAll();
   const read = (await rowsRead()) - checked;
@@ -96,11 +97,11 @@ test('when the clock is set back during a move, the move is completed first', as
   const id = await addDestination(count, 60_000);
   await sql`DROP TABLE due_before`;
   await sql`CREATE TABLE due_before AS SELECT id, due_at AS before FROM deliveries`;
-  await sql`SELECT set_config('test.interrupted_at', '900', false)`;
+  await sql`INSERT INTO interruption VALUES (900)`;
   await assert.rejects(moveAll(), /interrupted/);
   assert.ok((await movesOf(id)).isMoving);
   await sql`UPDATE clock SET shift_ms = shift_ms - 60000`;
-  await sql`SELECT set_config('test.interrupted_at', '-1', false)`;
+  await sql`DELETE FROM interruption`;
   await moveAll();
   assert.deepEqual(await movesOf(id), { byMs: [0], shiftMs: -60_000, isMoving: false });
 });
