@@ -16,7 +16,7 @@ const origin = { host: hostname(), version, pid: process.pid };
  * Writes JSON lines to standard output, and nothing else writes there. The log does not redact secrets; instead nothing that contains a secret is logged.
  * Requests are logged field by field (`request-log.ts`), errors as `errorForLog` reduces them.
  */
-export function createLog(level: LogLevel, destination: DestinationStream = standardOutput()): Log {
+export function createLog(level: LogLevel, destination: DestinationStream = destinationFor(level)): Log {
   return pino(
     {
       level,
@@ -30,6 +30,11 @@ export function createLog(level: LogLevel, destination: DestinationStream = stan
 }
 
 let output: DestinationStream | null = null;
+
+/** A silent log leaves standard output alone, which may be where a backup goes. */
+function destinationFor(level: LogLevel): DestinationStream {
+  return level === 'silent' ? { write: () => undefined } : standardOutput();
+}
 
 function standardOutput(): DestinationStream {
   return (output ??= pino.destination({ dest: 1, sync: false, minLength: bufferedBytes, periodicFlush: flushMs }));
