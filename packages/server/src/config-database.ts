@@ -4,8 +4,14 @@ export type SessionKind = (typeof sessionKinds)[number];
 
 /** The URL of each host, in order, because the URL of a database may name several: `postgres://user@one:5432,two:5433/database`. */
 export function urlsOf(url: string): string[] {
-  const [, before = '', hosts = '', after = ''] = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(url) ?? [];
-  return hosts.split(',').map((host) => `${before}${host}${after}`);
+  const start = url.indexOf('://') + '://'.length;
+  const length = url.slice(start).search(/[/?#]/);
+  const end = length === -1 ? url.length : start + length;
+  const from = Math.max(start, url.lastIndexOf('@', end) + 1);
+  return url
+    .slice(from, end)
+    .split(',')
+    .map((host) => `${url.slice(0, from)}${host}${url.slice(end)}`);
 }
 
 /** Whether the URL can be used. */
