@@ -1,6 +1,7 @@
 import { connectPublished } from './published-driver.ts';
 import { insertEntry } from '../packages/server/src/identity/audit/store.ts';
 import type { Sql } from '../packages/server/src/platform/database/database.ts';
+import { lockSite } from '../packages/server/src/identity/sites/store.ts';
 import { insertTeam } from '../packages/server/src/identity/teams/store.ts';
 import {
   newId,
@@ -12,8 +13,8 @@ import {
 import type { Load } from './measuring/load.ts';
 
 /**
- * The peer for the authenticated create: the transaction of `POST /teams` alone, which inserts a team and its audit entry, with the driver as
- * published.
+ * The peer for the authenticated create: the transaction of `POST /teams` alone, which locks the site and inserts a team and its audit entry, with the
+ * driver as published.
  * The first IPC message names the database and is answered with `ready`; each later message starts a load and is answered with
  * its teams per second.
  */
@@ -46,6 +47,7 @@ async function open({ url, poolSize, siteId, keyId, name }: BareDatabase): Promi
     sql.begin(async (driverSql) => {
       // The stores use nothing of the tag that the published driver lacks.
       const own = driverSql as unknown as Sql;
+      await lockSite(own, site_id);
       const team = await insertTeam(own, { id: newId<TeamId>(), account_id, site_id, name, description: null });
       await insertEntry(own, {
         accountId: account_id,
