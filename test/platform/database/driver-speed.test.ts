@@ -21,6 +21,29 @@ test('a result is an array of its rows, and what else it knows is not enumerable
   );
 });
 
+test('a statement makes no stack, and the stack of an error of the server leads to the statement', async (t) => {
+  const sql = pool(t, await emptyDatabase());
+  let stacks = 0;
+  t.mock.method(
+    Error as { prepareStackTrace: NonNullable<typeof Error.prepareStackTrace> },
+    'prepareStackTrace',
+    (error: Error, frames: NodeJS.CallSite[]) => {
+      stacks += 1;
+      const places = frames.map((frame) => `    at ${frame.getFileName()}:${frame.getLineNumber()}`);
+      return [error.message, ...places].join('\n');
+    },
+  );
+  await sql`SELECT 1`;
+  const error = await sql`SELECT 1 / 0`.then(
+    () => assert.fail('the division succeeded'),
+    (reason: unknown) => reason,
+  );
+  assert.equal(stacks, 0, 'the first stack makes Node load the source maps, which take 40 MB');
+  assert.ok(error instanceof Error);
+  assert.match(error.stack ?? '', /division by zero\n(?:.*\n)*.*driver-speed\.test\.ts/);
+  assert.ok(stacks > 0);
+});
+
 /** Makes objects in many rounds and returns the share of them that a collection of young objects leaves alive. */
 async function survivingShare(make: () => Promise<readonly object[]>): Promise<number> {
   setFlagsFromString('--expose-gc');

@@ -232,8 +232,15 @@ export class Connection {
 }
 
 /** The stack of an error of the server begins in the parser of its messages; the statement's own stack is what helps. */
-function reject(pending: PendingStatement, error: unknown): void {
+function reject({ origin, reject: rejectStatement }: PendingStatement, error: unknown): void {
   const reason = error instanceof Error ? error : new Error(String(error));
-  if (reason instanceof pg.DatabaseError) reason.stack = `${reason.name}: ${reason.message}\n${pending.origin}`;
-  pending.reject(reason);
+  if (reason instanceof pg.DatabaseError) showOrigin(reason, origin);
+  rejectStatement(reason);
+}
+
+/** Lets the stack of an error of the server lead to the statement, when somebody reads it. */
+function showOrigin(error: Error, origin: Error | null): void {
+  const frames = (): string => origin?.stack?.split('\n').slice(1).join('\n') ?? '';
+  const stack = { get: () => `${error.name}: ${error.message}\n${frames()}`, configurable: true };
+  Object.defineProperty(error, 'stack', stack);
 }

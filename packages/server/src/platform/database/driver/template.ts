@@ -52,8 +52,11 @@ export interface PendingStatement {
   readonly parameters: readonly Value[];
   /** A `text` is sent as it is and may have several statements, whose last result counts. Copies transfer rows and are sent as text. */
   readonly kind: StatementKind | 'text' | 'copy in' | 'copy out';
-  /** Where the statement was made, for the stack of its error. */
-  readonly origin: string;
+  /**
+   * Its stack says where the statement was made. Only an error of the statement reads it, because that makes Node load the source maps, which
+   * take 40 MB.
+   */
+  readonly origin: Error | null;
   readonly resolve: (result: Rows | Readable | Writable) => void;
   readonly reject: (error: Error) => void;
 }
@@ -161,15 +164,12 @@ function quote(name: string): string {
   return `"${name.replaceAll('"', '""').replaceAll('.', '"."')}"`;
 }
 
-/** The stacks of the first statement of each template. A stack for every statement would cost more than the statement. */
-const origins = new WeakMap<readonly string[], string>();
+/** Made with the first statement of each template: an error for every statement would cost more than the statement. */
+const origins = new WeakMap<readonly string[], Error>();
 
-function originOf(strings: readonly string[]): string {
-  let origin = origins.get(strings);
-  if (origin === undefined) {
-    origin = new Error('statement').stack?.split('\n').slice(1).join('\n') ?? '';
-    origins.set(strings, origin);
-  }
+function originOf(strings: readonly string[]): Error {
+  const origin = origins.get(strings) ?? new Error('statement');
+  origins.set(strings, origin);
   return origin;
 }
 

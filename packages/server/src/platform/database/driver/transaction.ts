@@ -112,7 +112,7 @@ export class Transaction {
       const onResult = (result: unknown): void => {
         if (result instanceof Rows) resolve(result);
       };
-      this.#connection.run({ text, parameters: [], kind: 'text', origin: '', resolve: onResult, reject });
+      this.#connection.run({ text, parameters: [], kind: 'text', origin: null, resolve: onResult, reject });
     });
   }
 
