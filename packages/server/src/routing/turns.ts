@@ -145,6 +145,11 @@ export class Turns {
     return { boards, objects: this.#objects, waiting };
   }
 
+  /** For tests, which compare the board with the database; `null` while a turn runs. */
+  cachedBoard(accountId: AccountId): CachedBoard | null {
+    return this.#slots.get(accountId)?.cached ?? null;
+  }
+
   /** Accepts no more commands, and waits for the running turns. */
   async stop(): Promise<void> {
     this.#stopped = true;
