@@ -6,9 +6,10 @@ import { spec } from 'node:test/reporters';
 
 /**
  * `npm run prove -- [seed]`: runs the long form of tests that `npm test` runs in short form, and prints their figures at the end.
- * Takes about an hour and a half. Without a seed, random tests use a new one each time.
+ * Takes about four and a half hours, three of them for the simulated histories. Without a seed, random tests use a new one each time.
  *
  * - Board: tens of thousands of random histories compared with the reference model; queueing theory with narrow intervals.
+ * - Turns and messages: 20,000 simulated histories.
  * - Deliveries: a ledger of 20,000 events with twenty kills, order at 1,000 messages a second, receivers that never answer, and
  *   roles that are removed while events are appended.
  * - Statistics: compared with a plain count, and on a million rows.
@@ -60,6 +61,7 @@ const files = [
   'test/service/oldest-postgres.test.ts',
   `${board}/model.test.ts`,
   `${board}/theory.test.ts`,
+  'test/simulation/turns.test.ts',
   'test/call/call.test.ts',
   'test/console/*.test.ts',
   'test/widget/*.test.ts',

@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict';
+import { inTransaction, type Sql } from '../../../packages/server/src/platform/database/database.ts';
+import { advance } from '../../../packages/server/src/routing/board/rules/advance.ts';
+import { loadBoard } from '../../../packages/server/src/routing/load-board.ts';
+import { createSimulatedAccount, retire, type SimulatedAccount } from './account.ts';
+import { SimulatedOperator, SimulatedVisitor } from './clients.ts';
+import { describeBoard } from './describe-board.ts';
+import type { Link } from './gate.ts';
+import type { Hosts } from './hosts.ts';
+import { Ledger } from './ledger.ts';
+import { startProcess, type Host, type SimulatedProcess } from './process.ts';
+import { randomOf, type Random } from './random.ts';
+import { Scheduler, type Step } from './scheduler.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** A connection to the database that the scheduler does not delay. */
+  readonly sql: Sql;
+  readonly hosts: Hosts;
+}
+
+/** Steps with clients, and the limit for those after the last request of a client. */
+const lengthOfHistory = 250;
+const lengthOfEnd = 2_000;
+
+/** Runs the history of a seed, checks what Usher promises, and returns the steps. Otherwise rejects with a `FailedHistory`. */
+export async function runHistory(options: SimulationOptions): Promise<readonly string[]> {
+  const random = randomOf(options.seed);
+  const time = await VirtualTime.start(options.sql, random);
+  const history = new History(options, random, time);
+  try {
+    await history.run();
+    await history.close();
+  } catch (error) {
+    history.abandon();
+    throw new FailedHistory(history.steps, error);
+  } finally {
+    time.stop();
+  }
+  return history.steps;
+}
+
+/** A promise that was not kept, or an error of the simulation, with the steps that led to it. */
+export class FailedHistory extends Error {
+  readonly #steps: readonly string[];
+
+  constructor(steps: readonly string[], cause: unknown) {
+    super('the history has failed', { cause });
+    this.#steps = steps;
+  }
+
+  /** A getter, because whoever prints the error prints its fields. */
+  get steps(): readonly string[] {
+    return this.#steps;
+  }
+}
+
+/** How many answers are delivered at once; the others wait until they are drawn. */
+const promptRate = 0.7;
+
+class History {
+  readonly #options: SimulationOptions;
+  readonly #random: Random;
+  readonly #time: VirtualTime;
+  readonly #scheduler: Scheduler;
+  readonly #processes: SimulatedProcess[] = [];
+  /** Those of this history, with the names of their processes; some were killed. */
+  readonly #hosts = new Map<Host, string>();
+  #clients: readonly (SimulatedVisitor | SimulatedOperator)[] = [];
+  #account: SimulatedAccount | null = null;
+  #ledger: Ledger | null = null;
+  /** Notifications that were sent and not received, by process. */
+  #notified: SimulatedProcess[] = [];
+  #commits = 0;
+  /** The probability of a fault when a statement is sent; some histories have none. */
+  readonly #faultRate: number;
+  #isEnding = false;
+
+  constructor(options: SimulationOptions, random: Random, time: VirtualTime) {
+    this.#options = options;
+    this.#random = random;
+    this.#time = time;
+    this.#faultRate = random.pick([0, 0.01, 0.05]);
+    this.#scheduler = new Scheduler({ sql: options.sql, random, links: () => this.#allLinks() });
+  }
+
+  get steps(): readonly string[] {
+    return this.#scheduler.history;
+  }
+
+  async run(): Promise<void> {
+    const { sql } = this.#options;
+    const account = await createSimulatedAccount(sql);
+    this.#account = account;
+    const ledger = new Ledger(sql, account);
+    this.#ledger = ledger;
+    await this.#start('A');
+    await this.#start('B');
+    const dependencies = {
+      account,
+      ledger,
+      random: this.#random,
+      anyProcess: () => this.#random.pick(this.#processes),
+      onActivity: this.#scheduler.onActivity,
+    };
+    this.#clients = [
+      ...account.visitors.map((id, index) => new SimulatedVisitor(index + 1, id, dependencies)),
+      ...account.operators.map((id, index) => new SimulatedOperator(index + 1, id, dependencies)),
+    ];
+    for (let count = 0; count < lengthOfHistory; count += 1) await this.#step(this.#possible());
+    await this.#end();
+    await this.#check(account, ledger);
+  }
+
+  /** Returns the connections to the next history. No statement is under way. */
+  async close(): Promise<void> {
+    const { hosts, sql } = this.#options;
+    for (const { turns, host } of this.#processes) {
+      await turns.stop();
+      hosts.release(host);
+    }
+    if (this.#account !== null) await retire(sql, this.#account);
+  }
+
+  /** After a failure nobody knows what is under way, so all connections are lost. */
+  abandon(): void {
+    for (const { turns, host } of this.#processes) {
+      host.close();
+      void turns.stop();
+    }
+  }
+
+  async #start(name: string): Promise<void> {
+    const host = await this.#options.hosts.take();
+    host.gate.onActivity = this.#scheduler.onActivity;
+    const onLog = (line: string): void => this.#ledger?.fail(new Error(`a process logged an error: ${line}`));
+    this.#processes.push(startProcess({ name, host, onLog }));
+    this.#hosts.set(host, name);
+  }
+
+  #allLinks(): Link[] {
+    return [...this.#hosts.keys()].flatMap(({ gate }) => gate.links);
+  }
+
+  async #step(steps: readonly Step[]): Promise<boolean> {
+    const ran = await this.#scheduler.runOne(steps);
+    this.#ledger?.throwFailure();
+    for (const { text } of this.#scheduler.parked)
+      assert.ok(!text.startsWith('WITH engaged'), 'a batch of messages waits for a lock');
+    if (this.#commits > 0) {
+      this.#commits = 0;
+      await this.#ledger?.checkCommitted();
+    }
+    return ran;
+  }
+
+  /** No faults and no more requests: what is under way ends. */
+  async #end(): Promise<void> {
+    this.#isEnding = true;
+    for (let count = 0; count < lengthOfEnd; count += 1) {
+      const steps = this.#traffic();
+      if (steps.length === 0 && this.#clients.every((client) => !client.isWaiting)) return;
+      await this.#step(steps.length > 0 ? steps : [this.#timers()]);
+    }
+    throw new Error('the history does not end');
+  }
+
+  #possible(): Step[] {
+    return [...this.#traffic(), ...this.#clients.flatMap((client) => client.steps()), ...this.#rare()];
+  }
+
+  /** Statements and answers, in an order that does not depend on the connections that they happen to have. */
+  #traffic(): Step[] {
+    const steps = Array.from(this.#hosts, ([{ gate }, name]) =>
+      gate.links.flatMap((link): Step[] => {
+        const { next, answered } = link;
+        return [
+          ...(next === null ? [] : [{ name: `${name} sends ${labelOf(next.text)}`, run: () => this.#send(link) }]),
+          ...(answered === null
+            ? []
+            : [{ name: `${name} receives the result of ${labelOf(answered.text)}`, run: () => link.deliver() }]),
+        ];
+      }),
+    );
+    return steps.flat().toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
+  }
+
+  #send(link: Link): void {
+    const exchange = link.next;
+    if (exchange?.commits === true) this.#commits += 1;
+    // A fault at COMMIT tells most, because nobody knows whether it happened.
+    const rate = this.#isEnding ? 0 : this.#faultRate * (exchange?.commits === true ? 4 : 1);
+    if (!this.#random.chance(rate)) return link.send(this.#random.chance(promptRate) ? 'prompt' : 'delayed');
+    if (this.#random.chance(0.5)) {
+      this.#scheduler.history.push('  the connection is lost before');
+      return link.cut();
+    }
+    this.#scheduler.history.push('  the connection is lost after');
+    link.send('lost');
+  }
+
+  #rare(): Step[] {
+    const [process] = this.#processes;
+    return [
+      {
+        name: 'time passes',
+        run: async () => this.#time.advance(this.#random.pick([1, 1, 10, 10, 100, 1_000, 20_000])),
+        weight: 0.1,
+      },
+      this.#timers(),
+      { name: 'an operator is enabled or disabled', run: async () => this.#configure(), weight: 0.01 },
+      ...this.#notified.map((notified, index) => ({
+        name: `${notified.name} is notified`,
+        run: () => {
+          this.#notified.splice(index, 1);
+          notified.notify(this.#account?.id ?? '');
+        },
+        weight: 0.3,
+      })),
+      ...(this.#faultRate > 0 && process !== undefined
+        ? [{ name: `${process.name} is killed`, run: async () => this.#kill(process), weight: 0.01 }]
+        : []),
+    ];
+  }
+
+  #timers(): Step {
+    return { name: 'timers run', run: () => this.#time.runTimers(1_000), weight: 0.05 };
+  }
+
+  /** A change of the configuration by another process, which is not part of the simulation: it is refused if the account is locked. */
+  async #configure(): Promise<void> {
+    const { sql } = this.#options;
+    const operatorId = this.#random.pick(this.#account?.operators ?? []);
+    const changed = await inTransaction(sql, async (own) => {
+      const locked = await own`
+        SELECT 1 FROM accounts WHERE id = ${this.#account?.id ?? null} FOR NO KEY UPDATE SKIP LOCKED`;
+      if (locked.length === 0) return false;
+      await own`UPDATE operators SET enabled = NOT enabled WHERE id = ${operatorId}`;
+      return true;
+    });
+    // Some notifications are lost: the poll finds that the account is due.
+    if (changed) this.#notified.push(...this.#processes.filter(() => this.#random.chance(0.7)));
+  }
+
+  async #kill(process: SimulatedProcess): Promise<void> {
+    process.host.close();
+    void process.turns.stop();
+    this.#processes.splice(this.#processes.indexOf(process), 1);
+    this.#notified = this.#notified.filter((notified) => notified !== process);
+    for (const client of this.#clients) client.onKilled(process);
+    await this.#start(String.fromCharCode('A'.charCodeAt(0) + this.#hosts.size));
+  }
+
+  async #check(account: SimulatedAccount, ledger: Ledger): Promise<void> {
+    const { sql } = this.#options;
+    // Each process catches up with the others, and finds nothing to do.
+    for (let round = 0; round < 2; round += 1) {
+      for (const { turns } of this.#processes) {
+        let isDone = false;
+        turns.run(account.id, { name: 'viewTickets', ticketIds: [] }).then(
+          () => (isDone = true),
+          (error: unknown) => ledger.fail(error),
+        );
+        await this.#scheduler.settle();
+        await this.#end();
+        assert.ok(isDone, 'a turn has ended');
+      }
+    }
+    const loaded = await inTransaction(sql, async (own) => loadBoard(own, account.id, this.#time.now));
+    const [stored] = await sql<
+      { seq: number }[]
+    >`SELECT last_seq::float8 AS seq FROM accounts WHERE id = ${account.id}`;
+    loaded.seq = stored?.seq ?? 0;
+    advance(loaded, this.#time.now);
+    const expected = describeBoard(loaded);
+    for (const { name, turns } of this.#processes) {
+      const cached = turns.cachedBoard(account.id);
+      assert.ok(cached, `${name} has a board`);
+      assert.deepEqual(describeBoard(cached.board), expected, `the board of ${name} is that of the database`);
+    }
+    const errors = this.#allLinks().flatMap((link) => link.errors);
+    assert.deepEqual(errors, [], 'PostgreSQL has reported no error, such as a deadlock');
+    await ledger.checkCommitted();
+    await ledger.checkAcknowledged();
+    await ledger.checkEvents();
+    await ledger.checkMoves();
+    ledger.throwFailure();
+  }
+}
+
+/** The beginning of a statement is enough to recognise it. */
+function labelOf(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
