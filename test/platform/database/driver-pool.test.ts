@@ -9,7 +9,7 @@ import { until } from '../../support/server.ts';
 
 test('a single change that waits for a lock holds up no statement of others', async (t) => {
   const address = await emptyDatabase();
-  const [sql, locker] = [pool(t, address, { max: 3 }), pool(t, address)];
+  const [sql, locker, watcher] = [pool(t, address, { max: 3 }), pool(t, address), pool(t, address)];
   await sql`CREATE TABLE counters AS SELECT generate_series(1, 2) AS id, 0 AS n`;
   const changes = sql.limitedBy(async (run) => run());
   const add = async (id: number): Promise<unknown> => changes`UPDATE counters SET n = n + 1 WHERE id = ${id}`.execute();
@@ -17,7 +17,8 @@ test('a single change that waits for a lock holds up no statement of others', as
     await own`SELECT FROM counters WHERE id = 1 FOR UPDATE`;
     const waiting = [add(1), add(1)];
     await until(async () => {
-      const [row] = await own<{ count: number }[]>`
+      // A transaction would see the first answer of pg_stat_activity again.
+      const [row] = await watcher<{ count: number }[]>`
         SELECT count(*)::integer AS count FROM pg_stat_activity
          WHERE datname = current_database() AND wait_event_type = 'Lock'`;
       return row?.count === waiting.length;
