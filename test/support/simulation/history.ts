@@ -50,7 +50,7 @@ export class FailedHistory extends Error {
     this.#steps = steps;
   }
 
-  /** A getter, because whoever prints the error prints its fields. */
+  /** A getter, because printing an error prints its fields. */
   get steps(): readonly string[] {
     return this.#steps;
   }

@@ -99,7 +99,7 @@ export class Scheduler {
     const running = links.filter((link) => link.running !== null);
     const closing = links.filter((link) => link.isCut && link.running === null && !this.#ended.has(link));
     if (running.some((link) => !this.#parked.has(link)) && (await this.#happens())) return false;
-    // Whoever waits for a lock goes on waiting as long as no statement ends.
+    // A statement that waits for a lock waits until another statement ends.
     const isSettled = running.every((link) => this.#parked.has(link)) && closing.length === 0;
     if (isSettled && (running.length === 0 || this.#checkedAt === this.#activity)) return true;
     this.#checkedAt = this.#activity;
