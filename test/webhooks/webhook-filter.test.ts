@@ -125,6 +125,24 @@ test('the filters of an account together are limited, exactly under concurrency;
   expectStatus(await put(first.id, { filter: filterOf(5, 1) }), 200);
 });
 
+test('a condition on the options of a card, and each of its values, counts as ten', async () => {
+  const own = await makeAccount(server);
+  const post = async (conditions: number, values: number) => {
+    const condition = { ...conditionOf(values), field: 'message.attachment.options.value' };
+    const filter = { any: Array.from({ length: conditions }, () => condition) };
+    const body = { ...webhookFields, events: ['engagement.chat.message'], filter };
+    return call(server, 'POST /webhooks', { token: own.admin, body });
+  };
+  const [tooMany] = expectStatus(await post(6, 1), 422).body.details;
+  assert.match(tooMany.detail, /^must not have more than 50 conditions; a condition on the options of a card/);
+  const [tooLong] = expectStatus(await post(1, 51), 422).body.details;
+  assert.match(tooLong.detail, /^must not have more than 500 values/);
+  expectStatus(await post(2, 25), 201);
+  const [together] = expectStatus(await post(4, 1), 422).body.details;
+  assert.match(together.detail, /together they would have 60 conditions, 540 values/);
+  expectStatus(await post(3, 16), 201);
+});
+
 test('an invalid filter is refused, and the violation points into it', async () => {
   const condition = { field: 'ticket.site_id', in: ['x'] };
   const deep = { all: [{ all: [{ all: [{ all: [condition] }] }] }] };
