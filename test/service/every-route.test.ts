@@ -8,6 +8,7 @@ import { openCast, type Cast } from '../support/api/cast.ts';
 import { expectedAccess, type CallerKind } from '../support/api/expected-access.ts';
 import { openFeed } from '../support/people/feed.ts';
 import { forThisFile } from '../support/fixture.ts';
+import { cloneForServing } from '../support/database/serving-role.ts';
 import { oldestMajor } from '../support/database/oldest-postgres.ts';
 import { queryVariants, type QueryIds, type QueryParameter } from '../support/api/query-variants.ts';
 import { makeTargets } from '../support/api/route-targets.ts';
@@ -17,9 +18,10 @@ import { makeQueue, makeTeam } from '../support/world.ts';
 
 /**
  * Runs the SQL of every route: each kind of caller that a route admits calls it, and each list is read with each of its query
- * parameters. All of it must succeed on the PostgreSQL of the test run: oldest-postgres.test.ts runs this file on the oldest one.
+ * parameters. All of it must succeed on the PostgreSQL of the test run: oldest-postgres.test.ts runs this file on the oldest one. The server's role
+ * has the rights in docs/guide/database.md, and no others.
  */
-const cast = await forThisFile(openCast());
+const cast = await forThisFile(openCast(await cloneForServing()));
 
 /**
  * The SQL of a route may depend on the kind of caller. Operators of every role are one kind, and application tokens another.

@@ -18,6 +18,12 @@ export const settings = [
       'Your own PostgreSQL (15 or newer), `postgres://user:password@host:port/database`; unset, the embedded one is started',
   },
   {
+    name: 'DATABASE_URL_FILE',
+    fallback: '',
+    meaning:
+      'File with that URL, instead of `DATABASE_URL`; read again for each connection, so that the password can change',
+  },
+  {
     name: 'USHER_DATABASE_POOL',
     fallback: '33',
     meaning: 'Connections to the database that a process may open, 25 to 250; 23 are for background work',

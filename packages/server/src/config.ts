@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import type { SettingReader } from './carriers/carrier.ts';
 import { readCarriers, type CarrierConfig } from './carriers/carriers.ts';
 import { isDnsServer, isIceUrl, isNetwork } from './config-addresses.ts';
-import { isDatabaseUrl } from './config-database.ts';
+import { exampleUrl, isDatabaseUrl, urlOf, type UserDatabase } from './config-database.ts';
 import { SettingError } from './config-error.ts';
 import { settings, type SettingName } from './config-settings.ts';
 import { tracingSettings, type TracingSettings } from './config-tracing.ts';
@@ -18,7 +18,8 @@ export interface Config extends CarrierConfig {
   readonly port: number;
   readonly dataDir: string;
   /** An external PostgreSQL; with `null` Usher runs the embedded one in `dataDir`. */
-  readonly databaseUrl: string | null;
+  /** `null`: the embedded database. */
+  readonly userDatabase: UserDatabase | null;
   /** All database connections that the process may open. `platform/database/pools.ts` divides them. */
   readonly databaseConnections: number;
   /** Whether a start migrates the schema. */
@@ -85,11 +86,13 @@ export function readConfig(environment: Environment): Config {
     if (given !== undefined && given !== '') return given;
     return settings.find((setting) => setting.name === name)?.fallback ?? '';
   };
+  const userDatabase = readUserDatabase(read);
+  const isEmbedded = userDatabase === null;
   return Object.freeze({
     host: read('HOST'),
     port: wholeNumber('PORT', read('PORT'), 0, 65_535),
     dataDir: resolve(read('USHER_DATA_DIR')),
-    databaseUrl: databaseUrl(read('DATABASE_URL')),
+    userDatabase,
     // Background work reserves 23 connections (`platform/database/pools.ts`), and requests need at least 2.
     databaseConnections: wholeNumber('USHER_DATABASE_POOL', read('USHER_DATABASE_POOL'), 25, 250),
     migrate: oneOf('USHER_MIGRATE', read('USHER_MIGRATE'), ['on', 'off']),
@@ -107,8 +110,8 @@ export function readConfig(environment: Environment): Config {
       1,
       3_650,
     ),
-    scanner: scanner(read('USHER_SCANNER'), read('DATABASE_URL') === ''),
-    ...allowCidrs(read('USHER_WEBHOOK_ALLOW_CIDRS'), read('DATABASE_URL') === ''),
+    scanner: scanner(read('USHER_SCANNER'), isEmbedded),
+    ...allowCidrs(read('USHER_WEBHOOK_ALLOW_CIDRS'), isEmbedded),
     dnsServers: dnsServers(read('USHER_DNS_SERVERS')),
     ...readCarriers(readerOf(read)),
     apns: apns(read),
@@ -179,15 +182,24 @@ function oneOf<T extends string>(name: SettingName, value: string, allowed: read
   throw new SettingError(`${name} must be one of ${allowed.join(', ')}, not "${value}".`);
 }
 
-/** The message never repeats the value, which may contain a password. */
-function databaseUrl(value: string): string | null {
-  if (value === '') return null;
-  if (!isDatabaseUrl(value)) {
+/** The messages never repeat the URL, which may contain a password. */
+function readUserDatabase(read: (name: SettingName) => string): UserDatabase | null {
+  const [url, path] = [read('DATABASE_URL'), read('DATABASE_URL_FILE')];
+  if (url === '' && path === '') return null;
+  if (url !== '' && path !== '') throw new SettingError('Set either DATABASE_URL or DATABASE_URL_FILE, not both.');
+  if (path === '') {
+    if (isDatabaseUrl(url)) return { kind: 'url', url };
     throw new SettingError(
-      'DATABASE_URL must look like postgres://user:password@host:5432/database. target_session_attrs may be any, read-write or primary.',
+      `DATABASE_URL must look like ${exampleUrl}. target_session_attrs may be any, read-write or primary.`,
     );
   }
-  return value;
+  const database = { kind: 'file', path: resolve(path) } as const;
+  try {
+    urlOf(database);
+  } catch (cause) {
+    throw new SettingError(`DATABASE_URL_FILE cannot be used: ${(cause as Error).message}`, { cause });
+  }
+  return database;
 }
 
 function adminKey(id: string, secret: string): Config['adminKey'] {

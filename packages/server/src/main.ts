@@ -134,7 +134,7 @@ async function openFirstAccount(database: Database, config: Config): Promise<Ope
   await migrate(database, async (sql) => {
     const { made, key } = await ensureFirstAccount(sql, config.adminKey);
     // The link is printed. With an external database, the output may be read by people who do not control this machine.
-    const linkToken = made || config.databaseUrl === null ? await firstLink(sql) : null;
+    const linkToken = made || config.userDatabase === null ? await firstLink(sql) : null;
     opened = { firstKey: key, linkToken };
   });
   return opened;

@@ -3,6 +3,7 @@ import {
   type Database,
   type DatabaseAddress,
 } from '../../../packages/server/src/platform/database/database.ts';
+import { urlOf as urlOfUserDatabase } from '../../../packages/server/src/config-database.ts';
 import { cloneDatabase } from '../database/database.ts';
 import { launch, temporaryDirectory, type UsherProcess } from './process.ts';
 import type { ServerHandle } from '../world.ts';
@@ -20,7 +21,7 @@ export interface Cluster {
 }
 
 export function urlOf(address: DatabaseAddress): string {
-  if (address.kind === 'url') return address.url;
+  if (address.kind !== 'socket') return urlOfUserDatabase(address);
   return `postgres://${address.user}@localhost/${address.database}?host=${encodeURIComponent(address.directory)}`;
 }
 

@@ -96,13 +96,7 @@ async function database(config: Config): Promise<readonly Finding[]> {
       const seconds = `${Math.abs(aheadMs / 1_000).toFixed(1)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine`;
       return [
         { check: 'database', result: 'ok', detail: `${location}, version ${row?.version ?? 'unknown'}` },
-        row?.mayCreate === true
-          ? { check: 'database rights', result: 'ok', detail: 'the user may create tables' }
-          : {
-              check: 'database rights',
-              result: 'fault',
-              detail: 'the user may not create tables. Grant CREATE on its schema.',
-            },
+        describeRights(config, row?.mayCreate === true),
         pending === 0
           ? { check: 'schema', result: 'ok', detail: `version ${known}` }
           : { check: 'schema', result: 'warning', detail: `${pending} migrations to apply. See usher migrate --plan.` },
@@ -119,6 +113,18 @@ async function database(config: Config): Promise<readonly Finding[]> {
   } catch (error) {
     return [{ check: 'database', result: 'fault', detail: error instanceof Error ? error.message : String(error) }];
   }
+}
+
+function describeRights({ migrate }: Config, mayCreate: boolean): Finding {
+  const check = 'database rights';
+  if (mayCreate) return { check, result: 'ok', detail: 'the user may create tables' };
+  return migrate === 'off'
+    ? { check, result: 'ok', detail: 'the user may not create tables, and need not: USHER_MIGRATE is off' }
+    : {
+        check,
+        result: 'fault',
+        detail: 'the user may not create tables. Grant CREATE on its schema, or set USHER_MIGRATE=off.',
+      };
 }
 
 export function describeTransaction(oldest: OldTransaction | null): Finding {

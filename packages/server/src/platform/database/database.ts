@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseAddress } from './driver/address.ts';
-import { databaseErrorCode, isLostRace, lostConnection } from './driver/errors.ts';
+import { databaseErrorCode, isLostRace, lostConnection, NotConnected } from './driver/errors.ts';
 import { watchPool } from './driver/pool-watch.ts';
 import { createPoolSql, type PoolSql } from './driver/pool-sql.ts';
 import { Pool, type PoolLoad } from './driver/pool.ts';
@@ -276,5 +276,5 @@ const unavailable = new Set([
 /** Whether the database was unreachable or read-only, so that the same request may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = databaseErrorCode(error);
-  return (code !== null && unavailable.has(code)) || isReadOnly(error);
+  return error instanceof NotConnected || (code !== null && unavailable.has(code)) || isReadOnly(error);
 }

@@ -1,9 +1,19 @@
+import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
-import { isSessionKind, sessionKinds, urlsOf, type SessionKind } from '../../../config-database.ts';
+import { readFileSync } from 'node:fs';
+import {
+  isSessionKind,
+  sessionKinds,
+  urlOf,
+  urlsOf,
+  type SessionKind,
+  type UserDatabase,
+} from '../../../config-database.ts';
+import { databaseErrorCode } from './errors.ts';
 
-/** The address of a PostgreSQL: the user's URL, or the socket of the embedded one. */
+/** The address of a PostgreSQL: the user's own, or the socket of the embedded one. */
 export type DatabaseAddress =
-  | { readonly kind: 'url'; readonly url: string }
+  | UserDatabase
   | { readonly kind: 'socket'; readonly directory: string; readonly user: string; readonly database: string };
 
 /** How to connect to an address, for `pg`. */
@@ -23,6 +33,9 @@ const ownParameters = new Set([
   'sslmode',
   'ssl',
   'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'sslpassword',
   'sslnegotiation',
   'application_name',
   'options',
@@ -32,12 +45,13 @@ const ownParameters = new Set([
 /**
  * Reads an address. The URL may name a socket as in libpq, `postgres://user@localhost/database?host=/directory`.
  *
- * `sslmode` means what it means in libpq: `require` encrypts without checking the certificate, `verify-full` checks it against the roots of
- * Node (`NODE_EXTRA_CA_CERTS` adds to them), `prefer` encrypts if the server can. `verify-ca` checks the name, too. `pg` itself would check the
- * certificate with `require`, and warn of it, so the URL is not given to `pg`.
+ * `sslmode` means what it means in libpq: `require` encrypts without checking the certificate, `verify-full` checks it and the name of the
+ * host, `prefer` encrypts if the server can. Certificates are checked against those in the file `sslrootcert`, or else against the roots of
+ * Node (`NODE_EXTRA_CA_CERTS` adds to them). `pg` itself would check the certificate with `require`, and warn of it, so the URL is not given
+ * to `pg`. Files are read for each connection, so that certificates can be replaced.
  */
 export function targetsOf(address: DatabaseAddress): Target[] {
-  if (address.kind === 'url') return urlsOf(address.url).map(targetOf);
+  if (address.kind !== 'socket') return urlsOf(urlOf(address)).map(targetOf);
   const { directory, user, database } = address;
   const client: ClientConfig = { host: directory, user, database, ssl: false };
   return [{ client, isTlsOptional: false, settings: {}, session: 'any' }];
@@ -49,9 +63,15 @@ function targetOf(url: string): Target {
   const host = given['host'] ?? decodeURIComponent(hostname).replace(/^\[(.+)\]$/, '$1');
   const [user, database] = [decodeURIComponent(username), decodeURIComponent(pathname.slice(1))];
   const isSocket = host.startsWith('/');
-  const mode = given['sslrootcert'] === 'system' ? 'verify-full' : (given['sslmode'] ?? given['ssl'] ?? 'disable');
+  const isChecked = given['sslrootcert'] !== undefined;
+  const mode =
+    given['sslrootcert'] === 'system'
+      ? 'verify-full'
+      : (given['sslmode'] ?? given['ssl'] ?? (isChecked ? 'verify-full' : 'disable'));
+  const tls = isSocket ? false : tlsOf(mode, given);
   const client: ClientConfig = {
-    ssl: isSocket ? false : tlsOf(mode),
+    // Without `host`, the certificate of a server that is named by an IP address would be compared with `localhost`.
+    ssl: tls === false ? false : { host, ...tls },
     ...(host !== '' && { host }),
     ...(port !== '' && { port: Number(port) }),
     ...(user !== '' && { user }),
@@ -67,16 +87,41 @@ function targetOf(url: string): Target {
   return { client, isTlsOptional: mode === 'prefer', settings: Object.fromEntries(settings), session };
 }
 
-function tlsOf(mode: string): NonNullable<ClientConfig['ssl']> {
+function tlsOf(mode: string, given: Readonly<Record<string, string>>): ConnectionOptions | false {
+  const { sslrootcert: roots, sslcert, sslkey, sslpassword: passphrase } = given;
+  const ca = roots === undefined || roots === 'system' ? undefined : readNamed('sslrootcert', roots);
+  const own = {
+    ...(sslcert !== undefined && { cert: readNamed('sslcert', sslcert) }),
+    ...(sslkey !== undefined && { key: readNamed('sslkey', sslkey) }),
+    ...(passphrase !== undefined && { passphrase }),
+  };
   switch (mode) {
     case 'disable':
     case 'false':
       return false;
     case 'allow':
     case 'prefer':
+      return { ...own, rejectUnauthorized: false };
     case 'require':
-      return { rejectUnauthorized: false };
+      return ca === undefined ? { ...own, rejectUnauthorized: false } : { ...own, ...withoutName(ca) };
+    case 'verify-ca':
+      // Anybody can have a certificate that the public roots sign, so with them the name is checked in every case.
+      return ca === undefined ? own : { ...own, ...withoutName(ca) };
     default:
-      return true;
+      return ca === undefined ? own : { ...own, ca };
   }
+}
+
+function readNamed(parameter: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    const reason = databaseErrorCode(cause) ?? 'unknown reason';
+    throw new Error(`${parameter} names ${path}, which cannot be read (${reason})`, { cause });
+  }
+}
+
+/** The certificate is checked, and the name of the host is not. */
+function withoutName(ca: string): ConnectionOptions {
+  return { ca, checkServerIdentity: () => undefined };
 }

@@ -5,6 +5,16 @@ export function lostConnection(message: string, cause?: unknown): Error {
   return Object.assign(new Error(message, { cause }), { code: 'CONNECTION_CLOSED' });
 }
 
+/** No connection could be opened; `code` is what PostgreSQL, TLS or the network said. The next attempt may succeed. */
+export class NotConnected extends Error {
+  readonly code: string | null;
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.code = databaseErrorCode(cause);
+  }
+}
+
 /** The database did not respond in time, or is known not to respond. */
 export function tooLate(message: string): Error {
   return Object.assign(new Error(message), { code: 'CONNECT_TIMEOUT' });

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { targetsOf, type DatabaseAddress, type Target } from './address.ts';
-import { databaseErrorCode, lostConnection, readOnlyServer, tooLate } from './errors.ts';
+import { databaseErrorCode, lostConnection, NotConnected, readOnlyServer, tooLate } from './errors.ts';
 
 export interface OpenOptions {
   readonly address: DatabaseAddress;
@@ -22,7 +22,7 @@ const keepAliveMs = 60_000;
  */
 export async function openClient(options: OpenOptions, signal: AbortSignal): Promise<pg.Client> {
   let lastError: unknown;
-  for (const target of targetsOf(options.address)) {
+  for (const target of targets(options.address)) {
     try {
       return await openTarget(target, options, signal);
     } catch (error) {
@@ -30,7 +30,16 @@ export async function openClient(options: OpenOptions, signal: AbortSignal): Pro
       lastError = error;
     }
   }
-  throw lastError;
+  throw new NotConnected(lastError);
+}
+
+/** Reading the address may fail: it may name files. */
+function targets(address: DatabaseAddress): Target[] {
+  try {
+    return targetsOf(address);
+  } catch (error) {
+    throw new NotConnected(error);
+  }
 }
 
 async function openTarget(target: Target, options: OpenOptions, signal: AbortSignal): Promise<pg.Client> {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { isLockTimeout, type Database, type Sql } from '../database.ts';
+import { databaseErrorCode, isLockTimeout, type Database, type Sql } from '../database.ts';
 import { StartError } from '../../errors.ts';
 import { kindOf, withoutComments, type MigrationKind } from './migration-kinds.ts';
 import { startPools } from '../pools.ts';
@@ -85,7 +85,11 @@ export async function migrate(
   try {
     await refuseOldServer(pool);
     const lock = await takeLock(pool);
-    await inLockedTransaction(lock, ensureTable);
+    await inLockedTransaction(lock, async (sql) => {
+      if (await hasTable(sql)) return;
+      refuseUnknownSchema({ version: 0, isCompatible: false }, known.length, mode);
+      await makeTable(sql);
+    });
     const state = await schemaState(pool, known.length);
     refuseUnknownSchema(state, known.length, mode);
     const pending = await Promise.all(known.slice(state.version).map(async (each) => readMigration(folder, each)));
@@ -96,15 +100,24 @@ export async function migrate(
       listener.onApplied?.(migration, Math.round(performance.now() - began));
     }
     await inLockedTransaction(lock, after);
+  } catch (cause) {
+    if (databaseErrorCode(cause) !== insufficientPrivilege) throw cause;
+    throw new StartError(
+      'The user of the database may not migrate it. Grant CREATE on its schema, or set USHER_MIGRATE=off and run "usher migrate" as the owner of the tables.',
+      { cause },
+    );
   } finally {
     await pool.end({ timeout: 1 });
   }
 }
 
-async function ensureTable(sql: Sql): Promise<void> {
+async function hasTable(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ isThere: boolean }[]>`
     SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('migrations') AND attname = 'kind') AS "isThere"`;
-  if (row?.isThere === true) return;
+  return row?.isThere === true;
+}
+
+async function makeTable(sql: Sql): Promise<void> {
   await sql`
     CREATE TABLE IF NOT EXISTS migrations (
       number     integer        PRIMARY KEY,
@@ -114,6 +127,8 @@ async function ensureTable(sql: Sql): Promise<void> {
   // Versions of Usher that do not write this column do not say what their migrations are, so they count as breaking.
   await sql`ALTER TABLE migrations ADD COLUMN kind text NOT NULL DEFAULT 'breaking'`;
 }
+
+const insufficientPrivilege = '42501';
 
 /** The migration lock, which the only connection of the pool holds until it closes. */
 interface MigrationLock {
@@ -180,7 +195,7 @@ export async function createSchema(sql: Sql, version: number, folder = ownFolder
   await sql`SELECT pg_advisory_xact_lock(${migrationLock})`;
   await refuseOldServer(sql);
   await refuseTables(sql);
-  await ensureTable(sql);
+  if (!(await hasTable(sql))) await makeTable(sql);
   for (const migration of (await knownMigrations(folder)).slice(0, version)) {
     const { number, file, kind, text } = await readMigration(folder, migration);
     await sql.unsafe(kind.isTransaction ? text : text.replaceAll(' CONCURRENTLY ', ' '));
