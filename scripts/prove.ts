@@ -46,7 +46,7 @@ const proofs: readonly Proof[] = [
     name: 'engagements',
     what: 'files, lists, filters of another account, batches of messages, SMS with faults',
     files: [
-      'test/engagements/file-deletion.test.ts',
+      'test/engagements/files/file-deletion.test.ts',
       'test/engagements/engagement-lists.test.ts',
       'test/engagements/filter-isolation.test.ts',
       'test/engagements/message-batches.test.ts',

@@ -85,6 +85,11 @@ export const settings = [
     meaning: "Days for which operators' presence intervals are kept, for statistics of their time, 1 to 3650",
   },
   {
+    name: 'USHER_FILES',
+    fallback: '',
+    meaning: 'Bucket for uploaded files, `s3://bucket/prefix?endpoint=…`; unset, they are in `USHER_DATA_DIR`',
+  },
+  {
     name: 'USHER_SCANNER',
     fallback: '',
     meaning:

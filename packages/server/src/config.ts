@@ -8,6 +8,7 @@ import { isDnsServer, isIceUrl, isNetwork } from './config-addresses.ts';
 import { exampleUrl, isDatabaseUrl, urlOf, type UserDatabase } from './config-database.ts';
 import { SettingError } from './config-error.ts';
 import { settings, type SettingName } from './config-settings.ts';
+import { fileStorage, type FileStorage } from './config-files.ts';
 import { tracingSettings, type TracingSettings } from './config-tracing.ts';
 
 export { SettingError };
@@ -61,6 +62,7 @@ export interface Config extends CarrierConfig {
   readonly ice: { readonly urls: readonly string[]; readonly turnSecret: string };
   /** Whether `/mcp` is served. */
   readonly mcp: 'on' | 'off';
+  readonly files: FileStorage;
   /** Where spans are sent, and which; `null`: nothing is traced. */
   readonly tracing: TracingSettings | null;
   /** The file of `usher login`. */
@@ -110,6 +112,7 @@ export function readConfig(environment: Environment): Config {
       1,
       3_650,
     ),
+    files: fileStorage(read('USHER_FILES')),
     scanner: scanner(read('USHER_SCANNER'), isEmbedded),
     ...allowCidrs(read('USHER_WEBHOOK_ALLOW_CIDRS'), isEmbedded),
     dnsServers: dnsServers(read('USHER_DNS_SERVERS')),

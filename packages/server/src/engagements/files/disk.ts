@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -69,6 +69,15 @@ export class FileDisk implements FileStore {
     });
   }
 
+  /** The written bytes from the first to the last. */
+  async readWritten(id: FileId): Promise<{ readonly stream: ReadStream; readonly size: number }> {
+    return this.#try(async () => {
+      const path = this.#incomingPath(id);
+      const { size } = await stat(path);
+      return { stream: createReadStream(path), size };
+    });
+  }
+
   async replace(id: FileId, bytes: Readable): Promise<void> {
     await this.#try(async () => {
       const path = this.#replacementPath(id);
@@ -117,6 +126,13 @@ export class FileDisk implements FileStore {
         if (isMissing(error)) return null;
         throw error;
       }),
+    );
+  }
+
+  missing(): Refusal {
+    return new Refusal(
+      'file_elsewhere',
+      'The file is not in the USHER_DATA_DIR of this process. All processes must share one USHER_DATA_DIR, or a bucket: see USHER_FILES.',
     );
   }
 

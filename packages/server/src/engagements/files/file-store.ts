@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Refusal } from '../../platform/errors.ts';
 import type { FileId } from '../../platform/ids.ts';
 
 /**
@@ -32,6 +33,8 @@ export interface FileStore {
   remove(id: FileId): Promise<void>;
   /** `null`: the file has no bytes, or this process cannot reach them. */
   open(id: FileId): Promise<StoredFile | null>;
+  /** Why `open` found nothing, though the file was not deleted. */
+  missing(id: FileId): Refusal;
   /** Ids of files that began before this time and are not confirmed. */
   unconfirmed(before: Date): Promise<FileId[]>;
   /** Turns a storage failure into a refusal for the caller; returns any other error unchanged. */

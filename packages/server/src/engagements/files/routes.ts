@@ -18,6 +18,7 @@ import { attachment } from './file-name.ts';
 import { acceptedFiles, fileOutput, maxFileBytes, scanInput, type FileRow } from './file.ts';
 import { pendingFilesRoute } from './pending-route.ts';
 import type { FileService } from './file-service.ts';
+import type { FileStore } from './file-store.ts';
 import { Slots } from './slots.ts';
 import { removeBytes, writeScan } from './record-scan.ts';
 import { findFile, listFiles } from './store.ts';
@@ -110,7 +111,7 @@ async function bytesOf(
   // If the client has disconnected already, no close event follows.
   if (reply.raw.closed) release();
   const stored = await fileStore.open(file.id);
-  if (stored === null) throw await missingBytes(request, file);
+  if (stored === null) throw await missingBytes(request, file, fileStore);
   reply.headers({
     'content-type': file.content_type.startsWith('text/') ? `${file.content_type}; charset=utf-8` : file.content_type,
     'content-length': file.bytes,
@@ -126,13 +127,14 @@ async function bytesOf(
 }
 
 /** Says why the bytes are missing: the file may have been deleted after its row was read. */
-async function missingBytes({ sql }: FastifyRequest, { account_id: accountId, id }: FileRow): Promise<Refusal> {
+async function missingBytes(
+  { sql }: FastifyRequest,
+  { account_id: accountId, id }: FileRow,
+  fileStore: FileStore,
+): Promise<Refusal> {
   const now = await findFile(sql, accountId, id);
   if (now?.deleted === true) return fileDeleted(now);
-  return new Refusal(
-    'file_elsewhere',
-    'The file is not in the USHER_DATA_DIR of this process. All processes must share one USHER_DATA_DIR.',
-  );
+  return fileStore.missing(id);
 }
 
 function fileDeleted({ id }: FileRow): Refusal {

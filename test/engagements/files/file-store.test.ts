@@ -8,13 +8,17 @@ import { Readable, Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
-import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
-import type { FileStore } from '../../packages/server/src/engagements/files/file-store.ts';
-import { receiveFile, type ReceivedFile } from '../../packages/server/src/engagements/files/receive-file.ts';
-import { newId, type FileId } from '../../packages/server/src/platform/ids.ts';
-import { createLog } from '../../packages/server/src/platform/log.ts';
-import { fileForm } from '../support/people/files.ts';
-import { jpeg } from '../support/people/picture-metadata.ts';
+import { FileBucket } from '../../../packages/server/src/engagements/files/bucket.ts';
+import { FileDisk } from '../../../packages/server/src/engagements/files/disk.ts';
+import type { FileStore } from '../../../packages/server/src/engagements/files/file-store.ts';
+import { receiveFile, type ReceivedFile } from '../../../packages/server/src/engagements/files/receive-file.ts';
+import { Refusal } from '../../../packages/server/src/platform/errors.ts';
+import { newId, type FileId } from '../../../packages/server/src/platform/ids.ts';
+import { createLog } from '../../../packages/server/src/platform/log.ts';
+import { forThisFile } from '../../support/fixture.ts';
+import { s3Credentials, startS3 } from '../../support/services/s3.ts';
+import { fileForm } from '../../support/people/files.ts';
+import { jpeg } from '../../support/people/picture-metadata.ts';
 
 /** Stores bytes like a remote service: nothing is in a local file. */
 function memoryStore(): FileStore {
@@ -69,13 +73,22 @@ function memoryStore(): FileStore {
         : { createReadStream: () => Readable.from([bytes]), close: async () => undefined };
     },
     unconfirmed: async (before) => [...marks].filter(([, at]) => at < before).map(([id]) => id),
+    missing: (id) => new Refusal('storage_unavailable', `${id} is missing`),
     faultOf: (error) => error,
   };
 }
 
+Object.assign(process.env, s3Credentials);
+const s3 = await forThisFile(startS3());
+
 const stores: readonly (readonly [string, (folder: string) => FileStore])[] = [
   ['disk', (folder) => new FileDisk(folder, createLog('silent'))],
   ['memory', memoryStore],
+  [
+    'bucket',
+    (folder) =>
+      new FileBucket(s3.bucket(s3.url, newId()), new FileDisk(folder, createLog('silent')), createLog('silent')),
+  ],
 ];
 
 for (const [name, open] of stores) {

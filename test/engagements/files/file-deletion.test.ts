@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
-import { sweepFiles } from '../../packages/server/src/engagements/files/sweep.ts';
-import { inTransaction } from '../../packages/server/src/platform/database/database.ts';
-import { createLog } from '../../packages/server/src/platform/log.ts';
-import { assertDeclared } from '../support/api/declared-items.ts';
-import { openFeed } from '../support/people/feed.ts';
+import { FileDisk } from '../../../packages/server/src/engagements/files/disk.ts';
+import { sweepFiles } from '../../../packages/server/src/engagements/files/sweep.ts';
+import { inTransaction } from '../../../packages/server/src/platform/database/database.ts';
+import { createLog } from '../../../packages/server/src/platform/log.ts';
+import { assertDeclared } from '../../support/api/declared-items.ts';
+import { openFeed } from '../../support/people/feed.ts';
 import {
   fileForm,
   listFiles,
@@ -14,10 +14,10 @@ import {
   uploadFile,
   startFileEngagement,
   type FileEngagement,
-} from '../support/people/files.ts';
-import { forThisFile } from '../support/fixture.ts';
-import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
-import { eventsOf, expectStatus, makeOperator, makeVisitor } from '../support/world.ts';
+} from '../../support/people/files.ts';
+import { forThisFile } from '../../support/fixture.ts';
+import { call, startTestServer, until, type Answer, type Json } from '../../support/server.ts';
+import { eventsOf, expectStatus, makeOperator, makeVisitor } from '../../support/world.ts';
 
 const server = await forThisFile(startTestServer({ scanner: { kind: 'none' } }));
 const manual = await forThisFile(startTestServer({ scanner: { kind: 'manual' } }));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { ScanFault, scanWithClamd, type Verdict } from '../../packages/server/src/engagements/files/clamd.ts';
-import { connect } from '../../packages/server/src/platform/database/database.ts';
+import { ScanFault, scanWithClamd, type Verdict } from '../../../packages/server/src/engagements/files/clamd.ts';
+import { connect } from '../../../packages/server/src/platform/database/database.ts';
 import {
   eicar,
   detectEicar,
@@ -10,8 +10,8 @@ import {
   startFakeClamd,
   startRealClamd,
   type Behaviour,
-} from '../support/services/clamd.ts';
-import { startCluster } from '../support/processes/cluster.ts';
+} from '../../support/services/clamd.ts';
+import { startCluster } from '../../support/processes/cluster.ts';
 import {
   fileForm,
   listFiles,
@@ -21,12 +21,12 @@ import {
   changeSite,
   startFileEngagement,
   type FileEngagement,
-} from '../support/people/files.ts';
-import { forThisFile } from '../support/fixture.ts';
-import { freePort } from '../support/network/free-port.ts';
-import { call, startTestServer, until, type Json, type TestServer } from '../support/server.ts';
-import { hangMs } from '../support/slowness.ts';
-import { eventsOf, expectStatus } from '../support/world.ts';
+} from '../../support/people/files.ts';
+import { forThisFile } from '../../support/fixture.ts';
+import { freePort } from '../../support/network/free-port.ts';
+import { call, startTestServer, until, type Json, type TestServer } from '../../support/server.ts';
+import { hangMs } from '../../support/slowness.ts';
+import { eventsOf, expectStatus } from '../../support/world.ts';
 
 /** Scans by clamd: with a fake that can misbehave in every way, and with the real one. */
 const clamd = await forThisFile(startFakeClamd());

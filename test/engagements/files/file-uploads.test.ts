@@ -3,13 +3,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
-import { sweepFiles } from '../../packages/server/src/engagements/files/sweep.ts';
-import { createLog } from '../../packages/server/src/platform/log.ts';
-import { openDatabase } from '../../packages/server/src/platform/database/database.ts';
-import { serverProgram } from '../../scripts/built.mjs';
-import { startCluster, urlOf } from '../support/processes/cluster.ts';
-import { cloneDatabase } from '../support/database/database.ts';
+import { FileDisk } from '../../../packages/server/src/engagements/files/disk.ts';
+import { sweepFiles } from '../../../packages/server/src/engagements/files/sweep.ts';
+import { createLog } from '../../../packages/server/src/platform/log.ts';
+import { openDatabase } from '../../../packages/server/src/platform/database/database.ts';
+import { serverProgram } from '../../../scripts/built.mjs';
+import { startCluster, urlOf } from '../../support/processes/cluster.ts';
+import { cloneDatabase } from '../../support/database/database.ts';
 import {
   fileForm,
   gif,
@@ -20,13 +20,13 @@ import {
   changeSite,
   slowUpload,
   startFileEngagement,
-} from '../support/people/files.ts';
-import { forThisFile } from '../support/fixture.ts';
-import { freePort } from '../support/network/free-port.ts';
-import { temporaryDirectory, UsherProcess } from '../support/processes/process.ts';
-import { call, startTestServer, until, type Answer, type Json } from '../support/server.ts';
-import { hangMs } from '../support/slowness.ts';
-import { expectStatus, makeAccount } from '../support/world.ts';
+} from '../../support/people/files.ts';
+import { forThisFile } from '../../support/fixture.ts';
+import { freePort } from '../../support/network/free-port.ts';
+import { temporaryDirectory, UsherProcess } from '../../support/processes/process.ts';
+import { call, startTestServer, until, type Answer, type Json } from '../../support/server.ts';
+import { hangMs } from '../../support/slowness.ts';
+import { expectStatus, makeAccount } from '../../support/world.ts';
 
 /** Malformed uploads and faults during an upload. Neither leaves anything behind. */
 const server = await forThisFile(startTestServer());

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
-import { readConfig } from '../../packages/server/src/config.ts';
-import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
-import { filesOfSender } from '../../packages/server/src/engagements/files/store.ts';
-import { sweepFiles } from '../../packages/server/src/engagements/files/sweep.ts';
-import { createLog } from '../../packages/server/src/platform/log.ts';
+import { readConfig } from '../../../packages/server/src/config.ts';
+import { FileDisk } from '../../../packages/server/src/engagements/files/disk.ts';
+import { filesOfSender } from '../../../packages/server/src/engagements/files/store.ts';
+import { sweepFiles } from '../../../packages/server/src/engagements/files/sweep.ts';
+import { createLog } from '../../../packages/server/src/platform/log.ts';
 import {
   fileForm,
   gif,
@@ -22,10 +22,10 @@ import {
   changeSite,
   startFileEngagement,
   type FileEngagement,
-} from '../support/people/files.ts';
-import { forThisFile } from '../support/fixture.ts';
-import * as made from '../support/people/picture-metadata.ts';
-import { call, startTestServer, type Json } from '../support/server.ts';
+} from '../../support/people/files.ts';
+import { forThisFile } from '../../support/fixture.ts';
+import * as made from '../../support/people/picture-metadata.ts';
+import { call, startTestServer, type Json } from '../../support/server.ts';
 import {
   eventsOf,
   expectStatus,
@@ -33,7 +33,7 @@ import {
   makeAvailableOperator,
   makeSite,
   makeVisitor,
-} from '../support/world.ts';
+} from '../../support/world.ts';
 
 /** Who may upload and download which files; with no scanner, and with manual scans. */
 const server = await forThisFile(startTestServer());
