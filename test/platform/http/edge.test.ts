@@ -72,6 +72,7 @@ test('D7.3 every error is a problem document, including errors outside of routes
       async () => call(server, 'GET /sites', { headers: { authorization: 'Basic eDp5' } }),
     ],
     ['empty scheme', 'unauthenticated', async () => call(server, 'GET /sites', { headers: { authorization: 'x' } })],
+    ['no Host header', 'malformed_request', async () => raw('GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n')],
     ['bad escape in the path', 'malformed_request', async () => raw(get('/sites/%zz'))],
     ['NUL in the path', 'malformed_request', async () => call(server, 'GET /sites/%00', { token })],
     ['id that is none', 'not_found', async () => call(server, 'GET /sites/not-an-id', { token })],
@@ -202,6 +203,9 @@ test('D7.8, D7.11 unusual but valid forms of requests are accepted', async (t) =
     for (const accept of ['application/vnd.salemove.v1+json', 'application/json', '*/*', 'text/html', 'nonsense']) {
       assert.equal((await call(server, 'GET /sites', { token, headers: { accept } })).status, 200);
     }
+  });
+  await t.test('any Expect', async () => {
+    assert.equal((await raw(get('/healthz', 'expect: nonsense\r\n'))).status, 200);
   });
   await t.test('JSON by other names', async () => {
     for (const type of ['application/vnd.salemove.v1+json', 'application/json; charset=utf-8', 'Application/JSON']) {

@@ -54,6 +54,8 @@ export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = 
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headersTimeoutMs,
       connectionsCheckingInterval: 5_000,
+      // Node would answer without a body. The first hook refuses such a request.
+      requireHostHeader: false,
       // The stream of a request without a body has ended before it is read, which is cheaper: see `dropContentType`.
       optimizeEmptyRequests: true,
     },
@@ -88,9 +90,18 @@ export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = 
     setSql(request, sql);
     reply.headers(headers).header('x-request-id', request.id);
     if (request.url.includes('%00')) return done(new Refusal('malformed_request', 'The URL must not contain NUL.'));
+    // RFC 9112, section 3.2.
+    if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1')
+      return done(new Refusal('malformed_request', 'A request of HTTP/1.1 needs a Host header.'));
     return done();
   });
+  ignoreExpectations(app);
   return app;
+}
+
+/** RFC 9110, section 10.1.1: an `Expect` other than `100-continue` may be ignored. Node would answer 417 without a body. */
+function ignoreExpectations(app: App): void {
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 }
 
 /** Unique per process. Appending a counter costs a tenth of a random id per request. */
