@@ -40,7 +40,8 @@ export async function pageRoutes(app: App): Promise<void> {
   const html = underPrefix(readFileSync(`${consoleFolder}/index.html`, 'utf8'), app.pathPrefix);
 
   const root = [consoleFolder, widgetFolder, referenceFolder];
-  await app.register(fastifyStatic, { root, serve: false, preCompressed: true });
+  // The files are small, and a range beyond the end of one would need an error of its own.
+  await app.register(fastifyStatic, { root, serve: false, preCompressed: true, acceptRanges: false });
 
   // Relative, so that it also works behind a proxy that adds a prefix.
   app.get('/', route, async (_request, reply) => reply.redirect('console/'));
@@ -49,7 +50,7 @@ export async function pageRoutes(app: App): Promise<void> {
   app.get('/console/assets/:name', route, async (request, reply) => {
     const { name } = request.params as { name: string };
     // A 404 must not be cached as immutable, so the file is checked first.
-    if (!/^[\w.-]+$/.test(name) || !existsSync(`${consoleFolder}/assets/${name}`))
+    if (!/^\w[\w.-]*$/.test(name) || !existsSync(`${consoleFolder}/assets/${name}`))
       throw new Refusal('not_found', 'This file does not exist. Reload the page: it may be of an older version.');
     reply.header('cache-control', immutable);
     return reply.sendFile(`assets/${name}`, consoleFolder, { cacheControl: false });

@@ -50,6 +50,8 @@ export function refusalOf(error: unknown): Refusal {
   if (isReadOnly(error)) return later('database_unavailable', 'The database is read-only right now.');
   if (isDatabaseUnavailable(error)) return databaseUnavailable();
   if (isFastifyError(error)) return refusalOfFramework(error);
+  if (isUnmetCondition(error))
+    return new Refusal('precondition_failed', 'The file is not the version that the headers of the request name.');
   return new Refusal('internal_error', 'An internal error occurred. The server log has details under this request_id.');
 }
 
@@ -72,6 +74,11 @@ export function diskFull(): Refusal {
 
 function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('FST_');
+}
+
+/** @fastify/static evaluates `If-Match` and `If-Unmodified-Since` of files. */
+function isUnmetCondition(error: unknown): boolean {
+  return error instanceof Error && 'statusCode' in error && error.statusCode === 412;
 }
 
 const frameworkCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
