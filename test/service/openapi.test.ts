@@ -50,6 +50,10 @@ test('every body and answer is a named schema with a recorded example', () => {
     }
 });
 
+test('every operation declares how it refuses an unknown query parameter', () => {
+  for (const { name, operation } of operations) assert.ok('422' in operation.responses, name);
+});
+
 test('every operation, parameter and response has a description of its own words', () => {
   const missing = operations.flatMap(({ name, operation }) => {
     const { description, summary, parameters = [], responses } = operation;

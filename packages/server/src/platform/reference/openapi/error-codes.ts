@@ -4,6 +4,8 @@ import type { ApiOperation } from './model.ts';
 /** Errors that any operation can answer. */
 const always: readonly ErrorCode[] = [
   'malformed_request',
+  // For an unknown query parameter.
+  'invalid_request',
   'rate_limited',
   'internal_error',
   'too_busy',
@@ -16,7 +18,6 @@ const withBody: readonly ErrorCode[] = [
   'request_timeout',
   'body_too_large',
   'unsupported_media_type',
-  'invalid_request',
 ];
 
 /** What single operations can answer beside what follows from their parts. Tests fail if an operation answers anything else. */
@@ -133,7 +134,6 @@ export function errorCodesOf(method: string, path: string, operation: ApiOperati
     ...always,
     ...(security.length === 0 ? [] : guarded),
     ...(requestBody === undefined ? [] : withBody),
-    ...(parameters.length === 0 ? [] : (['invalid_request'] as const)),
     ...(namesThings ? (['not_found'] as const) : []),
     ...(method === 'POST' && security.length > 0 ? (['idempotency_key_reused'] as const) : []),
     ...(own[`${method} ${path}`] ?? []),
