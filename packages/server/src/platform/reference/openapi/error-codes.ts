@@ -13,6 +13,7 @@ const always: readonly ErrorCode[] = [
   'insufficient_storage',
 ];
 const guarded: readonly ErrorCode[] = ['unauthenticated', 'forbidden', 'account_disabled'];
+/** A body is read and refused before the operation ignores it. Only GET requests have none. */
 const withBody: readonly ErrorCode[] = [
   'malformed_json',
   'request_timeout',
@@ -133,7 +134,7 @@ export function errorCodesOf(method: string, path: string, operation: ApiOperati
   const codes = new Set<ErrorCode>([
     ...always,
     ...(security.length === 0 ? [] : guarded),
-    ...(requestBody === undefined ? [] : withBody),
+    ...(method === 'GET' ? [] : withBody),
     ...(namesThings ? (['not_found'] as const) : []),
     ...(method === 'POST' && security.length > 0 ? (['idempotency_key_reused'] as const) : []),
     ...(own[`${method} ${path}`] ?? []),
