@@ -88,6 +88,7 @@ export function createApp({ log, sql, diskSpace = null, trustProxy, publicUrl = 
     checkProxy(request.raw.headers);
     if (request.method !== 'GET') dropContentType(request.raw.headers);
     setSql(request, sql);
+    latestReplies.set(request.raw.socket, reply);
     reply.headers(headers).header('x-request-id', request.id);
     if (request.url.includes('%00')) return done(new Refusal('malformed_request', 'The URL must not contain NUL.'));
     // RFC 9112, section 3.2.
@@ -209,12 +210,26 @@ function createErrorHandler(
   };
 }
 
-/** A message that Node cannot parse as HTTP has no request and no reply, so the response is written to the socket. */
+/** The reply to the latest request of a socket. */
+const latestReplies = new WeakMap<Socket, FastifyReply>();
+/** Sockets that are refused when the reply before is finished. More bytes on them change nothing. */
+const refusedSockets = new WeakSet<Socket>();
+
+/**
+ * A message that Node cannot parse as HTTP has no request and no reply, so the response is written to the socket. If the message came
+ * behind a complete request, that one is answered first: whoever is answered 400 may send the request again.
+ */
 function answerUnparsable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isReceiving(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy(error);
   // The socket sent nothing, so it gets no response: thousands of such sockets may end at once, and responses would delay others.
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return void socket.destroy();
+  const before = latestReplies.get(socket);
+  if (before?.request.raw.complete === true && !before.raw.writableFinished) {
+    if (!refusedSockets.has(socket)) before.raw.once('finish', () => answerUnparsable(error, socket));
+    refusedSockets.add(socket);
+    return;
+  }
   const refusal = unparsable(error.code);
   const body = JSON.stringify(problemOf(refusal, `${idPrefix}-${(idCount += 1)}`));
   const status = problemOf(refusal, '').status;
