@@ -17,6 +17,7 @@ import type { SmsThread } from './sms.ts';
 import {
   accountOfNumber,
   dropPrepared,
+  dropVisitorWithoutThread,
   findThread,
   insertRequestSms,
   insertThread,
@@ -46,10 +47,10 @@ interface OutboundInput {
  * must not be the transaction of an Idempotency-Key, because `prepare` must be committed before the turn runs.
  */
 export async function sendOutbound(sql: Sql, turns: Turns, input: OutboundInput): Promise<RequestView> {
-  const thread = await inTransaction(sql, async (own) => prepare(own, input));
+  const { thread, isNewVisitor } = await inTransaction(sql, async (own) => prepare(own, input));
   const { requestId, accountId } = thread;
   const made = await createRequest(turns, thread, input.keyedId === requestId).catch(async (error: unknown) => {
-    if (error instanceof Refusal) await dropPrepared(sql, requestId);
+    if (error instanceof Refusal) await inTransaction(sql, async (own) => unprepare(own, { thread, isNewVisitor }));
     throw error;
   });
   await inTransaction(sql, async (own) => {
@@ -62,22 +63,36 @@ export async function sendOutbound(sql: Sql, turns: Turns, input: OutboundInput)
   return request;
 }
 
-async function prepare(sql: Sql, input: OutboundInput): Promise<SmsThread> {
+interface Prepared {
+  readonly thread: SmsThread;
+  /** The visitor was added with the thread. */
+  readonly isNewVisitor: boolean;
+}
+
+async function prepare(sql: Sql, input: OutboundInput): Promise<Prepared> {
   const { accountId, siteId, operatorId, from, to, keyedId } = input;
   const before = keyedId === null ? null : await findThread(sql, keyedId);
   // The same request created this thread, and its answer was lost. A key that is reused after 24 hours means a new request.
-  if (before?.isRecent === true) return before;
+  if (before?.isRecent === true) return { thread: before, isNewVisitor: false };
   const requestId = (before === null ? keyedId : null) ?? newId<RequestId>();
   await lockNumbers(sql, siteId, from, to);
   const owner = await accountOfNumber(sql, from);
   // Otherwise a reply could reach an operator of another account.
   if (owner !== null && owner !== accountId)
     throw invalid([{ attribute: '/from_number', detail: 'is not a number of this account' }]);
-  const visitorId = (await visitorAtPhone(sql, siteId, to)) ?? (await addVisitor(sql, input));
+  const existing = await visitorAtPhone(sql, siteId, to);
+  const visitorId = existing ?? (await addVisitor(sql, input));
   const thread: SmsThread = { requestId, accountId, siteId, visitorId, operatorId, from, to };
   await insertThread(sql, thread);
   await insertRequestSms(sql, thread, input.body, 'prepared');
-  return thread;
+  return { thread, isNewVisitor: existing === null };
+}
+
+/** A refused request leaves nothing. The locks keep others from using the visitor meanwhile. */
+async function unprepare(sql: Sql, { thread, isNewVisitor }: Prepared): Promise<void> {
+  await lockNumbers(sql, thread.siteId, thread.from, thread.to);
+  await dropPrepared(sql, thread.requestId);
+  if (isNewVisitor) await dropVisitorWithoutThread(sql, thread);
 }
 
 async function addVisitor(sql: Sql, { accountId, siteId, to: phone }: OutboundInput): Promise<VisitorId> {

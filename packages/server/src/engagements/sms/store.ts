@@ -85,6 +85,15 @@ export async function dropPrepared(sql: Sql, requestId: RequestId): Promise<void
     DELETE FROM sms_threads WHERE request_id IN (SELECT request_id FROM dropped)`;
 }
 
+/** Deletes the visitor of a dropped thread unless another thread is with them. Served by sms_threads_by_phone. */
+export async function dropVisitorWithoutThread(sql: Sql, { siteId, visitorId, to }: SmsThread): Promise<void> {
+  await sql`
+    DELETE FROM visitors v
+     WHERE v.id = ${visitorId}
+       AND NOT EXISTS (SELECT FROM sms_threads t
+                        WHERE t.site_id = ${siteId} AND t.to_number = ${to} AND t.visitor_id = v.id)`;
+}
+
 /** Longer than any turn takes. If the request does not exist after this time, it will not be created. */
 const maxPreparing = '5 minutes';
 
