@@ -33,6 +33,7 @@ const own: Readonly<Record<string, readonly ErrorCode[]>> = {
   'PUT /operator_authentication/password': ['wrong_password'],
   'POST /operators/{operator_id}/api_keys': ['too_many'],
   'POST /operators/{operator_id}/access_tokens': ['too_many'],
+  'POST /sites/{site_id}/application_tokens': ['too_many'],
   'PATCH /sites/{site_id}': ['precondition_failed'],
   'DELETE /sites/{site_id}': ['site_not_empty', 'site_busy', 'last_site', 'sample_site'],
   'PATCH /teams/{team_id}': ['precondition_failed'],
