@@ -1,176 +1,118 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import fc from 'fast-check';
-import { openWorld } from '../support/fixture.ts';
-import { nearMisses } from '../support/api/near-misses.ts';
-import { call, type Json } from '../support/server.ts';
+import { createHash } from 'node:crypto';
+import { after, test } from 'node:test';
 import { hangMs } from '../support/slowness.ts';
-import { makeWebhook } from '../support/receivers/webhooks.ts';
-import { makePolicy, makeQueue, makeTeam, makeVisitor } from '../support/world.ts';
+import { Tally } from '../support/garbage/campaign.ts';
+import type { GarbageCaller } from '../support/garbage/callers.ts';
+import { makeBase, type Base, type Operation } from '../support/garbage/operations.ts';
+import { Plan, shuffled } from '../support/garbage/plan.ts';
+import { openDisposableCallers, openGarbageWorld, type GarbageWorld } from '../support/garbage/world.ts';
+import { randomOf } from '../support/simulation/random.ts';
 
 /**
- * Sends generated garbage to every operation of openapi.json: near misses of its schema, and arbitrary values. The response must
- * always be one that the interface describes, with a status below 500.
+ * Sends garbage to every operation, as every kind of caller: valid requests with one field, parameter, header or byte changed, requests that
+ * are made of the schemas, and bytes that are hardly HTTP. Whatever is sent, no answer is a 5xx, none takes long, each is declared and
+ * says what is wrong, a refused request has changed nothing in any table, and no answer has data that the caller may not read.
  */
-const isLong = process.env['PROVE'] !== undefined;
-/** The long form sends more than 200,000 requests. */
-const runsPerOperation = isLong ? 1_600 : 40;
+const { PROVE: proofSeed, SEED: givenSeed, TEST_POSTGRES: postgres, ONLY: only } = process.env;
+const isLong = proofSeed !== undefined;
+const seed = Number(proofSeed ?? givenSeed ?? Date.now() % 2 ** 31);
+/** Requests of the whole test. The short form and the oldest PostgreSQL get a random choice of them. */
+const total = isLong ? (postgres === 'oldest' ? 100_000 : 1_000_000) : 3_000;
+const batchSize = isLong ? 48 : 12;
+/** A server is replaced after so many requests: the accounts fill with what was accepted. */
+const requestsPerServer = 12_000;
+const maxMs = isLong ? 3 * 3_600_000 : hangMs;
+/** Simulated people write sample data, and a recovery inserts deliveries, a while after the request. */
+const changesByItself = /\/sample_data|\/recover$/;
+const endsSessions = /^DELETE \/operator_authentication\/sessions(\/current)?$/;
 
-const { server, account } = await openWorld();
-const visitor = await makeVisitor(server, account);
-const ids: Readonly<Record<string, string>> = {
-  site_id: account.siteId,
-  team_id: await makeTeam(server, account, account.siteId),
-  operator_id: account.adminId,
-  visitor_id: visitor.id,
-  queue_id: await makeQueue(server, account),
-  scheduling_policy_id: await makePolicy(server, account),
-  webhook_id: (await makeWebhook(server, account)).id,
-};
-const { body } = await call(server, 'GET /openapi.json');
-const paths: Record<string, Record<string, Json>> = body.paths;
-const schemas: Record<string, Json> = body.components.schemas;
+const tally = new Tally();
+const repeat = `SEED=${seed} npm test -- test/service/garbage.test.ts, or npm run prove -- garbage --seed ${seed}`;
 
-const nastyText = fc.oneof(
-  fc.constantFrom(
-    '',
-    '\0',
-    '\ud800',
-    '__proto__',
-    'constructor',
-    '../../etc',
-    "'; DROP TABLE sites; --",
-    '${jndi}',
-    '%00',
-    'a'.repeat(5_000),
-    '﷽',
-    '9'.repeat(400),
-  ),
-  fc.string({ unit: 'binary', maxLength: 40 }),
-);
-const nastyNumber = fc.oneof(
-  fc.constantFrom(-1, 0, 1e308, -1e308, 2 ** 31, 2 ** 53, 0.1),
-  fc.integer(),
-  fc.double({ noNaN: true, noDefaultInfinity: true }),
-);
-const anything = fc.oneof(nastyText, nastyNumber, fc.boolean(), fc.constant(null), fc.jsonValue({ maxDepth: 4 }));
+let world: GarbageWorld = await openGarbageWorld(tally);
+let sentBefore = 0;
+after(async () => world[Symbol.asyncDispose]());
 
-/** Values that mostly fit the schema. */
-function fromSchema(schema: Json): fc.Arbitrary<unknown> {
-  if (schema === undefined) return anything;
-  if (schema.$ref !== undefined) return fromSchema(schemas[schema.$ref.split('/').at(-1)]);
-  return fc.oneof({ weight: 5, arbitrary: fitting(schema) }, { weight: 1, arbitrary: anything });
+async function replaceWorld(): Promise<void> {
+  await world[Symbol.asyncDispose]();
+  world = await openGarbageWorld(tally);
+  sentBefore = tally.sent;
 }
 
-function fitting(schema: Json): fc.Arbitrary<unknown> {
-  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
-  switch ([schema.type].flat()[0]) {
-    case 'object': {
-      const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => [name, fromSchema(field)] as const);
-      const known = fc.record(Object.fromEntries(fields), { requiredKeys: schema.required ?? [] });
-      return fc.oneof(
-        { weight: 4, arbitrary: known },
-        {
-          weight: 1,
-          arbitrary: fc
-            .tuple(known, fc.dictionary(nastyText, anything, { maxKeys: 3 }))
-            .map(([a, b]) => ({ ...a, ...b })),
-        },
-      );
-    }
-    case 'array':
-      return fc.array(fromSchema(schema.items), { maxLength: 4 });
-    case 'integer':
-    case 'number':
-      return fc.oneof(
-        fc.integer({ min: schema.minimum ?? -10, max: Math.min(schema.maximum ?? 1e6, 1e6) }),
-        nastyNumber,
-      );
-    case 'boolean':
-      return fc.boolean();
-    default:
-      return textOf(schema.format);
+/** The callers for an operation, and the one of them whose request is the valid one. */
+async function callersFor({ name }: Operation): Promise<readonly GarbageCaller[]> {
+  if (!endsSessions.test(name)) return world.callers;
+  const others = world.callers.filter(({ kind }) => ['nobody', 'garbage', 'expired', 'visitor', 'publishable', 'secret'].includes(kind)); // prettier-ignore
+  return [...others, ...(await openDisposableCallers(world.cast, isLong ? 200 : 5))];
+}
+
+async function proveOperation(operation: Operation, quota: number): Promise<void> {
+  const random = randomOf(seed + createHash('sha256').update(operation.name).digest().readUInt32BE());
+  const { cast, campaign, vocabulary } = world;
+  const callers = await callersFor(operation);
+  const admittedKinds = Plan.admittedKinds(operation, callers);
+  const nextBase = async (): Promise<Base> => {
+    campaign.expectLateEffects();
+    return makeBase(cast, operation, random.pick(admittedKinds));
+  };
+  let base = await nextBase();
+  const plan = new Plan(operation, base, { vocabulary, callers, random });
+  const until = tally.sent + quota;
+  for (let round = 0; tally.sent < until; round += 1) {
+    const who = round % 3 === 2 && plan.hasRefused ? 'refused' : 'admitted';
+    const requests = plan.next(base, who, Math.min(batchSize, until - tally.sent));
+    const isAtOnce = who === 'refused' || round % 2 === 0;
+    const hasChanged = await (isAtOnce ? campaign.sendAtOnce(requests) : campaign.sendOneByOne(requests));
+    if (hasChanged) base = await nextBase();
   }
 }
 
-function textOf(format: string | undefined): fc.Arbitrary<unknown> {
-  const known = Object.values(ids);
-  if (format === 'uuid') return fc.oneof(fc.constantFrom(...known), fc.uuid(), nearMisses(format, known));
-  if (format !== undefined) return fc.oneof(nearMisses(format, known), nastyText);
-  return fc.oneof(fc.constantFrom('name', 'a@b', 'UTC', 'text', 'https://a.example'), nastyText);
-}
-
-const headers = fc.record(
-  {
-    'if-match': fc.constantFrom('"1"', '*', 'W/"1"', '""', '"9999999999999999999999"', '"-1"', 'x', '"1", "2"'),
-    'idempotency-key': fc.oneof(fc.uuid(), fc.constantFrom('x', 'y z', 'k'.repeat(300))),
-    'x-request-id': fc.constantFrom('ok', '{"a":1}', 'x'.repeat(500)),
-    origin: fc.constantFrom('null', 'https://a.example', 'nonsense', '*'),
-    accept: fc.constantFrom('*/*', 'text/nonsense'),
-    'x-forwarded-for': fc.constantFrom('1.2.3.4', 'nonsense', '::'),
-  },
-  { requiredKeys: [] },
-);
-
-test('no garbage makes an operation answer with a 5xx', { timeout: isLong ? 3_600_000 : hangMs }, async (t) => {
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+test(`the seed ${seed}: garbage is refused, changes nothing and shows nothing`, { timeout: maxMs }, async (t) => {
+  const began = performance.now();
+  const names = world.described.operations
+    .map(({ name }) => name)
+    .filter((name) => only === undefined || only.split(',').some((part) => name.includes(part)));
+  // What changes by itself comes last.
+  const ordered = shuffled(names, randomOf(seed)).toSorted(
+    (a, b) => Number(changesByItself.test(a)) - Number(changesByItself.test(b)),
   );
-  assert.ok(operations.length > 20);
-  const statuses = new Map<number, number>();
-  for (const { path, method, operation } of operations) {
-    // The token must stay valid, so operations that revoke it are called with invalid tokens.
-    const token = path.endsWith('/sessions/current') ? 'none' : account.admin;
-    await t.test(`${method} ${path}`, async () => {
-      const parameters: Json[] = operation.parameters ?? [];
-      const body = operation.requestBody?.content['application/json']?.schema;
-      const request = fc.record({
-        values: fc.record(Object.fromEntries(parameters.map(({ name, schema }) => [name, fromSchema(schema)]))),
-        body:
-          body === undefined
-            ? fc.constant(undefined)
-            : fc.oneof({ weight: 9, arbitrary: fromSchema(body) }, { weight: 1, arbitrary: anything }),
-        headers,
-        stranger: fc.boolean(),
-      });
-      await fc.assert(
-        fc.asyncProperty(request, async (made) => {
-          const values = made.values as Record<string, unknown>;
-          const parametersIn = (where: string): Json[] => parameters.filter((parameter) => parameter.in === where);
-          const filled = parametersIn('path').reduce(
-            (text: string, { name }) =>
-              text.replace(`{${name}}`, encode(made.stranger ? values[name] : (ids[name] ?? values[name]))),
-            path,
-          );
-          const query = parametersIn('query')
-            .map(({ name }) =>
-              [values[name]]
-                .flat()
-                .map((value) => `${name.replace('[]', '')}[]=${encode(value)}`)
-                .join('&'),
-            )
-            .join('&');
-          const answer = await call(server, `${method} ${filled}?${query}`, {
-            token,
-            body: made.body === undefined ? undefined : JSON.stringify(made.body),
-            headers: made.headers,
-          });
-          statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-          assert.ok(answer.status < 500, `${answer.status} ${JSON.stringify(answer.body)}`);
-          if (answer.status >= 400) assert.equal(answer.body.status, answer.status);
-        }),
-        { numRuns: runsPerOperation },
-      );
+  const weights = new Map(world.described.operations.map((each) => [each.name, Plan.weightOf(world.vocabulary, each)]));
+  let weightLeft = ordered.reduce((sum, name) => sum + (weights.get(name) ?? 0), 0);
+  for (const name of ordered) {
+    const weight = weights.get(name) ?? 0;
+    const quota = Math.ceil(((total - tally.sent) * weight) / weightLeft);
+    weightLeft -= weight;
+    if (tally.sent - sentBefore > requestsPerServer || !(await world.isIntact())) await replaceWorld();
+    await t.test(name, async () => {
+      const operation = world.described.operations.find((each) => each.name === name);
+      assert.ok(operation !== undefined);
+      const known = tally.violations.length;
+      await proveOperation(operation, quota);
+      await world.assertNoStrayFiles();
+      const found = [...tally.violations.slice(known), ...world.loggedErrors()];
+      assert.ok(found.length === 0, `To repeat: ${repeat}\n${found.join('\n')}`);
     });
   }
+  const counts = (map: ReadonlyMap<string, number>) =>
+    Object.fromEntries([...map].toSorted(([a], [b]) => a.localeCompare(b)));
+  const figures = {
+    garbage: tally.sent,
+    seconds: Math.round((performance.now() - began) / 1000),
+    statuses: counts(tally.byStatus),
+    callers: counts(tally.byCaller),
+    refusedWithoutChange: tally.unchanged,
+    lateEffects: tally.lateEffects,
+    slowest: tally.slowest,
+    violations: tally.violationCount,
+    seed,
+    postgres,
+  };
+  console.log(JSON.stringify(figures));
+  if (only !== undefined) return;
   // If validation refused all garbage, the test would not reach the handlers.
-  for (const status of [200, 201, 404, 422])
-    assert.ok((statuses.get(status) ?? 0) >= 5, `few ${status}: ${JSON.stringify([...statuses])}`);
-  assert.equal((await call(server, 'GET /sites', { token: account.admin })).status, 200);
-  console.log(JSON.stringify({ garbage: Object.fromEntries(statuses), postgres: process.env['TEST_POSTGRES'] }));
+  for (const status of ['200', '201', '404', '422'])
+    assert.ok((tally.byStatus.get(status) ?? 0) >= 5, `few ${status}: ${JSON.stringify(figures)}`);
+  assert.ok(tally.rightlySeen >= 20, 'callers who may see the secrets see them');
+  assert.ok(tally.unchanged > total / 3, 'most requests are refused');
 });
-
-function encode(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return encodeURIComponent((text ?? '').toWellFormed()).replaceAll('.', '%2E');
-}

@@ -1,5 +1,6 @@
 import type { Role } from '@usher/contract/roles';
 import { importJWK, SignJWT, type JWK } from 'jose';
+import type { Config } from '../../../packages/server/src/config.ts';
 import type { SiteId } from '../../../packages/server/src/platform/ids.ts';
 import { startCarrier } from '../services/carrier.ts';
 import type { CallerKind } from './expected-access.ts';
@@ -27,10 +28,10 @@ export interface Cast {
 }
 
 /** Starts the server on a new database, or on the given one. */
-export async function openCast(address?: DatabaseAddress): Promise<Cast> {
+export async function openCast(address?: DatabaseAddress, more: Partial<Config> = {}): Promise<Cast> {
   const carrier = await startCarrier();
   const server = await startTestServer(
-    { scanner: { kind: 'manual' }, twilio: carrier.settings, trustProxy: true },
+    { scanner: { kind: 'manual' }, twilio: carrier.settings, trustProxy: true, ...more },
     address,
   );
   const account = await makeAccount(server);

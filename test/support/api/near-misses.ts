@@ -63,10 +63,20 @@ const misses: Readonly<Record<string, readonly ((id: string) => string)[]>> = {
   binary: [(id) => id],
 };
 
-/** Near misses of a format, made of the given ids and of others. Throws for a format without near misses: add them above. */
-export function nearMisses(format: string, ids: readonly string[]): fc.Arbitrary<string> {
+/** Throws for a format without near misses: add them above. */
+function missesOf(format: string): readonly ((id: string) => string)[] {
   const made = misses[format];
   if (made === undefined) throw new Error(`add near misses of the format ${format} to test/support/api/near-misses.ts`);
+  return made;
+}
+
+/** Near misses of a format, made of the given ids and of others. */
+export function nearMisses(format: string, ids: readonly string[]): fc.Arbitrary<string> {
   const id = fc.oneof(fc.constantFrom(...ids), fc.uuid());
-  return fc.tuple(id, fc.constantFrom(...made)).map(([text, miss]) => miss(text));
+  return fc.tuple(id, fc.constantFrom(...missesOf(format))).map(([text, miss]) => miss(text));
+}
+
+/** Every near miss of a format that is made of this id. */
+export function nearMissesOf(format: string, id: string): string[] {
+  return missesOf(format).map((miss) => miss(id));
 }

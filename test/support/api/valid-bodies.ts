@@ -152,6 +152,7 @@ const bodies: Readonly<Record<string, (request: BodyRequest) => unknown>> = {
   'POST /reporting/live/queue/average_wait_time': () => ({}),
   'POST /carriers/twilio/status': () => signedForm('status').body,
   'POST /carriers/twilio/inbound': () => signedForm('inbound').body,
+  'POST /mcp': () => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_queues', arguments: {} } }),
 };
 
 /** A site on which the caller has a role. */
@@ -164,6 +165,7 @@ function siteOf({ account, stranger, otherSite }: Cast, kind: CallerKind): SiteI
 export const headersOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'POST /carriers/twilio/status': signedForm('status').headers,
   'POST /carriers/twilio/inbound': signedForm('inbound').headers,
+  'POST /mcp': { accept: 'application/json, text/event-stream' },
 };
 
 /** The required query parameters of a route. */
