@@ -63,9 +63,14 @@ async function refuseLostSettings(sql: PoolSql): Promise<void> {
   }
 }
 
-async function refuseReadOnly(sql: PoolSql): Promise<void> {
+/** Whether the database refuses changes of this session: it is a standby, or somebody has made it read-only. */
+export async function refusesWrites(sql: PoolSql): Promise<boolean> {
   const [row] = await sql<{ answer: string }[]>`SELECT current_setting('transaction_read_only') AS answer`;
-  if (row?.answer === 'on')
+  return row?.answer === 'on';
+}
+
+async function refuseReadOnly(sql: PoolSql): Promise<void> {
+  if (await refusesWrites(sql))
     throw new StartError(
       'The database is read-only: it is a standby, or default_transaction_read_only is on. Point DATABASE_URL to the primary.',
     );

@@ -4,7 +4,8 @@ import type { DiskSpace } from '../embedded/disk-watch.ts';
 import type { App } from './http.ts';
 import { Refusal } from '../errors.ts';
 import { knownMigrations, schemaState } from '../database/migrations/migrations.ts';
-import { databaseUnavailable, diskFull } from './problem.ts';
+import { refusesWrites } from '../database/session-check.ts';
+import { databaseReadOnly, databaseUnavailable, diskFull } from './problem.ts';
 import type { Pulse } from '../database/pulse.ts';
 import { commit, version } from '../version.ts';
 
@@ -71,9 +72,12 @@ export async function healthRoutes(app: App, pulse: Pulse, diskSpace: DiskSpace 
       },
     },
     async () => {
-      const schema = pulse.isSilent ? null : await Promise.race([schemaState(pulse.sql, known), silence()]);
-      if (schema === null) throw databaseUnavailable();
+      const read = async () => Promise.all([schemaState(pulse.sql, known), refusesWrites(pulse.sql)]);
+      const found = pulse.isSilent ? null : await Promise.race([read(), silence()]);
+      if (found === null) throw databaseUnavailable();
+      const [schema, isReadOnly] = found;
       if (diskSpace?.isFull === true) throw diskFull();
+      if (isReadOnly) throw databaseReadOnly();
       if (schema.isCompatible) return { status: 'ready' };
       throw new Refusal(
         'database_unavailable',

@@ -47,7 +47,7 @@ export function refusalOf(error: unknown): Refusal {
     return new Refusal('malformed_request', 'The connection closed before the whole request arrived.');
   }
   if (isDiskFull(error)) return diskFull();
-  if (isReadOnly(error)) return later('database_unavailable', 'The database is read-only right now.');
+  if (isReadOnly(error)) return databaseReadOnly();
   if (isDatabaseUnavailable(error)) return databaseUnavailable();
   if (isFastifyError(error)) return refusalOfFramework(error);
   if (isUnmetCondition(error))
@@ -57,6 +57,10 @@ export function refusalOf(error: unknown): Refusal {
 
 export function databaseUnavailable(): Refusal {
   return later('database_unavailable', 'The database does not respond.');
+}
+
+export function databaseReadOnly(): Refusal {
+  return later('database_unavailable', 'The database is read-only right now.');
 }
 
 /** The request had no effect, or its effect is unknown. */
