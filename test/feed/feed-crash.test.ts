@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sendText } from '../support/people/chat.ts';
 import { startDurableCluster, type DurableCluster } from '../support/database/durable-cluster.ts';
-import { contents, isMessage, openFeed, type OpenFeed } from '../support/people/feed.ts';
+import { contents, isMessage, openFeed } from '../support/people/feed.ts';
+import { keepReading } from '../support/people/feed-reader.ts';
 import { openEngagements, OrderLedger, startLedgerReceiver, writeInOrder } from '../support/receivers/ordered-load.ts';
 import { until } from '../support/server.ts';
 import { hangMs } from '../support/slowness.ts';
@@ -62,41 +62,6 @@ test('an open feed shows messages whose transactions reuse ids from before a cra
   assert.deepEqual(contents(back), expected);
 });
 
-/** Reads a feed until `over` is aborted, and resumes with the last id whenever the feed ends. Returns the number of resets. */
-async function keepReading(
-  server: ServerHandle,
-  { token, ledger, onOpen }: { token: string; ledger: OrderLedger; onOpen: () => void },
-  over: AbortSignal,
-): Promise<number> {
-  let resets = 0;
-  let lastId: string | undefined;
-  while (!over.aborted) {
-    let feed: OpenFeed;
-    try {
-      feed = await openFeed(server, { token, ...(lastId === undefined ? {} : { lastId }) });
-    } catch {
-      await pause(50);
-      continue;
-    }
-    if (lastId === undefined) onOpen();
-    let read = 0;
-    const take = (): void => {
-      for (const { type, data } of feed.items.slice(read)) {
-        if (type === 'engagement.chat.message') ledger.record(data.message.content);
-        if (type === 'feed.reset' && data.reason !== 'moves_unknown') resets += 1;
-      }
-      read = feed.items.length;
-    };
-    const looking = setInterval(take, 20);
-    await Promise.race([feed.ended, once(over, 'abort')]);
-    clearInterval(looking);
-    await feed.close();
-    take();
-    lastId = feed.lastId();
-  }
-  return resets;
-}
-
 test(
   `every acknowledged message is on the open feeds once and in order, and reaches the webhook in order, despite ${crashes} crashes of the database`,
   { timeout: isLong ? 1_800_000 : hangMs },
@@ -116,8 +81,14 @@ test(
       const ledger = ledgers[index];
       assert.ok(ledger);
       return keepReading(
-        cluster.reach(node),
-        { token: own.admin, ledger, onOpen: () => (openFeeds += 1) },
+        {
+          findServer: () => cluster.reach(node),
+          token: own.admin,
+          onOpen: () => (openFeeds += 1),
+          onItem: ({ type, data }) => {
+            if (type === 'engagement.chat.message') ledger.record(data.message.content);
+          },
+        },
         over.signal,
       );
     });

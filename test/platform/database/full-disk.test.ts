@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { appendFileSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { ensureSigningKey } from '../../../packages/server/src/identity/signing-keys.ts';
 import { openDatabase } from '../../../packages/server/src/platform/database/database.ts';
 import { DiskWatch } from '../../../packages/server/src/platform/embedded/disk-watch.ts';
@@ -13,6 +12,7 @@ import { migrate } from '../../../packages/server/src/platform/database/migratio
 import { WriteSwitch } from '../../../packages/server/src/platform/embedded/write-switch.ts';
 import { engage, sendText, say, transcript } from '../../support/people/chat.ts';
 import { startEmbeddedCluster } from '../../support/database/embedded-cluster.ts';
+import { mountSmallDisk } from '../../support/database/small-disk.ts';
 import { fileForm } from '../../support/people/files.ts';
 import { databaseProcess, launch } from '../../support/processes/process.ts';
 import { call, startTestServer, until, type Answer } from '../../support/server.ts';
@@ -95,26 +95,14 @@ test('an external database with a full disk is answered with 507', async () => {
   expectFull(await call(server, 'POST /teams', { token, body: { site_id: siteId, name: 'T' } }));
 });
 
-/** Mounts a small disk for the test; `null` without the permission to mount. */
-function smallDisk(t: TestContext, size: string): string | null {
-  const path = mkdtempSync(join(tmpdir(), 'usher-disk-'));
-  const options = `size=${size},mode=0755`;
-  const { status } = spawnSync('/usr/bin/mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path], { stdio: 'ignore' });
-  t.after(() => {
-    if (status === 0) spawnSync('/usr/bin/umount', ['-l', path]);
-    rmSync(path, { recursive: true, force: true });
-  });
-  if (status === 0) return path;
-  t.diagnostic('not run: only root may mount a small disk, on Linux. The test above does without one.');
-  return null;
-}
-
 const secret = 'known-to-the-test-alone';
 
 test('a disk that fills up under load loses no data, and Usher recovers by itself', { timeout: hangMs }, async (t) => {
-  const disk = smallDisk(t, '420m');
-  if (disk === null) return;
-  const dataDir = join(disk, 'data');
+  const disk = mountSmallDisk('420m');
+  if (disk === null)
+    return t.diagnostic('not run: only root may mount a small disk, on Linux. The test above does without one.');
+  t.after(() => disk.unmount());
+  const dataDir = join(disk.path, 'data');
   const environment = {
     USHER_ADMIN_KEY_ID: 'admin',
     USHER_ADMIN_KEY_SECRET: secret,
@@ -124,8 +112,6 @@ test('a disk that fills up under load loses no data, and Usher recovers by itsel
   const usher = await launch({ dataDir, environment }).ready();
   const address = { kind: 'socket', directory: join(dataDir, 'run'), user: 'usher', database: 'postgres' } as const;
   const database = openDatabase(address, 2);
-  const filler = join(disk, 'filler');
-  const freeMb = (): number => (({ bavail, bsize }) => (bavail * bsize) / mebibyte)(statfsSync(disk));
   const chat = await engage({ url: usher.url, database });
   const acknowledged: string[] = [];
   const seen = new Map<number, number>();
@@ -160,13 +146,13 @@ test('a disk that fills up under load loses no data, and Usher recovers by itsel
     for (let round = 0; round < rounds; round += 1) {
       const [refused, taken] = [count(507), acknowledged.length];
       while ((await ready()) === 200) {
-        appendFileSync(filler, Buffer.alloc(10 * mebibyte));
+        disk.fillBy(10);
         await new Promise((resolve) => setTimeout(resolve, 250));
       }
       await until(() => count(507) > refused);
-      assert.ok(freeMb() > 60, `${freeMb().toFixed(0)} MiB are left`);
+      assert.ok(disk.freeMb() > 60, `${disk.freeMb().toFixed(0)} MiB are left`);
       assert.ok((await transcript(chat, chat.visitor)).length > 0);
-      rmSync(filler);
+      disk.free();
       await until(() => acknowledged.length > taken + 20, 30_000);
       await until(async () => (await ready()) === 200);
     }
@@ -174,15 +160,13 @@ test('a disk that fills up under load loses no data, and Usher recovers by itsel
 
     // Another program fills the disk at once, and the database crashes.
     const died = databaseProcess(dataDir);
-    assert.throws(() => {
-      for (;;) appendFileSync(filler, Buffer.alloc(mebibyte));
-    }, /ENOSPC/);
-    assert.ok(freeMb() < 2);
+    disk.fill();
+    assert.ok(disk.freeMb() < 2);
     await until(async () => (await ready()) !== 200);
     if (died !== null) process.kill(died, 'SIGKILL');
     await until(async () => (await ready()) === 507);
     const taken = acknowledged.length;
-    rmSync(filler);
+    disk.free();
     await until(() => acknowledged.length > taken + 20, 60_000);
     assert.notEqual(databaseProcess(dataDir), died);
   } finally {

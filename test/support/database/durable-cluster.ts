@@ -19,6 +19,8 @@ export interface DurableCluster extends Cluster {
    * Kills PostgreSQL without letting it write anything, and starts it again after `downMs`: it recovers from its log.
    */
   crashDatabase(downMs?: number): Promise<void>;
+  /** Starts PostgreSQL if it has ended, as the service manager of a machine does. */
+  reviveDatabase(): Promise<void>;
 }
 
 interface Options {
@@ -27,6 +29,10 @@ interface Options {
   readonly settings?: Readonly<Record<string, string>>;
   /** Starts PostgreSQL; by default the embedded one. */
   readonly startPostgres?: StartPostgres;
+  /** Settings of the processes, beside those that every cluster has. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The folder of PostgreSQL's data directory. */
+  readonly parent?: string;
 }
 
 /** Starts PostgreSQL in a data directory. The same directory gives the same cluster again. */
@@ -39,14 +45,16 @@ export async function startDurableCluster({
   nodes: count,
   settings = {},
   startPostgres = startEmbeddedCluster,
+  environment = {},
+  parent = tmpdir(),
 }: Options): Promise<DurableCluster> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'usher-durable-'));
+  const dataDir = mkdtempSync(join(parent, 'usher-durable-'));
   let postgres = await startPostgres(dataDir, settings);
   const database = openDatabase(postgres.address, 4);
   await migrate(database, ensureSigningKey);
   const cluster = await startProcesses(database, {
     count,
-    environment: { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', USHER_LOG_LEVEL: 'error' },
+    environment: { USHER_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', USHER_LOG_LEVEL: 'error', ...environment },
     async cleanUp() {
       await postgres.stop();
       rmSync(dataDir, { recursive: true, force: true });
@@ -61,6 +69,9 @@ export async function startDurableCluster({
       await until(() => databaseProcess(dataDir) === null);
       await pause(downMs);
       postgres = await startPostgres(dataDir, settings);
+    },
+    async reviveDatabase() {
+      if (databaseProcess(dataDir) === null) postgres = await startPostgres(dataDir, settings);
     },
   };
 }

@@ -28,7 +28,10 @@ export interface SteppedCluster extends Cluster {
  * libfaketime adds the offset in a file to the clock of a process. PostgreSQL's clock follows the modification time of a file
  * instead: PostgreSQL also reads the clock in a signal handler, where opening a file is unsafe and crashed a backend now and then.
  */
-export async function startSteppedCluster(count: number): Promise<SteppedCluster> {
+export async function startSteppedCluster(
+  count: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<SteppedCluster> {
   const library = libraries.find((path) => existsSync(path));
   if (library === undefined) throw new Error('libfaketime is missing: install the package "faketime"');
   const directory = mkdtempSync(join(tmpdir(), 'usher-clocks-'));
@@ -73,6 +76,7 @@ export async function startSteppedCluster(count: number): Promise<SteppedCluster
       USHER_LOG_LEVEL: 'warn',
       ...common,
       FAKETIME_TIMESTAMP_FILE: processClock,
+      ...environment,
     },
     async cleanUp() {
       await postgres.stop();

@@ -15,6 +15,8 @@ export interface Cluster {
   readonly dataDir: string;
   /** Starts another process. `url` may lead to the database through a proxy. */
   start(url?: string): Promise<UsherProcess>;
+  /** Starts another process without waiting until it is ready. */
+  launch(url?: string): UsherProcess;
   /** The handle of a process, as test helpers take it. */
   reach(node: UsherProcess): ServerHandle;
   [Symbol.asyncDispose](): Promise<void>;
@@ -45,12 +47,13 @@ export async function startProcesses(
 ): Promise<Cluster> {
   const directory = temporaryDirectory();
   const nodes: UsherProcess[] = [];
-  const start = async (url = urlOf(database.address)): Promise<UsherProcess> => {
+  const launchNode = (url = urlOf(database.address)): UsherProcess => {
     const unlimited = { USHER_RATE_LIMIT_PER_TOKEN: '1000000000', USHER_RATE_LIMIT_SIGN_IN: '1000000000' };
     const node = launch({ dataDir: directory.path, environment: { DATABASE_URL: url, ...unlimited, ...environment } });
     nodes.push(node);
-    return node.ready();
+    return node;
   };
+  const start = async (url?: string): Promise<UsherProcess> => launchNode(url).ready();
   const dispose = async (): Promise<void> => {
     await Promise.all(nodes.map(async (node) => node.stop('SIGKILL')));
     await database.close(1_000);
@@ -68,6 +71,7 @@ export async function startProcesses(
     nodes,
     dataDir: directory.path,
     start,
+    launch: launchNode,
     reach: ({ url }) => ({ url, database }),
     [Symbol.asyncDispose]: dispose,
   };

@@ -36,7 +36,7 @@ export class UsherProcess {
 
   /** Waits for the end of the process. Returns the exit code. */
   async ended(): Promise<number | null> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
+    if (this.hasEnded) return this.child.exitCode;
     const [code] = (await once(this.child, 'exit')) as [number | null];
     return code;
   }
@@ -46,11 +46,15 @@ export class UsherProcess {
     return this.errors.includes('Try it:');
   }
 
-  /** Waits until the process prints that it is ready. Throws its output if it exits instead. */
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** Waits until the process prints that it is ready. Throws its output if it ends instead. */
   async ready(): Promise<this> {
     const began = performance.now();
     while (!this.isReady) {
-      if (this.child.exitCode !== null || performance.now() - began > 60_000 * slowness()) {
+      if (this.hasEnded || performance.now() - began > 60_000 * slowness()) {
         throw new Error(`the process did not start: ${this.output}${this.errors}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -57,6 +57,11 @@ export class OrderLedger {
   missing(acknowledged: Iterable<string>): string[] {
     return [...acknowledged].filter((content) => !this.#arrived.has(content));
   }
+
+  /** What has arrived here and not in the other ledger. */
+  notIn(other: OrderLedger): string[] {
+    return other.missing(this.#arrived);
+  }
 }
 
 /** Opens `count` engagements in one account, each with a visitor and an operator. */
