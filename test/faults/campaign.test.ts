@@ -14,7 +14,8 @@ import { randomOf } from '../support/simulation/random.ts';
  * What was acknowledged must be everywhere in the end, once and in order: see `ledgers.ts`. The long form writes docs/guide/faults.md.
  */
 const seed = Number(process.env['PROVE'] ?? Date.now() % 2 ** 31);
-const longestMs = 3_600_000;
+/** Mostly the kills: half an hour on an idle machine, and hours on a busy one. */
+const longestMs = 4 * 3_600_000;
 
 const figures: FaultFigures[] = [];
 let postgres = '';
