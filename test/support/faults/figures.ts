@@ -23,7 +23,7 @@ interface FaultCampaign {
   readonly figures: readonly FaultFigures[];
 }
 
-export const faultsPage = 'docs/guide/faults.md';
+const faultsPage = 'docs/guide/faults.md';
 /** The figures are between these lines; everything else on the page is written by hand. */
 const [begin, end] = ['<!-- Written by npm run prove -- faults -->', '<!-- End of the figures -->'];
 
