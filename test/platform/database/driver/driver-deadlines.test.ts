@@ -5,8 +5,8 @@ import {
   databaseErrorCode,
   inTransaction,
   type DatabaseAddress,
-} from '../../../packages/server/src/platform/database/database.ts';
-import { emptyDatabase } from '../../support/database/database.ts';
+} from '../../../../packages/server/src/platform/database/database.ts';
+import { emptyDatabase } from '../../../support/database/database.ts';
 import {
   backendOf,
   checkHealth,
@@ -16,9 +16,9 @@ import {
   pool,
   withTimeout,
   type Pool,
-} from '../../support/database/pool.ts';
-import { startProxy } from '../../support/network/proxy.ts';
-import { until } from '../../support/server.ts';
+} from '../../../support/database/pool.ts';
+import { startProxy } from '../../../support/network/proxy.ts';
+import { until } from '../../../support/server.ts';
 
 /** Tests deadlines, settings and deadlocks: `database.ts` and `pool-watch.ts` in `platform/database/`. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
-import { connect, inTransaction, type Sql } from '../../../packages/server/src/platform/database/database.ts';
-import { emptyDatabase } from '../../support/database/database.ts';
+import { connect, inTransaction, type Sql } from '../../../../packages/server/src/platform/database/database.ts';
+import { emptyDatabase } from '../../../support/database/database.ts';
 import {
   backendOf,
   checkHealth,
@@ -13,9 +13,9 @@ import {
   pool,
   withTimeout,
   type Pool,
-} from '../../support/database/pool.ts';
-import { until } from '../../support/server.ts';
-import { openWire } from '../../support/receivers/wire.ts';
+} from '../../../support/database/pool.ts';
+import { until } from '../../../support/server.ts';
+import { openWire } from '../../../support/receivers/wire.ts';
 
 /** Tests what happens to statements when connections are lost: each is answered or rejected, and gets no rows of others. */
 

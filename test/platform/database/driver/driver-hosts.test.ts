@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import type { DatabaseAddress } from '../../../packages/server/src/platform/database/database.ts';
-import { emptyDatabase } from '../../support/database/database.ts';
-import { checkHealth, pool, withTimeout } from '../../support/database/pool.ts';
-import { freePort } from '../../support/network/free-port.ts';
-import { startProxy } from '../../support/network/proxy.ts';
+import type { DatabaseAddress } from '../../../../packages/server/src/platform/database/database.ts';
+import { emptyDatabase } from '../../../support/database/database.ts';
+import { checkHealth, pool, withTimeout } from '../../../support/database/pool.ts';
+import { freePort } from '../../../support/network/free-port.ts';
+import { startProxy } from '../../../support/network/proxy.ts';
 
 /** Tests URLs with several hosts, and `target_session_attrs`: `config-database.ts` and `platform/database/driver/open-connection.ts`. */
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emptyDatabase } from '../../support/database/database.ts';
-import { checkHealth, connectionClosed, echo, pool, withTimeout } from '../../support/database/pool.ts';
-import { openWire } from '../../support/receivers/wire.ts';
-import { until } from '../../support/server.ts';
+import { emptyDatabase } from '../../../support/database/database.ts';
+import { checkHealth, connectionClosed, echo, pool, withTimeout } from '../../../support/database/pool.ts';
+import { openWire } from '../../../support/receivers/wire.ts';
+import { until } from '../../../support/server.ts';
 
 /** Tests who gets which connection: `platform/database/driver/pool.ts`. */
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inTransaction, type Finish, type Sql } from '../../../packages/server/src/platform/database/database.ts';
-import { emptyDatabase } from '../../support/database/database.ts';
-import { checkHealth, echo, pool, withTimeout, type Pool } from '../../support/database/pool.ts';
-import { until } from '../../support/server.ts';
+import { inTransaction, type Finish, type Sql } from '../../../../packages/server/src/platform/database/database.ts';
+import { emptyDatabase } from '../../../support/database/database.ts';
+import { checkHealth, echo, pool, withTimeout, type Pool } from '../../../support/database/pool.ts';
+import { until } from '../../../support/server.ts';
 
 /** Tests statements that the driver sends again: prepared ones after a change of their tables, and those that lost a deadlock. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SqlFragment, Sql } from '../../../packages/server/src/platform/database/database.ts';
-import { emptyDatabase } from '../../support/database/database.ts';
-import { pool, withTimeout } from '../../support/database/pool.ts';
+import type { SqlFragment, Sql } from '../../../../packages/server/src/platform/database/database.ts';
+import { emptyDatabase } from '../../../support/database/database.ts';
+import { pool, withTimeout } from '../../../support/database/pool.ts';
 
 /** How values of JavaScript become parameters, and columns become values. */
 

@@ -6,11 +6,11 @@ import {
   isDatabaseUnavailable,
   type DatabaseAddress,
   type Sql,
-} from '../../../packages/server/src/platform/database/database.ts';
-import { emptyDatabase } from '../../support/database/database.ts';
-import { checkHealth, pool, withTimeout, type Pool } from '../../support/database/pool.ts';
-import { startProxy } from '../../support/network/proxy.ts';
-import { hangMs } from '../../support/slowness.ts';
+} from '../../../../packages/server/src/platform/database/database.ts';
+import { emptyDatabase } from '../../../support/database/database.ts';
+import { checkHealth, pool, withTimeout, type Pool } from '../../../support/database/pool.ts';
+import { startProxy } from '../../../support/network/proxy.ts';
+import { hangMs } from '../../../support/slowness.ts';
 
 /**
  * Random statements and transactions while the server fails some of them in the middle of their results, cancels others, and ends

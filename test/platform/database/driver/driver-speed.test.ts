@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { emptyDatabase } from '../../support/database/database.ts';
-import { pool } from '../../support/database/pool.ts';
+import { emptyDatabase } from '../../../support/database/database.ts';
+import { pool } from '../../../support/database/pool.ts';
 
 /** Tests that results, statements and transactions of `platform/database/driver/` cost little memory. */
 

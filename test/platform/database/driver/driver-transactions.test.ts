@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { test, type TestContext } from 'node:test';
-import { inTransaction, type Finish, type Sql } from '../../../packages/server/src/platform/database/database.ts';
-import { emptyDatabase } from '../../support/database/database.ts';
+import { inTransaction, type Finish, type Sql } from '../../../../packages/server/src/platform/database/database.ts';
+import { emptyDatabase } from '../../../support/database/database.ts';
 import {
   backendOf,
   checkHealth,
@@ -12,8 +12,8 @@ import {
   pool,
   withTimeout,
   type Pool,
-} from '../../support/database/pool.ts';
-import { openWire } from '../../support/receivers/wire.ts';
+} from '../../../support/database/pool.ts';
+import { openWire } from '../../../support/receivers/wire.ts';
 
 /** How BEGIN and COMMIT share round trips with statements, and that nothing is committed that should not be. */
 
