@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig, SettingError } from '../../packages/server/src/config.ts';
+import { sendOutbound } from '../../packages/server/src/engagements/sms/send-outbound.ts';
+import { Refusal } from '../../packages/server/src/platform/errors.ts';
+import type { AccountId, OperatorId } from '../../packages/server/src/platform/ids.ts';
+import type { Turns } from '../../packages/server/src/routing/turns.ts';
 import { sendOutboundSms, newNumber, startCarrier } from '../support/services/carrier.ts';
 import { forThisFile } from '../support/fixture.ts';
 import { call, startTestServer, until, type Json } from '../support/server.ts';
@@ -219,4 +223,24 @@ test('no text and no phone number is in the log', async () => {
   const log = server.logged.join('');
   assert.match(log, /outbound_sms/);
   assert.doesNotMatch(log, new RegExp(`between us|${given.to_number.slice(1)}|${given.from_number.slice(1)}`));
+});
+
+/** The board refuses a request if the operator waits for a thousand replies. */
+const fullBoard = {
+  run: async () => Promise.reject(new Refusal('too_many', 'The operator waits for too many replies.')),
+};
+
+test('a refused request by SMS leaves no visitor, thread or message', async () => {
+  const { siteId, adminId } = await makeAccount(server);
+  const { sql } = server.database;
+  const [own] = await sql<{ id: AccountId }[]>`SELECT account_id AS id FROM sites WHERE id = ${siteId}`;
+  const accountId = own?.id ?? assert.fail();
+  const operatorId = adminId as OperatorId;
+  const input = { accountId, siteId, operatorId, from: newNumber(), to: newNumber(), body: 'Hello?', keyedId: null };
+  await assert.rejects(sendOutbound(sql, fullBoard as unknown as Turns, input), { code: 'too_many' });
+  const left = await sql`
+    SELECT id FROM visitors WHERE site_id = ${siteId}
+    UNION ALL SELECT request_id FROM sms_threads WHERE site_id = ${siteId}
+    UNION ALL SELECT id FROM sms_messages WHERE site_id = ${siteId}`;
+  assert.deepEqual([...left], []);
 });
