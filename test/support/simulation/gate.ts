@@ -19,12 +19,15 @@ type AnswerFate = 'prompt' | 'delayed' | 'lost';
  */
 export class Link {
   /** Called after whatever happens, so that the scheduler knows when nothing happens any more. */
-  readonly #gate: { onActivity(): void };
+  readonly #gate: { onActivity(): void; nextNumber(): number };
   readonly #client: Socket;
   readonly #server: Socket;
   readonly #clientFrames = new ClientFrames();
   readonly #serverFrames = new ServerFrames();
   readonly #waiting: Exchange[] = [];
+  /** The numbers of exchanges, in the order in which the process began them: what prepares a statement belongs to the statement. */
+  readonly #numbers = new WeakMap<Exchange, number>();
+  #preparing: number | null = null;
   readonly #answers: { readonly bytes: Buffer; readonly exchange: Exchange; readonly isPrompt: boolean }[] = [];
   #running: Exchange | null = null;
   /** What becomes of the answer to the running exchange. */
@@ -32,13 +35,13 @@ export class Link {
   #isCut = false;
   #isGone = false;
 
-  constructor(gate: { onActivity(): void }, client: Socket, server: Socket) {
+  constructor(gate: { onActivity(): void; nextNumber(): number }, client: Socket, server: Socket) {
     this.#gate = gate;
     this.#client = client;
     this.#server = server;
     client.on('error', () => undefined).on('close', () => this.cut());
     client.on('data', (bytes: Buffer) => {
-      this.#waiting.push(...this.#clientFrames.push(bytes));
+      for (const exchange of this.#clientFrames.push(bytes)) this.#onExchange(exchange);
       this.#passOn();
       gate.onActivity();
     });
@@ -90,6 +93,18 @@ export class Link {
   /** Whether the connection to the server is closed, too. */
   get isGone(): boolean {
     return this.#isGone;
+  }
+
+  /** Tells exchanges with the same text apart, whichever connections they are on. */
+  numberOf(exchange: Exchange): number {
+    return this.#numbers.get(exchange) ?? 0;
+  }
+
+  #onExchange(exchange: Exchange): void {
+    this.#waiting.push(exchange);
+    const number = this.#preparing ?? this.#gate.nextNumber();
+    this.#numbers.set(exchange, number);
+    this.#preparing = exchange.kind === 'preparation' ? number : null;
   }
 
   send(fate: AnswerFate): void {
@@ -146,6 +161,7 @@ export class Link {
 export class Gate {
   readonly #links: Link[] = [];
   readonly #server: Server;
+  #exchanges = 0;
   /** Is called whenever something arrives. */
   onActivity: () => void = () => undefined;
 
@@ -154,6 +170,11 @@ export class Gate {
       this.#links.push(new Link(this, client, connect(join(target, socketName))));
       this.onActivity();
     });
+  }
+
+  nextNumber(): number {
+    this.#exchanges += 1;
+    return this.#exchanges;
   }
 
   get links(): readonly Link[] {

@@ -1,24 +1,18 @@
 import assert from 'node:assert/strict';
-import { inTransaction, type Sql } from '../../../packages/server/src/platform/database/database.ts';
+import { inTransaction } from '../../../packages/server/src/platform/database/database.ts';
 import { advance } from '../../../packages/server/src/routing/board/rules/advance.ts';
 import { loadBoard } from '../../../packages/server/src/routing/load-board.ts';
 import { createSimulatedAccount, retire, type SimulatedAccount } from './account.ts';
 import { SimulatedOperator, SimulatedVisitor } from './clients.ts';
 import { describeBoard } from './describe-board.ts';
-import type { Link } from './gate.ts';
-import type { Hosts } from './hosts.ts';
+import { FailedHistory } from './failed-history.ts';
 import { Ledger } from './ledger.ts';
-import { startProcess, type Host, type SimulatedProcess } from './process.ts';
+import { startProcess, type SimulatedProcess } from './process.ts';
 import { randomOf, type Random } from './random.ts';
 import { Scheduler, type Step } from './scheduler.ts';
+import type { SimulationOptions } from './seeds.ts';
+import { Traffic } from './traffic.ts';
 import { VirtualTime } from './virtual-time.ts';
-
-export interface SimulationOptions {
-  readonly seed: number;
-  /** A connection to the database that the scheduler does not delay. */
-  readonly sql: Sql;
-  readonly hosts: Hosts;
-}
 
 /** Steps with clients, and the limit for those after the last request of a client. */
 const lengthOfHistory = 250;
@@ -41,48 +35,29 @@ export async function runHistory(options: SimulationOptions): Promise<readonly s
   return history.steps;
 }
 
-/** A promise that was not kept, or an error of the simulation, with the steps that led to it. */
-export class FailedHistory extends Error {
-  readonly #steps: readonly string[];
-
-  constructor(steps: readonly string[], cause: unknown) {
-    super('the history has failed', { cause });
-    this.#steps = steps;
-  }
-
-  /** A getter, because printing an error prints its fields. */
-  get steps(): readonly string[] {
-    return this.#steps;
-  }
-}
-
-/** How many answers are delivered at once; the others wait until they are drawn. */
-const promptRate = 0.7;
-
 class History {
   readonly #options: SimulationOptions;
   readonly #random: Random;
   readonly #time: VirtualTime;
   readonly #scheduler: Scheduler;
   readonly #processes: SimulatedProcess[] = [];
-  /** Those of this history, with the names of their processes; some were killed. */
-  readonly #hosts = new Map<Host, string>();
+  readonly #traffic: Traffic;
   #clients: readonly (SimulatedVisitor | SimulatedOperator)[] = [];
   #account: SimulatedAccount | null = null;
   #ledger: Ledger | null = null;
   /** Notifications that were sent and not received, by process. */
   #notified: SimulatedProcess[] = [];
-  #commits = 0;
-  /** The probability of a fault when a statement is sent; some histories have none. */
-  readonly #faultRate: number;
-  #isEnding = false;
+  /** Some histories have no faults. */
+  readonly #hasFaults: boolean;
 
   constructor(options: SimulationOptions, random: Random, time: VirtualTime) {
     this.#options = options;
     this.#random = random;
     this.#time = time;
-    this.#faultRate = random.pick([0, 0.01, 0.05]);
-    this.#scheduler = new Scheduler({ sql: options.sql, random, links: () => this.#allLinks() });
+    const faultRate = random.pick([0, 0.01, 0.05]);
+    this.#hasFaults = faultRate > 0;
+    this.#traffic = new Traffic({ random, faultRate, note: (fault) => this.#scheduler.history.push(fault) });
+    this.#scheduler = new Scheduler({ sql: options.sql, random, links: () => this.#traffic.links });
   }
 
   get steps(): readonly string[] {
@@ -136,11 +111,7 @@ class History {
     host.gate.onActivity = this.#scheduler.onActivity;
     const onLog = (line: string): void => this.#ledger?.fail(new Error(`a process logged an error: ${line}`));
     this.#processes.push(startProcess({ name, host, onLog }));
-    this.#hosts.set(host, name);
-  }
-
-  #allLinks(): Link[] {
-    return [...this.#hosts.keys()].flatMap(({ gate }) => gate.links);
+    this.#traffic.add(host, name);
   }
 
   async #step(steps: readonly Step[]): Promise<boolean> {
@@ -148,8 +119,8 @@ class History {
     this.#ledger?.throwFailure();
     for (const { text } of this.#scheduler.parked)
       assert.ok(!text.startsWith('WITH engaged'), 'a batch of messages waits for a lock');
-    if (this.#commits > 0) {
-      this.#commits = 0;
+    if (this.#traffic.commits > 0) {
+      this.#traffic.commits = 0;
       await this.#ledger?.checkCommitted();
     }
     return ran;
@@ -157,9 +128,9 @@ class History {
 
   /** No faults and no more requests: what is under way ends. */
   async #end(): Promise<void> {
-    this.#isEnding = true;
+    this.#traffic.isCalm = true;
     for (let count = 0; count < lengthOfEnd; count += 1) {
-      const steps = this.#traffic();
+      const steps = this.#traffic.steps();
       if (steps.length === 0 && this.#clients.every((client) => !client.isWaiting)) return;
       await this.#step(steps.length > 0 ? steps : [this.#timers()]);
     }
@@ -167,37 +138,7 @@ class History {
   }
 
   #possible(): Step[] {
-    return [...this.#traffic(), ...this.#clients.flatMap((client) => client.steps()), ...this.#rare()];
-  }
-
-  /** Statements and answers, in an order that does not depend on the connections that they happen to have. */
-  #traffic(): Step[] {
-    const steps = Array.from(this.#hosts, ([{ gate }, name]) =>
-      gate.links.flatMap((link): Step[] => {
-        const { next, answered } = link;
-        return [
-          ...(next === null ? [] : [{ name: `${name} sends ${labelOf(next.text)}`, run: () => this.#send(link) }]),
-          ...(answered === null
-            ? []
-            : [{ name: `${name} receives the result of ${labelOf(answered.text)}`, run: () => link.deliver() }]),
-        ];
-      }),
-    );
-    return steps.flat().toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
-  }
-
-  #send(link: Link): void {
-    const exchange = link.next;
-    if (exchange?.commits === true) this.#commits += 1;
-    // A fault at COMMIT tells most, because nobody knows whether it happened.
-    const rate = this.#isEnding ? 0 : this.#faultRate * (exchange?.commits === true ? 4 : 1);
-    if (!this.#random.chance(rate)) return link.send(this.#random.chance(promptRate) ? 'prompt' : 'delayed');
-    if (this.#random.chance(0.5)) {
-      this.#scheduler.history.push('  the connection is lost before');
-      return link.cut();
-    }
-    this.#scheduler.history.push('  the connection is lost after');
-    link.send('lost');
+    return [...this.#traffic.steps(), ...this.#clients.flatMap((client) => client.steps()), ...this.#rare()];
   }
 
   #rare(): Step[] {
@@ -218,7 +159,7 @@ class History {
         },
         weight: 0.3,
       })),
-      ...(this.#faultRate > 0 && process !== undefined
+      ...(this.#hasFaults && process !== undefined
         ? [{ name: `${process.name} is killed`, run: async () => this.#kill(process), weight: 0.01 }]
         : []),
     ];
@@ -249,7 +190,7 @@ class History {
     this.#processes.splice(this.#processes.indexOf(process), 1);
     this.#notified = this.#notified.filter((notified) => notified !== process);
     for (const client of this.#clients) client.onKilled(process);
-    await this.#start(String.fromCharCode('A'.charCodeAt(0) + this.#hosts.size));
+    await this.#start(String.fromCharCode('A'.charCodeAt(0) + this.#traffic.hostCount));
   }
 
   async #check(account: SimulatedAccount, ledger: Ledger): Promise<void> {
@@ -279,7 +220,7 @@ class History {
       assert.ok(cached, `${name} has a board`);
       assert.deepEqual(describeBoard(cached.board), expected, `the board of ${name} is that of the database`);
     }
-    const errors = this.#allLinks().flatMap((link) => link.errors);
+    const errors = this.#traffic.links.flatMap((link) => link.errors);
     assert.deepEqual(errors, [], 'PostgreSQL has reported no error, such as a deadlock');
     await ledger.checkCommitted();
     await ledger.checkAcknowledged();
@@ -287,9 +228,4 @@ class History {
     await ledger.checkMoves();
     ledger.throwFailure();
   }
-}
-
-/** The beginning of a statement is enough to recognise it. */
-function labelOf(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

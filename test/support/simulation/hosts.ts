@@ -10,7 +10,9 @@ export class Hosts {
   }
 
   async take(): Promise<Host> {
-    return this.#free.pop() ?? openHost(this.#options);
+    const host = this.#free.pop() ?? (await openHost(this.#options));
+    await host.warmUp();
+    return host;
   }
 
   /** Nothing may be under way on its connections. */

@@ -6,11 +6,16 @@ import { putMessages, type NewMessage } from '../../../packages/server/src/engag
 import type { MessageRow } from '../../../packages/server/src/engagements/messages/message.ts';
 import { EngagementWrites } from '../../../packages/server/src/engagements/writes.ts';
 import type { Clock } from '../../../packages/server/src/platform/clock/clock-watch.ts';
-import { connect, type PoolSql } from '../../../packages/server/src/platform/database/database.ts';
-import { pools } from '../../../packages/server/src/platform/database/pools.ts';
-import type { RowChanges } from '../../../packages/server/src/platform/database/row-changes.ts';
+import {
+  connect,
+  type DatabaseAddress,
+  type PoolSql,
+} from '../../../packages/server/src/platform/database/database.ts';
+import { pools, type PoolOptions } from '../../../packages/server/src/platform/database/pools.ts';
 import { Turns } from '../../../packages/server/src/routing/turns.ts';
 import { openGate, type Gate } from './gate.ts';
+import { SimulatedRowChanges } from './row-changes.ts';
+import { runAs } from './timers.ts';
 
 /** The clock of the simulated database never steps. */
 const steadyClock: Clock = {
@@ -25,9 +30,13 @@ const steadyClock: Clock = {
  */
 export interface Host {
   readonly gate: Gate;
+  readonly address: DatabaseAddress;
   readonly turnsSql: PoolSql;
   /** The pool of the batches. */
   readonly batchesSql: PoolSql;
+  readonly dispatcherSql: PoolSql;
+  /** Opens all connections, so that the next history does not depend on those that the last one has left. */
+  warmUp(): Promise<void>;
   /** Loses all connections, and opens none any more. */
   close(): void;
 }
@@ -38,22 +47,52 @@ interface HostOptions {
   readonly database: string;
 }
 
+/** The server's time limits count real time, of which a step takes more on a busy machine. */
+const endless = { statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
+
 export async function openHost({ target, database }: HostOptions): Promise<Host> {
   const directory = mkdtempSync(join(tmpdir(), 'usher-gate-'));
   const gate = await openGate(target, directory);
   const address = { kind: 'socket', directory, user: 'usher', database } as const;
-  const turnsSql = connect(address, { ...pools.turns, max: 2 });
-  const batchesSql = connect(address, pools.batches);
+  // A host outlives the timers of a history, so the watches of its pools are never run: they would run in some histories only.
+  const sizes = new Map<PoolSql, number>();
+  const open = (options: PoolOptions): PoolSql => {
+    const connection = { ...options.connection, ...endless };
+    const pool = runAs({}, () => connect(address, { ...options, connection }));
+    sizes.set(pool, options.max);
+    // Each statement has a connection for itself: which statements share one depends on those that the connection has prepared.
+    return pool.limitedBy(async (run) => run());
+  };
+  const turnsSql = open({ ...pools.turns, max: 2 });
+  const batchesSql = open(pools.batches);
+  const dispatcherSql = open(pools.dispatcher);
   return {
     gate,
+    address,
     turnsSql,
     batchesSql,
+    dispatcherSql,
+    async warmUp() {
+      for (const [pool, size] of sizes) await reserveAll(pool, size);
+    },
     close() {
       gate.close();
-      for (const pool of [turnsSql, batchesSql]) pool.end().catch(() => undefined);
+      for (const pool of sizes.keys()) pool.end().catch(() => undefined);
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Transactions without statements have all connections of the pool at once. */
+async function reserveAll(pool: PoolSql, size: number): Promise<void> {
+  const all = Promise.withResolvers<void>();
+  let reserved = 0;
+  const reserve = async (): Promise<void> => {
+    reserved += 1;
+    if (reserved === size) all.resolve();
+    return all.promise;
+  };
+  await Promise.all(Array.from({ length: size }, async () => pool.begin(reserve)));
 }
 
 /** A process of the cluster, as far as it writes turns and messages. All processes of a simulation are in this one. */
@@ -75,15 +114,7 @@ interface ProcessOptions {
 
 export function startProcess({ name, host, onLog }: ProcessOptions): SimulatedProcess {
   const log = pino({ level: 'error' }, { write: onLog });
-  const listeners: ((id: string) => void)[] = [];
-  const changes: RowChanges = {
-    live: true,
-    numbers: { lagMs: 0, reconnects: 0, notifications: 0 },
-    on: (table, onChange) => void (table === 'boards' && listeners.push(onChange)),
-    onReset: () => undefined,
-    caughtUp: async () => Promise.resolve(),
-    close: async () => Promise.resolve(),
-  };
+  const changes = new SimulatedRowChanges();
   return {
     name,
     host,
@@ -95,6 +126,6 @@ export function startProcess({ name, host, onLog }: ProcessOptions): SimulatedPr
       log,
       subject: 'messages',
     }),
-    notify: (accountId) => listeners.forEach((onChange) => onChange(accountId)),
+    notify: (accountId) => changes.announce('boards', accountId),
   };
 }

@@ -14,11 +14,13 @@ export interface Step {
 /** So many rounds of the event loop without activity: what a process does after an answer takes two or three. */
 const quietRounds = 8;
 /** A statement that is not answered by then may wait for a lock, so PostgreSQL is asked. */
-const graceMs = 2;
+const graceMs = 10;
 /** Nothing that a step begins takes longer. */
 const patienceMs = 20_000;
 
+/** The real ones, whatever processes of the simulation are given. */
 const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
+const realNow = performance.now.bind(performance);
 
 /**
  * Runs one step at a time, drawn from those that are possible, and waits until everything that follows from it has happened: the
@@ -76,11 +78,11 @@ export class Scheduler {
 
   /** Waits until nothing happens before the next step. */
   async settle(): Promise<void> {
-    const began = performance.now();
+    const began = realNow();
     for (;;) {
       await this.#processesAreQuiet();
       if (await this.#databaseIsQuiet()) return;
-      if (performance.now() - began > patienceMs) throw new Error('a step of the simulation does not end');
+      if (realNow() - began > patienceMs) throw new Error('a step of the simulation does not end');
     }
   }
 

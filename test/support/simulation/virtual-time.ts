@@ -22,28 +22,47 @@ export async function installVirtualClock(sql: Sql, database: string): Promise<v
     ALTER DATABASE ${database} SET search_path = simulation, public, pg_catalog;`);
 }
 
+/** What replaces the timers of this process during a history. */
+interface Timers {
+  start(): void;
+  stop(): void;
+}
+
+/** Timers that run when `runTimers` says so. */
+const mockedTimers: Timers = {
+  start: () => mock.timers.enable({ apis: ['setTimeout', 'setInterval'] }),
+  stop: () => mock.timers.reset(),
+};
+
 /** The time of a history: that of the database, and the timers of the processes. */
 export class VirtualTime {
   readonly #sql: Sql;
+  readonly #timers: Timers;
   readonly #randomUUID = crypto.randomUUID;
+  readonly #random = Math.random;
   #now = beginning;
 
-  private constructor(sql: Sql) {
+  private constructor(sql: Sql, timers: Timers) {
     this.#sql = sql;
+    this.#timers = timers;
   }
 
-  /** Until `stop`, timers and ids of this process follow from the history. */
-  static async start(sql: Sql, random: Random): Promise<VirtualTime> {
-    const time = new VirtualTime(sql);
+  /** Until `stop`, timers, ids and what is random in this process follow from the history. */
+  static async start(sql: Sql, random: Random, timers = mockedTimers): Promise<VirtualTime> {
+    const time = new VirtualTime(sql, timers);
     await time.advance(0);
-    mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+    await sql`UPDATE clock SET shift_ms = 0, outage_ms = 0, doubt_until = NULL`;
+    timers.start();
+    // It only spreads times, so it does not need to differ.
+    Math.random = () => 0.5;
     crypto.randomUUID = () => random.uuid() as ReturnType<typeof crypto.randomUUID>;
     syncBuiltinESMExports();
     return time;
   }
 
   stop(): void {
-    mock.timers.reset();
+    this.#timers.stop();
+    Math.random = this.#random;
     crypto.randomUUID = this.#randomUUID;
     syncBuiltinESMExports();
   }
@@ -59,6 +78,12 @@ export class VirtualTime {
     await sql`
       WITH moved AS (SELECT setval('simulation.instant', ${this.#now}))
       UPDATE clock SET seen_at = to_timestamp(${this.#now}::float8 / 1000) FROM moved`;
+  }
+
+  /** Moves the database's clock, and leaves it to the processes to note it. */
+  async moveClock(ms: number): Promise<void> {
+    this.#now += ms;
+    await this.#sql`SELECT setval('simulation.instant', ${this.#now})`;
   }
 
   /** Runs the timers that are due within this time. */

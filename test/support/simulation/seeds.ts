@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect, type Sql } from '../../../packages/server/src/platform/database/database.ts';
+import { cloneDatabase } from '../database/database.ts';
+import { forThisFile } from '../fixture.ts';
+import { deleteAccounts } from './account.ts';
+import { FailedHistory } from './failed-history.ts';
+import { Hosts } from './hosts.ts';
+import { installVirtualClock } from './virtual-time.ts';
+
+/** What a history needs. */
+export interface SimulationOptions {
+  readonly seed: number;
+  /** A connection to the database that the scheduler does not delay. */
+  readonly sql: Sql;
+  readonly hosts: Hosts;
+}
+
+interface SeedsOptions {
+  /** What the histories are about, and the file of the test. */
+  readonly subject: string;
+  readonly file: string;
+  /** Runs a history, and returns its steps; rejects with a `FailedHistory`. */
+  readonly run: (options: SimulationOptions) => Promise<readonly string[]>;
+  /** How many histories run in `npm test`, and with `PROVE`. */
+  readonly short: number;
+  readonly long: number;
+}
+
+/** Checks read the tables of all accounts, so these are deleted now and then. */
+const accountsInDatabase = 50;
+/** So many of the last steps of a history are printed if it fails. */
+const printedSteps = 80;
+
+/** Tests of the histories of many seeds: see docs/decisions/0036-simulation.md. With `SEED=123`, of that one, which is printed. */
+export async function testSeeds({ subject, file, run, short, long }: SeedsOptions): Promise<void> {
+  const [seed, proofSeed] = [process.env['SEED'], process.env['PROVE']];
+  const count = proofSeed === undefined ? short : long;
+  const firstSeed = proofSeed === undefined ? 1 : Number(proofSeed);
+  const address = await cloneDatabase();
+  assert.ok(address.kind === 'socket');
+  const { directory, database } = address;
+  const setup = connect(address, { max: 1 });
+  await installVirtualClock(setup, database);
+  await setup.end();
+  const sql = connect(address, { max: 2 });
+  await forThisFile({ close: async () => sql.end({ timeout: 1 }) });
+  const hosts = await forThisFile(new Hosts({ target: directory, database }));
+
+  const historyOf = async (own: number): Promise<readonly string[]> => {
+    try {
+      return await run({ seed: own, sql, hosts });
+    } catch (error) {
+      if (error instanceof FailedHistory) console.log(error.steps.slice(-printedSteps).join('\n'));
+      const repeat = `SEED=${own} npm test -- ${file}`;
+      throw new Error(`The history of the seed ${own} has failed. To run it again: ${repeat}`, { cause: error });
+    }
+  };
+
+  test('the history of a given seed', { skip: seed === undefined ? 'no SEED is given' : false }, async () => {
+    console.log((await historyOf(Number(seed))).join('\n'));
+  });
+
+  const skip = seed === undefined ? false : 'a SEED is given';
+
+  test(`${count} histories keep what is promised of ${subject}`, { skip }, async () => {
+    for (let own = firstSeed; own < firstSeed + count; own += 1) {
+      if (own % accountsInDatabase === 0) await deleteAccounts(sql);
+      await historyOf(own);
+    }
+  });
+
+  test('a seed has the same history again, whatever ran before', { skip }, async () => {
+    const seeds = [firstSeed, firstSeed + 1, firstSeed + 2, firstSeed + 3];
+    const histories = new Map<number, readonly string[]>();
+    await deleteAccounts(sql);
+    for (const own of seeds) histories.set(own, await historyOf(own));
+    await deleteAccounts(sql);
+    // New connections have prepared nothing.
+    hosts.close();
+    for (const own of seeds.toReversed()) assert.deepEqual(await historyOf(own), histories.get(own), `seed ${own}`);
+  });
+}
