@@ -107,7 +107,7 @@ const proofs: readonly Proof[] = [
     what: 'tens of thousands of random histories compared with the reference model; queueing theory with narrow intervals',
     files: [`${board}/model.test.ts`, `${board}/theory.test.ts`],
   },
-  { name: 'simulation', what: '20,000 simulated histories', files: ['test/simulation/turns.test.ts'] },
+  { name: 'simulation', what: '20,000 simulated histories', files: ['test/simulation/*.test.ts'] },
   {
     name: 'pages',
     what: 'every browser test, also in Firefox and WebKit, in both colour schemes',

@@ -7,11 +7,14 @@ export interface Exchange {
   readonly kind: 'opening' | 'preparation' | 'statement';
   /** The texts of the statements that it runs, in one line. */
   readonly text: string;
+  /** It is a COMMIT, or a statement outside of a transaction that writes. */
   readonly commits: boolean;
 }
 
 /** The start-up message, which has no type, and the statement with the settings of the session. */
 const openingExchanges = 2;
+
+const writing = /\b(?:INSERT INTO|UPDATE|DELETE FROM)\b/;
 
 /** Cuts the bytes of a client into exchanges. */
 export class ClientFrames {
@@ -21,6 +24,7 @@ export class ClientFrames {
   #texts: string[] = [];
   #runs = false;
   #exchanges = 0;
+  #isInTransaction = false;
 
   push(bytes: Buffer): Exchange[] {
     this.#rest = Buffer.concat([this.#rest, bytes]);
@@ -59,11 +63,15 @@ export class ClientFrames {
   #end(): Exchange {
     this.#exchanges += 1;
     const statement = this.#runs ? 'statement' : 'preparation';
+    if (this.#texts.includes('begin')) this.#isInTransaction = true;
+    const writes = this.#runs && this.#texts.some((text) => writing.test(text));
+    const commits = this.#texts.includes('commit') || (writes && !this.#isInTransaction);
+    if (this.#texts.some((text) => text === 'commit' || text === 'rollback')) this.#isInTransaction = false;
     const exchange: Exchange = {
       bytes: Buffer.concat(this.#current),
       kind: this.#exchanges <= openingExchanges ? 'opening' : statement,
       text: this.#texts.join('; ').replaceAll(/\s+/g, ' ').trim(),
-      commits: this.#texts.includes('commit'),
+      commits,
     };
     this.#current = [];
     this.#texts = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Sql } from '../../../../packages/server/src/platform/database/database.ts';
 import type { Receivers, SimulatedRequest } from './receivers.ts';
-import type { DeliveryAccount } from './setup.ts';
+import type { ClusterAccount } from '../cluster/setup.ts';
 
 /** After so many failures the others of a lane no longer wait for a delivery (D8.7). */
 const failuresBeforeParking = 3;
@@ -9,12 +9,14 @@ const failuresBeforeParking = 3;
 /** What Usher promises about deliveries: see the table in docs/architecture.md. */
 export class DeliveryChecks {
   readonly #sql: Sql;
-  readonly #account: DeliveryAccount;
+  readonly #account: ClusterAccount;
   readonly #receivers: Receivers;
   /** How many requests were checked when they were sent. */
   #checked = 0;
+  /** How many outcomes the log has of each delivery. */
+  #logged = new Map<string, number>();
 
-  constructor(sql: Sql, account: DeliveryAccount, receivers: Receivers) {
+  constructor(sql: Sql, account: ClusterAccount, receivers: Receivers) {
     this.#sql = sql;
     this.#account = account;
     this.#receivers = receivers;
@@ -34,16 +36,30 @@ export class DeliveryChecks {
     }
   }
 
-  /** After a commit: each failure is counted once. */
-  async checkAttempts(): Promise<void> {
+  /** After a commit: each failure is counted once, and only the owner of a destination has written an outcome. */
+  async checkOutcomes(): Promise<void> {
     const sql = this.#sql;
-    const rows = await sql<{ webhookId: string; eventId: string; attempts: number }[]>`
+    const { id } = this.#account;
+    const failing = await sql<{ webhookId: string; eventId: string; attempts: number }[]>`
       SELECT webhook_id AS "webhookId", event_id AS "eventId", attempts
-        FROM deliveries WHERE account_id = ${this.#account.id} AND attempts > 0`;
-    for (const { webhookId, eventId, attempts } of rows) {
+        FROM deliveries WHERE account_id = ${id} AND attempts > 0`;
+    for (const { webhookId, eventId, attempts } of failing) {
       const failed = this.#requestsOf(webhookId, eventId).filter(({ seen }) => seen === 'failed').length;
       assert.ok(attempts <= failed, `a delivery that has failed ${failed} times has ${attempts} attempts`);
     }
+    const logged = await sql<{ webhookId: string; eventId: string; epoch: number; count: number }[]>`
+      SELECT l.webhook_id AS "webhookId", l.event_id AS "eventId", d.epoch::float8 AS epoch, count(*)::integer AS count
+        FROM delivery_log l JOIN destinations d ON d.id = l.destination_id
+       WHERE l.account_id = ${id}
+       GROUP BY l.webhook_id, l.event_id, d.epoch`;
+    const before = this.#logged;
+    this.#logged = new Map(logged.map(({ webhookId, eventId, count }) => [`${webhookId} ${eventId}`, count]));
+    for (const { webhookId, eventId, epoch, count } of logged)
+      assert.ok(
+        count === (before.get(`${webhookId} ${eventId}`) ?? 0) ||
+          this.#requestsOf(webhookId, eventId).some((each) => each.epoch === epoch && each.seen !== null),
+        'a process has written an outcome after another has leased the destination',
+      );
   }
 
   /** How long the next delivery that has no final outcome has to wait; `null`: all have theirs. */
@@ -55,13 +71,11 @@ export class DeliveryChecks {
     return row?.ms ?? null;
   }
 
-  async checkEnd(acknowledged: ReadonlySet<string>): Promise<void> {
+  async checkEnd(): Promise<void> {
     const sql = this.#sql;
-    const events = await sql<{ id: string; engagementId: string; messageId: string }[]>`
-      SELECT id, engagement_id AS "engagementId", payload -> 'message' ->> 'id' AS "messageId"
+    const events = await sql<{ id: string; engagementId: string }[]>`
+      SELECT id, engagement_id AS "engagementId"
         FROM events WHERE account_id = ${this.#account.id} AND type = 'engagement.chat.message' ORDER BY seq`;
-    const stored = new Set(events.map(({ messageId }) => messageId));
-    for (const messageId of acknowledged) assert.ok(stored.has(messageId), `the message ${messageId} is lost`);
     const ids = new Set(events.map(({ id }) => id));
     for (const { eventId } of this.#receivers.requests)
       assert.ok(ids.has(eventId), `the event ${eventId} was sent and not committed`);

@@ -1,17 +1,12 @@
 import type { Attempt } from '../../../../packages/server/src/channels/attempt.ts';
 import type { Channel, DestinationOrigin, OpenChannel } from '../../../../packages/server/src/channels/channel.ts';
+import type { ClusterProcess } from '../cluster/process.ts';
 import type { Random } from '../random.ts';
 import type { Step } from '../scheduler.ts';
 
-/** The process that sends, and what it believes about its lease. */
-interface Sender {
-  readonly name: string;
-  epochOf(destination: DestinationOrigin): number | null;
-}
-
 /** A request to a receiver. */
 export interface SimulatedRequest {
-  readonly sender: Sender;
+  readonly sender: ClusterProcess;
   readonly destination: DestinationOrigin;
   /** The epoch of the lease at the moment when it was sent. */
   readonly epoch: number | null;
@@ -65,7 +60,7 @@ export class Receivers {
   }
 
   /** The channel by which a process sends. */
-  channelOf(sender: Sender): Channel {
+  channelOf(sender: ClusterProcess, epochOf: (destination: object) => number | null): Channel {
     return {
       kind: 'simulated',
       schemes: ['simulated'],
@@ -80,7 +75,7 @@ export class Receivers {
       violations: () => [],
       originOf: (url) => new URL(url).origin,
       addressOf: () => null,
-      open: () => this.#open(sender),
+      open: () => this.#open(sender, epochOf),
     };
   }
 
@@ -88,47 +83,50 @@ export class Receivers {
    * What receivers may do next. Those of a frozen process answer later. The order does not depend on that in which PostgreSQL returns the
    * deliveries of one event to several webhooks.
    */
-  steps(isFrozen: (process: string) => boolean): Step[] {
-    const answers = this.#waiting
-      .filter(({ request }) => !isFrozen(request.sender.name))
+  steps(isFrozen: (sender: ClusterProcess) => boolean): Step[] {
+    return this.#waiting
+      .filter(({ request }) => !isFrozen(request.sender))
       .filter(({ request }) => this.isCalm || this.#moods.get(request.destination.origin) !== 'silent')
       .map((waiting) => ({ waiting, name: nameOf(waiting.request) }))
       .toSorted((a, b) => Number(a.name > b.name) - Number(a.name < b.name))
       .map(({ waiting, name }) => ({ name, run: () => this.#answer(waiting), weight: 0.5 }));
-    if (this.isCalm) return answers;
-    const changes = Array.from(this.#moods.keys(), (origin) => ({
+  }
+
+  /** Receivers fail, recover or say nothing from some moment on. */
+  changes(): Step[] {
+    return Array.from(this.#moods.keys(), (origin) => ({
       name: `${origin} changes`,
       run: () => void this.#moods.set(origin, this.#random.pick(['well', 'well', 'failing', 'silent'])),
       weight: 0.04,
     }));
-    return [...answers, ...changes];
   }
 
   /** The process was killed: it sees no answer. */
-  forget(process: string): void {
-    for (const { request } of this.#waiting.filter((each) => each.request.sender.name === process))
-      if (this.#random.chance(0.5)) this.#accept(request);
-    this.#waiting = this.#waiting.filter(({ request }) => request.sender.name !== process);
+  forget(process: ClusterProcess): void {
+    const isForgotten = ({ request }: Waiting): boolean => request.sender === process;
+    for (const { request } of this.#waiting.filter(isForgotten)) if (this.#random.chance(0.5)) this.#accept(request);
+    this.#waiting = this.#waiting.filter((each) => !isForgotten(each));
   }
 
-  #open(sender: Sender): OpenChannel {
+  #open(sender: ClusterProcess, epochOf: (destination: object) => number | null): OpenChannel {
     return {
       senderFor:
         ({ id }) =>
         async ({ id: eventId, json }, destination, answerMs) =>
-          this.#send({ sender, destination, webhookId: id, eventId, message: numberIn(json) }, answerMs),
+          this.#send(
+            { sender, destination, epoch: epochOf(destination), webhookId: id, eventId, message: numberIn(json) },
+            answerMs,
+          ),
       closeDestination: (destination) => this.#abort(({ request }) => request.destination === destination),
       close: () => this.#abort(({ request }) => request.sender === sender),
     };
   }
 
   async #send(
-    given: Pick<SimulatedRequest, 'sender' | 'destination' | 'webhookId' | 'eventId' | 'message'>,
+    given: Pick<SimulatedRequest, 'sender' | 'destination' | 'epoch' | 'webhookId' | 'eventId' | 'message'>,
     answerMs: number,
   ): Promise<Attempt> {
-    const { sender, destination } = given;
-    const epoch = sender.epochOf(destination);
-    const request: SimulatedRequest = { ...given, epoch, sentAt: (this.#places += 1), acceptedAt: null, seen: null };
+    const request: SimulatedRequest = { ...given, sentAt: (this.#places += 1), acceptedAt: null, seen: null };
     this.requests.push(request);
     this.#onActivity();
     return new Promise((resolve) => {

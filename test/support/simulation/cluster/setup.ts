@@ -15,8 +15,9 @@ interface SimulatedWebhook {
 }
 
 /** The account of one history: engagements in which visitors write, and webhooks that are sent their messages. */
-export interface DeliveryAccount {
+export interface ClusterAccount {
   readonly id: AccountId;
+  readonly siteId: SiteId;
   readonly engagements: readonly { readonly id: EngagementId; readonly visitorId: VisitorId }[];
   readonly webhooks: readonly SimulatedWebhook[];
   readonly origins: readonly string[];
@@ -24,7 +25,7 @@ export interface DeliveryAccount {
 
 const engagementCount = 4;
 
-export async function createDeliveryAccount(sql: Sql): Promise<DeliveryAccount> {
+export async function createClusterAccount(sql: Sql): Promise<ClusterAccount> {
   const id = newId<AccountId>();
   const siteId = newId<SiteId>();
   const engagements = Array.from({ length: engagementCount }, () => ({
@@ -56,11 +57,11 @@ export async function createDeliveryAccount(sql: Sql): Promise<DeliveryAccount> 
       INSERT INTO webhooks (id, account_id, destination_id, url, method, headers, events, hears, ordering)
       VALUES (${webhookId}, ${id}, ${destinations.get(origin) ?? null}, ${`${origin}/hook`}, 'POST', '{}',
               '{engagement.chat.message}', '{engagement.chat.message}', ${isOrdered ? 'engagement' : 'none'})`;
-  return { id, engagements, webhooks, origins: [...destinations.keys()] };
+  return { id, siteId, engagements, webhooks, origins: [...destinations.keys()] };
 }
 
 /** Deletes what processes look for in all accounts, so that the next history finds nothing of this one. */
-export async function clearDeliveries(sql: Sql): Promise<void> {
+export async function clearCluster(sql: Sql): Promise<void> {
   await sql`TRUNCATE deliveries`;
   await sql`DELETE FROM webhooks`;
   await sql`DELETE FROM destinations`;
