@@ -113,10 +113,16 @@ const proofs: readonly Proof[] = [
     what: 'every browser test, also in Firefox and WebKit, in both colour schemes',
     files: ['test/call/call.test.ts', 'test/console/*.test.ts', 'test/widget/*.test.ts'],
   },
+  {
+    name: 'soak',
+    what: 'two processes under steady load for some minutes, or for hours: soak <hours>',
+    files: ['test/service/soak.test.ts'],
+  },
   { name: 'bench', what: 'every entry of the benchmarks, at short size', files: ['bench/entries.test.ts'] },
 ];
 
 const usage = `Usage: npm run prove -- [name…] [--seed <number>]
+       npm run prove -- soak <hours>
 
 ${proofs.map(({ name, what }) => `  ${name.padEnd(16)} ${what}`).join('\n')}
 
@@ -138,7 +144,15 @@ function parsed() {
   }
 }
 
-const { positionals: names, values } = parsed();
+/** The hours of the soak follow its name. */
+function withoutHours(given: readonly string[]): { names: string[]; hours: string | undefined } {
+  const at = given.indexOf('soak') + 1;
+  const hours = at === 0 || Number.isNaN(Number(given[at])) ? undefined : given[at];
+  return { names: given.filter((_, index) => hours === undefined || index !== at), hours };
+}
+
+const { positionals, values } = parsed();
+const { names, hours } = withoutHours(positionals);
 if (values.help === true) {
   console.log(usage);
   process.exit();
@@ -149,8 +163,9 @@ const unknown = names.find((name) => !proofs.some((proof) => proof.name === name
 if (unknown !== undefined) refuse(`There is no proof "${unknown}".`);
 const chosen = proofs.filter(({ name }) => names.length === 0 || names.includes(name));
 
-console.log(`Seed ${seed}. To repeat this run: npm run prove -- ${[...names, `--seed ${seed}`].join(' ')}`);
+console.log(`Seed ${seed}. To repeat this run: npm run prove -- ${[...positionals, `--seed ${seed}`].join(' ')}`);
 process.env['PROVE'] = seed;
+if (hours !== undefined) process.env['SOAK_HOURS'] = hours;
 /** Tests print each figure as a line of JSON. */
 const figures: string[] = [];
 let passed = true;
