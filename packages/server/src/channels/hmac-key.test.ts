@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { HmacKey } from './hmac-key.ts';
 
@@ -41,4 +43,21 @@ test('a key can sign again after a longer message', () => {
   const raw = Buffer.from('0123456789');
   const key = new HmacKey(raw);
   for (const body of ['a long message', 'short', '']) assert.equal(key.sign('', body), expected(raw, '', body));
+});
+
+test('a key keeps no more memory than its bytes', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const measure = (): number => {
+    collect();
+    return process.memoryUsage().arrayBuffers;
+  };
+  const before = measure();
+  const keys = Array.from({ length: 100 }, () => {
+    // Other work uses up what Node shares among small buffers.
+    for (let count = 0; count < 3; count += 1) Buffer.from('x'.repeat(30_000));
+    return new HmacKey(Buffer.alloc(32));
+  });
+  const bytesPerKey = (measure() - before) / keys.length;
+  assert.ok(bytesPerKey < 1_000, `${bytesPerKey} bytes`);
 });

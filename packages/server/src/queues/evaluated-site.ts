@@ -1,4 +1,5 @@
 import type { QueueId, SiteId } from '../platform/ids.ts';
+import { lastingBytes } from '../platform/lasting-bytes.ts';
 import { computedFields, factsAt, type FactsSnapshot } from './facts.ts';
 import { outlookOf, type Outlook } from './outlook.ts';
 import { queueFields, type QueueOutput } from './queue.ts';
@@ -41,5 +42,5 @@ export class EvaluatedSite {
 }
 
 export function renderQueues(queues: readonly QueueOutput[]): Buffer {
-  return Buffer.from(JSON.stringify({ queues, next_page: null }));
+  return lastingBytes(JSON.stringify({ queues, next_page: null }));
 }

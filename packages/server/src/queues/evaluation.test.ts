@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { media, type Medium } from '@usher/contract/media';
 import fc from 'fast-check';
 import type { QueueId, SiteId, TeamId } from '../platform/ids.ts';
+import { renderQueues } from './evaluated-site.ts';
 import { factsAt } from './facts.ts';
 import { mediaOf, type QueueRow } from './queue.ts';
 import type { QueueInputs } from './queue-inputs.ts';
@@ -172,4 +173,9 @@ test('a chain of 20,000 queues is evaluated without visiting each queue for each
   const evaluation = new Evaluation(counting);
   for (const queue of facts.values()) assert.equal(evaluation.of(queue).status, 'full');
   assert.ok(visited < 4 * length, `${visited} queues were looked up`);
+});
+
+test('the cached answer of a site keeps no other memory', () => {
+  const answer = renderQueues([]);
+  assert.equal(answer.buffer.byteLength, answer.length);
 });

@@ -82,6 +82,14 @@ for (const [name, statement, expected] of kinds)
     assert.deepEqual((await withTimeout(statement(unprepared).execute()))[0], { v: expected });
   });
 
+test('bytes that are read keep no other memory', async (t) => {
+  const sql = pool(t, await database());
+  const [row] = await withTimeout(
+    sql<{ one: Buffer; many: Buffer[] }[]>`SELECT ${bytes} AS one, ${[bytes]}::bytea[] AS many`.execute(),
+  );
+  for (const each of [row?.one, row?.many[0]]) assert.equal(each?.buffer.byteLength, bytes.length);
+});
+
 let shared: ReturnType<typeof emptyDatabase> | null = null;
 
 /** One database for all values, which change nothing in it. */

@@ -1,4 +1,5 @@
 import { parse as parseArray } from 'postgres-array';
+import { lastingBytes } from '../../lasting-bytes.ts';
 
 /**
  * How values become parameters, and how columns become values. Both go by the type of PostgreSQL: the server says which type each parameter
@@ -157,7 +158,7 @@ type Parser = (text: string) => unknown;
 
 const parsers = new Map<number, Parser>([
   [oid.bool, (text) => text === 't'],
-  [oid.bytea, (text) => Buffer.from(text.slice(2), 'hex')],
+  [oid.bytea, (text) => lastingBytes(text.slice(2), 'hex')],
   [oid.json, (text) => JSON.parse(text) as unknown],
   [oid.jsonb, (text) => JSON.parse(text) as unknown],
   [oid.date, instantFrom],
