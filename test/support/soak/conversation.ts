@@ -127,15 +127,17 @@ class Chat {
     this.#id = engagementId;
   }
 
-  async #send(request: string, who: { readonly token: string }, body?: unknown) {
+  async #send(request: string, who: { readonly token: string }, body?: unknown, refusals: readonly string[] = []) {
     const { traffic, node } = this.#desk;
-    return traffic.call(node(), request, { token: who.token, body }, overtaken);
+    return traffic.call(node(), request, { token: who.token, body }, [...overtaken, ...refusals]);
   }
 
   async exchange(pairs: number): Promise<void> {
     for (let count = 0; count < pairs; count += 1) {
       for (const who of [this.#visitor, this.#operator]) {
-        if (count === 0) await this.#send(`PUT /engagements/${this.#id}/typing_indicator`, who, { typing: true });
+        if (count === 0)
+          // Who types in an engagement that has just ended is refused with 422.
+          await this.#send(`PUT /engagements/${this.#id}/typing_indicator`, who, { typing: true }, ['invalid_request']);
         const path = `/engagements/${this.#id}/chat_messages/${randomUUID()}`;
         const sent = await this.#send(`PUT ${path}`, who, {
           content: 'A message of the usual length, about an order.',

@@ -59,6 +59,9 @@ const ticksPerSec = 100;
 /** PostgreSQL keeps this many bytes of an application name. */
 const longestName = 63;
 
+/** The name of a process in `pg_stat_activity`. */
+const nameInDatabase = ({ child }: UsherProcess): string => `usher ${child.pid}@${hostname()}`.slice(0, longestName);
+
 export class Sampler {
   readonly #sql: Sql;
   readonly #nodes: readonly UsherProcess[];
@@ -88,7 +91,7 @@ export class Sampler {
 
   async #connections(): Promise<number> {
     const sql = this.#sql;
-    const names = this.#nodes.map(({ child }) => `usher ${child.pid}@${hostname()}`.slice(0, longestName));
+    const names = this.#nodes.map(nameInDatabase);
     const [row] = await sql<{ count: number }[]>`
       SELECT count(*)::integer AS count FROM pg_stat_activity
        WHERE backend_type = 'client backend'

@@ -4,6 +4,8 @@ type Bound =
   | 'settings'
   /** Rows of what goes on at the moment: as many as the load, not as the time. */
   | 'current'
+  /** A sweep deletes rows after an hour: their number settles only in the second half of a run of two hours. */
+  | 'kept for an hour'
   /** A sweep deletes rows after a time that is longer than the run. */
   | 'kept for days'
   /** Kept until its account, site or engagement is deleted. */
@@ -17,13 +19,12 @@ export const boundOf: Readonly<Record<string, Bound>> = {
   apns_tokens: 'settings',
   application_tokens: 'settings',
   audit_log: 'kept for days',
-  // Kept for an hour.
-  board_moves: 'kept for days',
+  board_moves: 'kept for an hour',
   calls: 'history',
   chat_messages: 'history',
   clock: 'settings',
   deleted_queues: 'history',
-  deleted_sites: 'kept for days',
+  deleted_sites: 'kept for an hour',
   deliveries: 'current',
   delivery_log: 'kept for days',
   destinations: 'settings',

@@ -86,7 +86,7 @@ export class Traffic {
   ): Promise<Answer | null> {
     for (let tries = 1; ; tries += 1) {
       const began = performance.now();
-      const answer = await call(server, request, options);
+      const answer = await this.#send(server, request, options);
       this.record('request', performance.now() - began);
       this.count('request');
       if (answer.status < 300) return answer;
@@ -104,9 +104,22 @@ export class Traffic {
     }
   }
 
-  /** For helpers that throw the answer: returns whether the service was busy, so that the caller tries again later. */
+  /** A connection may be closed while a request is sent over it, if the machine stops for a moment: then the request is sent again. */
+  async #send(server: { readonly url: string }, request: string, options: Options): Promise<Answer> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await call(server, request, options);
+      } catch (error) {
+        if (!(error instanceof TypeError) || tries === mostTries) throw error;
+        this.count('connection lost');
+      }
+    }
+  }
+
+  /** For helpers that throw the answer: whether the service was busy or the connection was lost, so that the caller tries again later. */
   isBusy(error: unknown): boolean {
-    const isBusy = [...busyCodes].some((code) => String(error).includes(`"error":"${code}"`));
+    const isBusy =
+      error instanceof TypeError || [...busyCodes].some((code) => String(error).includes(`"error":"${code}"`));
     if (isBusy) this.count('refused, tried again later');
     return isBusy;
   }
