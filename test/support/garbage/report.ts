@@ -31,7 +31,7 @@ function fileOf(bytes: Buffer): string {
 }
 
 /** A shell command that sends the request again, with the caller's token in `$token`. */
-export function commandOf({ method, target, headers, body, wire }: GarbageRequest, url: string): string {
+function commandOf({ method, target, headers, body, wire }: GarbageRequest, url: string): string {
   const { hostname, port } = new URL(url);
   if (wire !== null) return `nc ${hostname} ${port} < ${fileOf(wire.bytes)}`;
   const parts = ['curl', '-i', '--path-as-is', '-g', '-X', quoted(method), quoted(`${url}${target}`)];

@@ -12,7 +12,7 @@ export interface Sender {
 
 const connections = 16;
 /** No answer may take longer. A request of a batch waits until its turn comes; that is not counted. */
-export const answerLimitMs = 30_000;
+const answerLimitMs = 30_000;
 /** At most so many bytes of an answer are read. */
 const readBytes = 4 * 2 ** 20;
 
