@@ -296,7 +296,7 @@ export class PlantedRows {
     return ledgers;
   }
 
-  /** Rows that a sweep should have deleted `ms` ago, whoever wrote them, by table. */
+  /** Rows that a sweep should have deleted `ms` ago, by table, the product's own included. */
   async overdue(ms: number): Promise<Record<string, number>> {
     const found: Record<string, number> = {};
     for (const { table, values, deletedAfter, sweptWhere } of kinds) {

@@ -13,7 +13,7 @@ export interface RunResult {
   readonly sweeps: readonly SweepLedger[];
   readonly days: readonly DayLedger[];
   readonly files: ReturnType<PlantedFiles['ledger']>;
-  /** Rows that a sweep should have deleted, by table, whoever wrote them. */
+  /** Rows that a sweep should have deleted, by table, the product's own included. */
   readonly overdue: Readonly<Record<string, number>>;
   /** Events for the steady receiver: those that it accepted, those that the log says were delivered, and others in the log. */
   readonly events: { readonly accepted: number; readonly delivered: number; readonly others: number };

@@ -217,7 +217,7 @@ const refusedSockets = new WeakSet<Socket>();
 
 /**
  * A message that Node cannot parse as HTTP has no request and no reply, so the response is written to the socket. If the message came
- * behind a complete request, that one is answered first: whoever is answered 400 may send the request again.
+ * behind a complete request, that one is answered first: a sender that gets 400 may send the request again.
  */
 function answerUnparsable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isReceiving(socket)) return;
