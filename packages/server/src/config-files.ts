@@ -37,11 +37,11 @@ export function fileStorage(value: string): FileStorage {
     return refuse('must have an http or https URL as its endpoint');
   const pathStyle = searchParams.get('path_style') ?? (endpoint === null ? 'off' : 'on');
   if (pathStyle !== 'on' && pathStyle !== 'off') return refuse('must have on or off as path_style');
-  const prefix = pathname.replace(/^\/+|\/+$/g, '');
+  const folders = pathname.split('/').filter((folder) => folder !== '');
   return {
     kind: 's3',
     bucket: hostname,
-    prefix: prefix === '' ? '' : `${prefix}/`,
+    prefix: folders.map((folder) => `${folder}/`).join(''),
     endpoint,
     region: searchParams.get('region') ?? 'us-east-1',
     isPathStyle: pathStyle === 'on',

@@ -54,7 +54,8 @@ export function boundedSeries(samples: readonly Sample[], isLong: boolean): Seri
     if (bound === 'settings' || bound === 'current') {
       const spare = bound === 'current' ? currentRows : 50;
       series.push({ name: `${table}: rows`, values: of(({ rows }) => rows), margin: () => spare, by: 'median' });
-      // Vacuum makes room in the pages that there are.
+      // Vacuum makes room in the pages that there are, but begins once a minute: in a run of seconds every dead row takes room.
+      if (!isLong) continue;
       const bytes = (second: number): number => 0.1 * second + 16 * pageBytes;
       series.push(
         { name: `${table}: bytes`, values: of(({ tableBytes }) => tableBytes), margin: bytes, by: 'median' },
