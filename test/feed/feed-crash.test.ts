@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { sendText } from '../support/people/chat.ts';
+import { end, sendText } from '../support/people/chat.ts';
 import { startDurableCluster, type DurableCluster } from '../support/database/durable-cluster.ts';
 import { contents, isMessage, openFeed } from '../support/people/feed.ts';
 import { keepReading } from '../support/people/feed-reader.ts';
@@ -60,6 +60,26 @@ test('an open feed shows messages whose transactions reuse ids from before a cra
   await using back = await openFeed(server, { token, lastId: marker.lastId() });
   await back.until(isMessage('after 19'), 'the last message, for the reader who resumes');
   assert.deepEqual(contents(back), expected);
+});
+
+test('a reader who resumes after a crash of the database is sent every event, and told that changes of states are unknown', async () => {
+  await using cluster = await startDurableCluster({ nodes: 1 });
+  const server = firstNode(cluster);
+  const [chat] = await openEngagements(server, 1);
+  assert.ok(chat);
+  const { token } = chat.operator;
+  const before = await openFeed(server, { token });
+  await before.close();
+  // What changed on the board is in an unlogged table, which the crash empties.
+  await end(chat);
+  await cluster.crashDatabase();
+  await untilReady(server);
+  await using back = await openFeed(server, { token, lastId: before.lastId() });
+  const open = await back.untilType('feed.open');
+  assert.deepEqual(open.data, { resumed: true });
+  const sent = back.items.slice(0, back.items.indexOf(open));
+  assert.deepEqual(sent[0]?.data, { reason: 'moves_unknown' });
+  assert.ok(sent.some(({ type }) => type === 'engagement.end'));
 });
 
 test(

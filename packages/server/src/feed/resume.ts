@@ -24,7 +24,7 @@ interface MissedRange {
   readonly upTo: Position;
 }
 
-/** Sends what a reader has missed, as fast as they read. `false`: what they missed is not known; they must read everything again. */
+/** Sends what a reader has missed, as fast as they read. `false`: it is unknown which events they missed; they must read everything again. */
 export async function sendMissed(deps: FollowerDependencies, range: MissedRange): Promise<boolean> {
   const { from, upTo } = range;
   // The reader's position may be a little ahead: the clock of the database may have been set back since.
@@ -46,11 +46,13 @@ async function sendAll(deps: FollowerDependencies, range: MissedRange): Promise<
   }
   const scope = readerScopeOf([stream]);
   const changed = await storedChangesBetween(deps.sql, accountId, from.version, upTo.version);
-  if (changed === null) return false;
+  // A crash of the database has lost what changed, but no event. The reset comes first, with the id that the reader has: a reader who is
+  // disconnected before the end is reset again.
+  if (changed === null) await stream.sendMissed(serializeItem(idOf(from), 'feed.reset', { reason: 'moves_unknown' }));
   let afterEvents = '';
   for (const subrange of splitAtBatch(from, upTo))
     afterEvents = await sendEvents(deps, { ...range, ...subrange }, scope);
-  const states = await statesOf(deps, accountId, changed, scope);
+  const states = changed === null ? [] : await statesOf(deps, accountId, changed, scope);
   for (let at = 0; at < states.length && !stream.closed; at += batchSize)
     await stream.sendMissed(
       states
