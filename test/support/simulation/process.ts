@@ -35,6 +35,7 @@ export interface Host {
   /** The pool of the batches. */
   readonly batchesSql: PoolSql;
   readonly dispatcherSql: PoolSql;
+  readonly feedSql: PoolSql;
   /** Opens all connections, so that the next history does not depend on those that the last one has left. */
   warmUp(): Promise<void>;
   /** Loses all connections, and opens none any more. */
@@ -66,12 +67,14 @@ export async function openHost({ target, database }: HostOptions): Promise<Host>
   const turnsSql = open({ ...pools.turns, max: 2 });
   const batchesSql = open(pools.batches);
   const dispatcherSql = open(pools.dispatcher);
+  const feedSql = open(pools.feed);
   return {
     gate,
     address,
     turnsSql,
     batchesSql,
     dispatcherSql,
+    feedSql,
     async warmUp() {
       for (const [pool, size] of sizes) await reserveAll(pool, size);
     },

@@ -32,6 +32,7 @@ export type OpenPart = (world: {
   readonly account: ClusterAccount;
   readonly random: Random;
   readonly onActivity: () => void;
+  readonly onError: (error: unknown) => void;
   readonly writers: Writers;
 }) => Part;
 
@@ -81,7 +82,7 @@ class ClusterHistory {
     const { onActivity } = this.#scheduler;
     const onError = (error: unknown): void => this.#fail(error);
     this.#writers = new Writers({ account, random, onActivity, onError });
-    this.#part = openPart({ options, account, random, onActivity, writers: this.#writers });
+    this.#part = openPart({ options, account, random, onActivity, onError, writers: this.#writers });
   }
 
   get steps(): readonly string[] {

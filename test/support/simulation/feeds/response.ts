@@ -1,0 +1,53 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+
+/** A byte counts for so many, so that few messages fill the buffers of a reader who is slow. */
+const bytesPerCharacter = 100;
+/** Beyond this, writers are told to wait. */
+const highWaterMark = 16 * 1024;
+
+/** The response that a feed writes to, as far as feeds use it. The reader reads when the scheduler says so. */
+export class SimulatedResponse extends EventEmitter {
+  #unread = '';
+  #isEnded = false;
+  closed = false;
+
+  /** As the type that the server expects. */
+  get asResponse(): ServerResponse {
+    return this as unknown as ServerResponse;
+  }
+
+  get writableLength(): number {
+    return this.#unread.length * bytesPerCharacter;
+  }
+
+  get hasUnread(): boolean {
+    return this.#unread !== '' || this.#isEnded;
+  }
+
+  write(text: string): boolean {
+    if (this.closed || this.#isEnded) return false;
+    this.#unread += text;
+    return this.writableLength < highWaterMark;
+  }
+
+  end(): void {
+    this.#isEnded = true;
+  }
+
+  destroy(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.#unread = '';
+    this.emit('close');
+  }
+
+  /** What was written since the last time. An ended response is closed with that. */
+  read(): string {
+    const text = this.#unread;
+    this.#unread = '';
+    if (this.#isEnded) this.destroy();
+    else this.emit('drain');
+    return text;
+  }
+}
