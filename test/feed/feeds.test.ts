@@ -8,6 +8,7 @@ import { Feeds } from '../../packages/server/src/feed/feeds.ts';
 import { feedRoutes } from '../../packages/server/src/feed/routes.ts';
 import type { OperatorCaller } from '../../packages/server/src/identity/caller.ts';
 import type { App } from '../../packages/server/src/platform/http/http.ts';
+import { connect } from '../../packages/server/src/platform/database/database.ts';
 import type { AccountId, OperatorId } from '../../packages/server/src/platform/ids.ts';
 import { openWorld } from '../support/fixture.ts';
 
@@ -63,6 +64,22 @@ test('a feed is closed if the roles of its reader have changed and cannot be rea
   onChange.get('operators')?.(account.adminId);
   while (!(await reader.read()).done);
   assert.equal(feeds.size, 0);
+});
+
+test('a reader does not resume while the log cannot be read, as they may have read more of it than this process', async () => {
+  const sql = connect(server.database.address, { max: 1 });
+  const feeds = new Feeds({
+    sql,
+    hints: { on: () => undefined, onWhisper: () => undefined },
+    changes: { on: () => undefined, onReset: () => undefined },
+    log: { error: () => undefined },
+  } as unknown as Dependencies);
+  const follower = await feeds.prepare(caller.accountId, null);
+  await feeds.prepare(caller.accountId, 'an id');
+  await sql.end();
+  await assert.rejects(feeds.prepare(caller.accountId, 'an id'));
+  assert.equal(follower.joining, 2);
+  feeds.stop();
 });
 
 test('a feed whose request was answered at its deadline gives up its follower', async () => {

@@ -16,6 +16,7 @@ import type { Ledger } from './ledger.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { Random } from './random.ts';
 import type { Step } from './scheduler.ts';
+import { runAs } from './timers.ts';
 
 export interface ClientDependencies {
   readonly account: SimulatedAccount;
@@ -88,7 +89,7 @@ abstract class Client {
       this.#waitsFor = null;
       conclude();
     };
-    ask(process).then(
+    runAs(process.host, async () => ask(process)).then(
       (answer) => receive(() => onAnswer(answer))(),
       (error: unknown) =>
         receive(() => {

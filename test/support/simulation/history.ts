@@ -11,6 +11,7 @@ import { startProcess, type SimulatedProcess } from './process.ts';
 import { randomOf, type Random } from './random.ts';
 import { Scheduler, type Step } from './scheduler.ts';
 import type { SimulationOptions } from './seeds.ts';
+import { runAs, VirtualTimers } from './timers.ts';
 import { Traffic } from './traffic.ts';
 import { VirtualTime } from './virtual-time.ts';
 
@@ -21,23 +22,31 @@ const lengthOfEnd = 2_000;
 /** Runs the history of a seed, checks what Usher promises, and returns the steps. Otherwise rejects with a `FailedHistory`. */
 export async function runHistory(options: SimulationOptions): Promise<readonly string[]> {
   const random = randomOf(options.seed);
-  const time = await VirtualTime.start(options.sql, random);
-  const history = new History(options, random, time);
+  const timers = new VirtualTimers();
+  const time = await VirtualTime.start(options.sql, random, timers);
+  const history = new History(options, { random, timers, time });
   try {
     await history.run();
     await history.close();
   } catch (error) {
     history.abandon();
-    throw new FailedHistory(history.steps, error);
+    throw new FailedHistory(history.names, history.begun, error);
   } finally {
     time.stop();
   }
-  return history.steps;
+  return history.names;
+}
+
+interface Course {
+  readonly random: Random;
+  readonly timers: VirtualTimers;
+  readonly time: VirtualTime;
 }
 
 class History {
   readonly #options: SimulationOptions;
   readonly #random: Random;
+  readonly #timers: VirtualTimers;
   readonly #time: VirtualTime;
   readonly #scheduler: Scheduler;
   readonly #processes: SimulatedProcess[] = [];
@@ -47,12 +56,15 @@ class History {
   #ledger: Ledger | null = null;
   /** Notifications that were sent and not received, by process. */
   #notified: SimulatedProcess[] = [];
+  /** The numbers of the steps with clients and faults so far. */
+  readonly begun: number[] = [];
   /** Some histories have no faults. */
   readonly #hasFaults: boolean;
 
-  constructor(options: SimulationOptions, random: Random, time: VirtualTime) {
+  constructor(options: SimulationOptions, { random, timers, time }: Course) {
     this.#options = options;
     this.#random = random;
+    this.#timers = timers;
     this.#time = time;
     const faultRate = random.pick([0, 0.01, 0.05]);
     this.#hasFaults = faultRate > 0;
@@ -60,7 +72,7 @@ class History {
     this.#scheduler = new Scheduler({ sql: options.sql, random, links: () => this.#traffic.links });
   }
 
-  get steps(): readonly string[] {
+  get names(): readonly string[] {
     return this.#scheduler.history;
   }
 
@@ -83,7 +95,12 @@ class History {
       ...account.visitors.map((id, index) => new SimulatedVisitor(index + 1, id, dependencies)),
       ...account.operators.map((id, index) => new SimulatedOperator(index + 1, id, dependencies)),
     ];
-    for (let count = 0; count < lengthOfHistory; count += 1) await this.#step(this.#possible());
+    for (const step of this.#options.steps ?? Array(lengthOfHistory).keys()) {
+      this.#random.beginStep(step);
+      this.begun.push(step);
+      await this.#step(this.#possible());
+    }
+    this.#random.beginStep(lengthOfHistory);
     await this.#end();
     await this.#check(account, ledger);
   }
@@ -92,7 +109,7 @@ class History {
   async close(): Promise<void> {
     const { hosts, sql } = this.#options;
     for (const { turns, host } of this.#processes) {
-      await turns.stop();
+      await runAs(host, async () => turns.stop());
       hosts.release(host);
     }
     if (this.#account !== null) await retire(sql, this.#account);
@@ -110,7 +127,7 @@ class History {
     const host = await this.#options.hosts.take();
     host.gate.onActivity = this.#scheduler.onActivity;
     const onLog = (line: string): void => this.#ledger?.fail(new Error(`a process logged an error: ${line}`));
-    this.#processes.push(startProcess({ name, host, onLog }));
+    this.#processes.push(runAs(host, () => startProcess({ name, host, onLog })));
     this.#traffic.add(host, name);
   }
 
@@ -132,7 +149,7 @@ class History {
     for (let count = 0; count < lengthOfEnd; count += 1) {
       const steps = this.#traffic.steps();
       if (steps.length === 0 && this.#clients.every((client) => !client.isWaiting)) return;
-      await this.#step(steps.length > 0 ? steps : [this.#timers()]);
+      await this.#step(steps.length > 0 ? steps : [this.#timersRun()]);
     }
     throw new Error('the history does not end');
   }
@@ -149,13 +166,13 @@ class History {
         run: async () => this.#time.advance(this.#random.pick([1, 1, 10, 10, 100, 1_000, 20_000])),
         weight: 0.1,
       },
-      this.#timers(),
+      this.#timersRun(),
       { name: 'an operator is enabled or disabled', run: async () => this.#configure(), weight: 0.01 },
       ...this.#notified.map((notified, index) => ({
         name: `${notified.name} is notified`,
         run: () => {
           this.#notified.splice(index, 1);
-          notified.notify(this.#account?.id ?? '');
+          runAs(notified.host, () => notified.notify(this.#account?.id ?? ''));
         },
         weight: 0.3,
       })),
@@ -165,8 +182,13 @@ class History {
     ];
   }
 
-  #timers(): Step {
-    return { name: 'timers run', run: () => this.#time.runTimers(1_000), weight: 0.05 };
+  /** A second passes for the processes. */
+  #timersRun(): Step {
+    const run = (): void => {
+      this.#timers.now += 1_000;
+      for (const { host } of this.#processes) this.#timers.runDue(host);
+    };
+    return { name: 'timers run', run, weight: 0.05 };
   }
 
   /** A change of the configuration by another process, which is not part of the simulation: it is refused if the account is locked. */
@@ -186,6 +208,7 @@ class History {
 
   async #kill(process: SimulatedProcess): Promise<void> {
     process.host.close();
+    this.#timers.forget(process.host);
     void process.turns.stop();
     this.#processes.splice(this.#processes.indexOf(process), 1);
     this.#notified = this.#notified.filter((notified) => notified !== process);
@@ -197,9 +220,9 @@ class History {
     const { sql } = this.#options;
     // Each process catches up with the others, and finds nothing to do.
     for (let round = 0; round < 2; round += 1) {
-      for (const { turns } of this.#processes) {
+      for (const { host, turns } of this.#processes) {
         let isDone = false;
-        turns.run(account.id, { name: 'viewTickets', ticketIds: [] }).then(
+        runAs(host, async () => turns.run(account.id, { name: 'viewTickets', ticketIds: [] })).then(
           () => (isDone = true),
           (error: unknown) => ledger.fail(error),
         );

@@ -7,13 +7,16 @@ export interface Random {
   pick<Item>(items: readonly Item[]): Item;
   /** True with this probability. */
   chance(probability: number): boolean;
-  /** A UUID v4. */
+  /** A UUID v4, which is never drawn again. */
   uuid(): string;
+  /** What follows is drawn for a step of a history: it does not depend on the steps before. */
+  beginStep(step: number): void;
 }
 
 /** The generator "mulberry32", which is short and good enough to choose steps. */
 export function randomOf(seed: number): Random {
   let state = seed >>> 0;
+  let uuids = 0;
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
@@ -31,10 +34,15 @@ export function randomOf(seed: number): Random {
     },
     chance: (probability) => next() < probability,
     uuid() {
-      const hex = Array.from({ length: 32 }, () => below(16).toString(16));
+      const hex = Array.from({ length: 20 }, () => below(16).toString(16));
       hex[12] = '4';
       hex[16] = '8';
-      return hex.join('').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+      const number = (uuids += 1).toString(16).padStart(12, '0');
+      return hex.join('').replace(/^(.{8})(.{4})(.{4})(.{4})$/, `$1-$2-$3-$4-${number}`);
+    },
+    beginStep(step) {
+      state = (seed ^ Math.imul(step, 0x9e3779b1)) >>> 0;
+      state = Math.floor(next() * 2 ** 32);
     },
   };
 }

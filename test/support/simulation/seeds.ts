@@ -6,6 +6,7 @@ import { forThisFile } from '../fixture.ts';
 import { deleteAccounts } from './account.ts';
 import { FailedHistory } from './failed-history.ts';
 import { Hosts } from './hosts.ts';
+import { shorten, stepsOf, textOfSteps } from './shorten.ts';
 import { installVirtualClock } from './virtual-time.ts';
 
 /** What a history needs. */
@@ -14,6 +15,8 @@ export interface SimulationOptions {
   /** A connection to the database that the scheduler does not delay. */
   readonly sql: Sql;
   readonly hosts: Hosts;
+  /** The numbers of the steps with clients and faults, without those that were left out to shorten the history; `null`: all. */
+  readonly steps: readonly number[] | null;
 }
 
 interface SeedsOptions {
@@ -32,9 +35,12 @@ const accountsInDatabase = 50;
 /** So many of the last steps of a history are printed if it fails. */
 const printedSteps = 80;
 
-/** Tests of the histories of many seeds: see docs/decisions/0036-simulation.md. With `SEED=123`, of that one, which is printed. */
+/**
+ * Tests of the histories of many seeds: see docs/decisions/0036-simulation.md. With `SEED=123`, of that one, which is printed; with
+ * `STEPS=1,4-9`, of these steps of it.
+ */
 export async function testSeeds({ subject, file, run, short, long }: SeedsOptions): Promise<void> {
-  const [seed, proofSeed] = [process.env['SEED'], process.env['PROVE']];
+  const [seed, proofSeed, given] = [process.env['SEED'], process.env['PROVE'], process.env['STEPS']];
   const count = proofSeed === undefined ? short : long;
   const firstSeed = proofSeed === undefined ? 1 : Number(proofSeed);
   const address = await cloneDatabase();
@@ -47,18 +53,27 @@ export async function testSeeds({ subject, file, run, short, long }: SeedsOption
   await forThisFile({ close: async () => sql.end({ timeout: 1 }) });
   const hosts = await forThisFile(new Hosts({ target: directory, database }));
 
-  const historyOf = async (own: number): Promise<readonly string[]> => {
+  const historyOf = async (own: number, steps: readonly number[] | null = null): Promise<readonly string[]> => {
+    const runSteps = async (some: readonly number[] | null): Promise<readonly string[]> =>
+      run({ seed: own, sql, hosts, steps: some });
     try {
-      return await run({ seed: own, sql, hosts });
+      return await runSteps(steps);
     } catch (error) {
-      if (error instanceof FailedHistory) console.log(error.steps.slice(-printedSteps).join('\n'));
-      const repeat = `SEED=${own} npm test -- ${file}`;
-      throw new Error(`The history of the seed ${own} has failed. To run it again: ${repeat}`, { cause: error });
+      if (!(error instanceof FailedHistory)) throw error;
+      const { failure, steps: shortest } = await shorten(error, async (some) => {
+        await deleteAccounts(sql);
+        return runSteps(some);
+      });
+      console.log(failure.names.slice(-printedSteps).join('\n'));
+      const repeat = `SEED=${own} STEPS=${textOfSteps(shortest)} npm test -- ${file}`;
+      throw new Error(`The history of the seed ${own} has failed. To run its shortest form: ${repeat}`, {
+        cause: failure,
+      });
     }
   };
 
   test('the history of a given seed', { skip: seed === undefined ? 'no SEED is given' : false }, async () => {
-    console.log((await historyOf(Number(seed))).join('\n'));
+    console.log((await historyOf(Number(seed), given === undefined ? null : stepsOf(given))).join('\n'));
   });
 
   const skip = seed === undefined ? false : 'a SEED is given';

@@ -90,6 +90,11 @@ export class VirtualTimers {
     runAs(owner, timer.run);
   }
 
+  /** Runs all timers of the owner that are due. */
+  runDue(owner: TimerOwner): void {
+    while (this.isDue(owner)) this.runNext(owner);
+  }
+
   /** The process was killed. */
   forget(owner: TimerOwner): void {
     for (const timer of this.#timers) if (timer.owner === owner) this.#timers.delete(timer);

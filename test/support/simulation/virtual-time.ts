@@ -1,8 +1,8 @@
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
-import { mock } from 'node:test';
 import type { Sql } from '../../../packages/server/src/platform/database/database.ts';
 import type { Random } from './random.ts';
+import type { VirtualTimers } from './timers.ts';
 
 /** Where every history begins. */
 const beginning = Date.UTC(2027, 0, 4, 9);
@@ -22,33 +22,21 @@ export async function installVirtualClock(sql: Sql, database: string): Promise<v
     ALTER DATABASE ${database} SET search_path = simulation, public, pg_catalog;`);
 }
 
-/** What replaces the timers of this process during a history. */
-interface Timers {
-  start(): void;
-  stop(): void;
-}
-
-/** Timers that run when `runTimers` says so. */
-const mockedTimers: Timers = {
-  start: () => mock.timers.enable({ apis: ['setTimeout', 'setInterval'] }),
-  stop: () => mock.timers.reset(),
-};
-
 /** The time of a history: that of the database, and the timers of the processes. */
 export class VirtualTime {
   readonly #sql: Sql;
-  readonly #timers: Timers;
+  readonly #timers: VirtualTimers;
   readonly #randomUUID = crypto.randomUUID;
   readonly #random = Math.random;
   #now = beginning;
 
-  private constructor(sql: Sql, timers: Timers) {
+  private constructor(sql: Sql, timers: VirtualTimers) {
     this.#sql = sql;
     this.#timers = timers;
   }
 
   /** Until `stop`, timers, ids and what is random in this process follow from the history. */
-  static async start(sql: Sql, random: Random, timers = mockedTimers): Promise<VirtualTime> {
+  static async start(sql: Sql, random: Random, timers: VirtualTimers): Promise<VirtualTime> {
     const time = new VirtualTime(sql, timers);
     await time.advance(0);
     await sql`UPDATE clock SET shift_ms = 0, outage_ms = 0, doubt_until = NULL`;
@@ -84,10 +72,5 @@ export class VirtualTime {
   async moveClock(ms: number): Promise<void> {
     this.#now += ms;
     await this.#sql`SELECT setval('simulation.instant', ${this.#now})`;
-  }
-
-  /** Runs the timers that are due within this time. */
-  runTimers(ms: number): void {
-    mock.timers.tick(ms);
   }
 }

@@ -97,12 +97,18 @@ export class Feeds {
 
   /**
    * The follower of the account, for `serve` or `leave`: until then it does not stop. For a reader who resumes, the follower has read the
-   * log up to now, so that the reader is sent nothing twice.
+   * log up to now: the reader may have seen more than the follower, and is sent nothing twice. Rejects if the log cannot be read.
    */
   async prepare(accountId: AccountId, lastId: string | null): Promise<Follower> {
     const follower = await this.#follower(accountId);
     follower.joining += 1;
-    if (lastId !== null) await follower.catchUp();
+    if (lastId === null) return follower;
+    try {
+      await follower.catchUp();
+    } catch (error) {
+      this.leave(follower);
+      throw error;
+    }
     return follower;
   }
 

@@ -53,7 +53,7 @@ export class Follower {
    */
   #reading: 'idle' | 'due' | 'reading' = 'idle';
   #lastReadAt = performance.now();
-  #catchUpWaiters: (() => void)[] = [];
+  #catchUpWaiters: PromiseWithResolvers<void>[] = [];
   /** Readers whose permissions are being checked, and the sends that wait for these checks. */
   #checks = 0;
   readonly #postponed: (() => void)[] = [];
@@ -135,10 +135,10 @@ export class Follower {
     if (wasIdle) void this.#read();
   }
 
-  /** Resolves once everything committed before the call has been read, or the read has failed. */
+  /** Resolves once everything committed before the call has been read; rejects if it could not be read. */
   async catchUp(): Promise<void> {
     const reading = Promise.withResolvers<void>();
-    this.#catchUpWaiters.push(reading.resolve);
+    this.#catchUpWaiters.push(reading);
     this.readLog();
     return reading.promise;
   }
@@ -187,12 +187,13 @@ export class Follower {
       try {
         await this.#readBatch();
         this.#lastReadAt = performance.now();
+        for (const { resolve } of waiting) resolve();
       } catch (error) {
+        for (const { reject } of waiting) reject(error);
         if (!isDatabaseUnavailable(error))
           this.#deps.log.error({ err: error }, 'could not read the event log for the live feed');
         if (performance.now() - this.#lastReadAt > maxReadGapMs) this.closeAll();
       }
-      for (const done of waiting) done();
     }
     this.#reading = 'idle';
   }

@@ -47,11 +47,11 @@ export async function runClusterHistory(options: SimulationOptions, openPart: Op
     await history.run();
   } catch (error) {
     history.abandon();
-    throw new FailedHistory(history.steps, error);
+    throw new FailedHistory(history.names, history.begun, error);
   } finally {
     time.stop();
   }
-  return history.steps;
+  return history.names;
 }
 
 class ClusterHistory {
@@ -62,6 +62,8 @@ class ClusterHistory {
   readonly #traffic: Traffic;
   readonly #writers: Writers;
   readonly #part: Part;
+  /** The numbers of the steps with clients and faults so far. */
+  readonly begun: number[] = [];
   /** Some histories have no faults. */
   readonly #hasFaults: boolean;
   readonly #processes: ClusterProcess[] = [];
@@ -85,7 +87,7 @@ class ClusterHistory {
     this.#part = openPart({ options, account, random, onActivity, onError, writers: this.#writers });
   }
 
-  get steps(): readonly string[] {
+  get names(): readonly string[] {
     return this.#scheduler.history;
   }
 
@@ -93,7 +95,12 @@ class ClusterHistory {
     const { sql, hosts } = this.#options;
     await this.#start();
     await this.#start();
-    for (let count = 0; count < lengthOfHistory; count += 1) await this.#step(this.#possible());
+    for (const step of this.#options.steps ?? Array(lengthOfHistory).keys()) {
+      this.#course.random.beginStep(step);
+      this.begun.push(step);
+      await this.#step(this.#possible());
+    }
+    this.#course.random.beginStep(lengthOfHistory);
     this.#traffic.isCalm = true;
     this.#part.calm();
     this.#frozen.clear();

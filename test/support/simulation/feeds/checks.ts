@@ -9,6 +9,9 @@ interface CommittedMessage {
   readonly number: number;
 }
 
+/** After so many pauses nobody waits any more: what has not arrived is missed. */
+const maxWaits = 60;
+
 /** What Usher promises about live feeds: see the table in docs/architecture.md. */
 export class FeedChecks {
   readonly #sql: Sql;
@@ -16,6 +19,8 @@ export class FeedChecks {
   readonly #readers: readonly SimulatedReader[];
   /** The messages that were committed before a reader had opened a feed: of those, the reader may have missed some. */
   readonly #before = new Map<SimulatedReader, ReadonlySet<number>>();
+
+  #waits = 0;
 
   constructor(sql: Sql, account: ClusterAccount, readers: readonly SimulatedReader[]) {
     this.#sql = sql;
@@ -44,7 +49,10 @@ export class FeedChecks {
   /** Whether a reader still waits for a message: processes look for those that nobody has announced. */
   async waitsMs(): Promise<number | null> {
     const committed = await this.#committed();
-    return this.#readers.every((reader) => this.#missing(reader, committed).length === 0) ? null : 0;
+    this.#waits += 1;
+    return this.#waits > maxWaits || this.#readers.every((reader) => this.#missing(reader, committed).length === 0)
+      ? null
+      : 0;
   }
 
   async checkEnd(): Promise<void> {

@@ -9,7 +9,7 @@ import { FeedChecks } from './checks.ts';
 import { SimulatedReader } from './reader.ts';
 
 /** Readers of live feeds follow the messages of the account, at any process. */
-export const feeds: OpenPart = ({ options: { sql }, account, onActivity, onError }) => {
+export const feeds: OpenPart = ({ options: { sql }, account, random, onActivity, onError }) => {
   const readers = callersOf(account).map(
     (caller, index) => new SimulatedReader({ name: `reader ${index + 1}`, caller, onActivity, onError }),
   );
@@ -34,7 +34,9 @@ export const feeds: OpenPart = ({ options: { sql }, account, onActivity, onError
     },
     steps: () =>
       readers.flatMap((reader) => [
-        ...(reader.hasUnread ? [{ name: `${reader.name} reads`, run: () => reader.read(), weight: 0.4 }] : []),
+        ...(reader.hasUnread
+          ? [{ name: `${reader.name} reads`, run: () => reader.read(random.pick([1, 3, 1_000])), weight: 0.4 }]
+          : []),
         ...(isCalm && !reader.isConnected ? connects(reader) : []),
       ]),
     clientSteps: () =>

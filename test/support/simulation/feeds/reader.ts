@@ -89,21 +89,26 @@ export class SimulatedReader {
     if (this.#connection?.process === process) this.#connection = null;
   }
 
-  read(): void {
+  /** Reads at most so many items. */
+  read(items: number): void {
     const connection = this.#connection;
-    const text = connection?.process.run(() => connection.response.read()) ?? '';
-    for (const item of text.split('\n\n')) if (item.startsWith('id: ')) this.#take(item);
+    for (const item of connection?.process.run(() => connection.response.read(items)) ?? []) this.#take(item);
   }
 
   #take(item: string): void {
-    const [id = '', type = '', data = ''] = item.split('\n').map((line) => line.slice(line.indexOf(': ') + 2));
+    const lines = item.split('\n');
+    const field = (name: string): string =>
+      lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? '';
+    const [id, type] = [field('id'), field('event')];
     this.#lastId = id;
+    // A heartbeat.
+    if (type === '') return;
     switch (type) {
       case 'feed.open':
         this.isOpen = true;
         return;
       case 'engagement.chat.message': {
-        const { message } = JSON.parse(data) as { readonly message: { readonly content: string } };
+        const { message } = JSON.parse(field('data')) as { readonly message: { readonly content: string } };
         this.received.push(Number(message.content));
         return;
       }

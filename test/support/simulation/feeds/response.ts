@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 
 /** A byte counts for so many, so that few messages fill the buffers of a reader who is slow. */
 const bytesPerCharacter = 100;
+const endOfItem = '\n\n';
 /** Beyond this, writers are told to wait. */
 const highWaterMark = 16 * 1024;
 
@@ -42,12 +43,13 @@ export class SimulatedResponse extends EventEmitter {
     this.emit('close');
   }
 
-  /** What was written since the last time. An ended response is closed with that. */
-  read(): string {
-    const text = this.#unread;
-    this.#unread = '';
-    if (this.#isEnded) this.destroy();
+  /** The next items, at most so many. An ended response is closed with the last one. */
+  read(items: number): readonly string[] {
+    const unread = this.#unread.split(endOfItem);
+    const read = unread.slice(0, Math.min(items, unread.length - 1));
+    this.#unread = unread.slice(read.length).join(endOfItem);
+    if (this.#isEnded && this.#unread === '') this.destroy();
     else this.emit('drain');
-    return text;
+    return read;
   }
 }
