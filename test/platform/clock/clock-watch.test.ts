@@ -92,6 +92,32 @@ test('the false step of a suspended process is reverted by another process, and 
   }
 });
 
+test('a step that comes again is a step, though another process has set the clock back in between', async (t) => {
+  const address = await cloneDatabase();
+  const sql = connect(address, { max: 1 });
+  t.after(async () => sql.end());
+  const [one, other] = [await startWatch(address), await startWatch(address)];
+  t.after(async () => Promise.all([one.stop(), other.stop()]));
+  // From now on they read the clock only when the test says so.
+  for (const { watch } of [one, other]) watch.stop();
+  const began = { at: performance.now(), steady: one.watch.steadyNow() };
+  const setAhead = async (byMs: number, readers: readonly Watched[]): Promise<void> => {
+    for (const { step } of readers) await step(byMs);
+    for (const { watch } of readers) await watch.readAgain();
+  };
+  await setAhead(hourMs, [one, other]);
+  await setAhead(0, [other, one]);
+  await setAhead(hourMs, [one, other]);
+  assert.ok(isAbout(await shiftMs(sql), hourMs));
+  for (const { watch, logged } of [one, other]) {
+    assert.ok(isAbout(watch.steadyNow() - began.steady, performance.now() - began.at));
+    assert.deepEqual(
+      logged.filter((line) => line.includes('was suspended')),
+      [],
+    );
+  }
+});
+
 test('nothing is deleted after a step, after a long gap or while clocks differ; deletions resume a day later', async (t) => {
   const address = await cloneDatabase();
   const sql = connect(address, { max: 2 });

@@ -168,7 +168,7 @@ export class ClockWatch implements Clock {
         await this.#record(stepMs, reading);
         continue;
       }
-      if (stepMs === 0) this.#steady.follow(reading, time);
+      if (stepMs === 0) this.#agree(reading, time);
       else this.#acceptRevert(reading, time);
       if (isOutage(reading)) {
         await recordOutage(this.#sql);
@@ -179,6 +179,14 @@ export class ClockWatch implements Clock {
       return;
     }
     throw new Error('the clock of the database keeps stepping');
+  }
+
+  /** If this process agrees with a later step of another, that was no reversion: the same step may come again. */
+  #agree(reading: StoredClock, time: ReadingTime): void {
+    this.#steady.follow(reading, time);
+    const recorded = this.#recorded;
+    if (recorded !== null && Math.abs(reading.shiftMs - recorded.before - recorded.stepMs) >= stepToleranceMs)
+      this.#recorded = null;
   }
 
   /** Whether another process reverted the step that this process recorded. */
