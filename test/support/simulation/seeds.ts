@@ -60,6 +60,8 @@ export async function testSeeds({ subject, file, run, short, long }: SeedsOption
       return await runSteps(steps);
     } catch (error) {
       if (!(error instanceof FailedHistory)) throw error;
+      // Said at once: shortening takes minutes.
+      console.log(`The history of the seed ${own} has failed. Shortening it.`);
       const { failure, steps: shortest } = await shorten(error, async (some) => {
         await deleteAccounts(sql);
         return runSteps(some);

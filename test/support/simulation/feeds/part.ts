@@ -42,7 +42,14 @@ export const feeds: OpenPart = ({ options: { sql }, account, random, onActivity,
     clientSteps: () =>
       readers.flatMap((reader) =>
         reader.isConnected
-          ? [{ name: `${reader.name} loses the connection`, run: () => reader.disconnect(), weight: 0.05 }]
+          ? [
+              {
+                name: `${reader.name} loses the connection`,
+                run: () => reader.disconnect(),
+                // Most often in the middle of what was sent.
+                weight: reader.hasUnread ? 0.2 : 0.05,
+              },
+            ]
           : connects(reader),
       ),
     onKilled: (process) => {
