@@ -134,6 +134,9 @@ test('doctor names what is wrong and what to do', async () => {
     USHER_PUBLIC_URL: `http://127.0.0.1:${port}`,
     USHER_ICE_SERVERS: `turn:127.0.0.1:${port}?transport=tcp`,
     USHER_TURN_SECRET: 'sixteen-characters',
+    USHER_FILES: `s3://uploads?endpoint=http://127.0.0.1:${port}`,
+    AWS_ACCESS_KEY_ID: 'one',
+    AWS_SECRET_ACCESS_KEY: 'hunter2',
   });
   assert.equal(child.exitCode, 1);
   assert.match(output, /^FAULT +database: The database at \S+ cannot be reached \(ECONNREFUSED\)\./m);
@@ -141,6 +144,10 @@ test('doctor names what is wrong and what to do', async () => {
   assert.match(
     output,
     /^warning +turn server: 127\.0\.0\.1 cannot be reached \(ECONNREFUSED\)\. Check USHER_ICE_SERVERS\./m,
+  );
+  assert.match(
+    output,
+    /^FAULT +bucket: s3:\/\/uploads\/ at http:\S+ cannot be used \(.*ECONNREFUSED.*\)\. Check USHER_FILES and the credentials\.$/m,
   );
   assert.doesNotMatch(output, /hunter2/);
 });

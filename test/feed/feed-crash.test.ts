@@ -62,7 +62,7 @@ test('an open feed shows messages whose transactions reuse ids from before a cra
   assert.deepEqual(contents(back), expected);
 });
 
-test('a reader who resumes after a crash of the database is sent every event, and told that changes of states are unknown', async () => {
+test('a reader who resumes after a crash of the database is sent every event, and a reset because changes of states are unknown', async () => {
   await using cluster = await startDurableCluster({ nodes: 1 });
   const server = firstNode(cluster);
   const [chat] = await openEngagements(server, 1);

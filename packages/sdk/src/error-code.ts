@@ -55,6 +55,7 @@ export type ErrorCode =
   | 'precondition_failed'
   | 'body_too_large'
   | 'unsupported_media_type'
+  | 'range_not_satisfiable'
   | 'invalid_request'
   | 'idempotency_key_reused'
   | 'rate_limited'

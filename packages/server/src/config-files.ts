@@ -14,6 +14,10 @@ export interface Bucket {
   readonly isPathStyle: boolean;
 }
 
+/** The bucket as in USHER_FILES, for people to read. */
+export const bucketName = ({ bucket, prefix, endpoint }: Bucket): string =>
+  `s3://${bucket}/${prefix}${endpoint === null ? '' : ` at ${endpoint}`}`;
+
 const example = 's3://bucket/prefix?endpoint=https://host&region=eu-central-1';
 const parameters = ['endpoint', 'region', 'path_style'];
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
 import { sweepFiles } from '../../../packages/server/src/engagements/files/sweep.ts';
-import { FileBucket } from '../../../packages/server/src/engagements/files/bucket.ts';
+import { FileBucket } from '../../../packages/server/src/engagements/files/bucket/bucket.ts';
 import { FileDisk } from '../../../packages/server/src/engagements/files/disk.ts';
 import { newId, type FileId } from '../../../packages/server/src/platform/ids.ts';
 import { createLog } from '../../../packages/server/src/platform/log.ts';

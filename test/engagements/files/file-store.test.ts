@@ -8,7 +8,7 @@ import { Readable, Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
-import { FileBucket } from '../../../packages/server/src/engagements/files/bucket.ts';
+import { FileBucket } from '../../../packages/server/src/engagements/files/bucket/bucket.ts';
 import { FileDisk } from '../../../packages/server/src/engagements/files/disk.ts';
 import type { FileStore } from '../../../packages/server/src/engagements/files/file-store.ts';
 import { receiveFile, type ReceivedFile } from '../../../packages/server/src/engagements/files/receive-file.ts';

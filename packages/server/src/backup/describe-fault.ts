@@ -21,8 +21,8 @@ const outcome: Readonly<Record<Operation, string>> = {
 
 function fileStoreFault({ code }: Refusal): string {
   return code === 'storage_full' || code === 'insufficient_storage'
-    ? 'The disk of USHER_DATA_DIR is full. Free space.'
-    : 'The files in USHER_DATA_DIR cannot be read or written. Check its rights, and run the command as the user who runs Usher.';
+    ? 'The storage of uploaded files is full. Free space on the disk of USHER_DATA_DIR, or in the bucket of USHER_FILES.'
+    : 'Uploaded files cannot be read or written. Check the rights of USHER_DATA_DIR, or the bucket of USHER_FILES with usher doctor, and run the command as the user who runs Usher.';
 }
 
 function adviceFor(code: string | null, operation: Operation, name: string): string | null {

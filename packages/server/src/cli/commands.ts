@@ -34,6 +34,10 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
     async () => (await import('./commands/backup.ts')).backup,
   ),
   restore: list('restore a backup into an empty database', async () => (await import('./commands/restore.ts')).restore),
+  'files move': list(
+    'move uploaded files from the disk to a bucket',
+    async () => (await import('./commands/files.ts')).filesMove,
+  ),
   'accounts create': list(
     'create another account and print its API key',
     async () => (await import('./commands/accounts.ts')).accountsCreate,

@@ -57,6 +57,7 @@ export const errors = {
   precondition_failed: { status: 412, title: 'The resource has changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body has an unsupported content type' },
+  range_not_satisfiable: { status: 416, title: 'The file does not have these bytes' },
   invalid_request: { status: 422, title: 'The request is invalid' },
   idempotency_key_reused: { status: 422, title: 'The idempotency key was used for another request' },
   rate_limited: { status: 429, title: 'Too many requests' },

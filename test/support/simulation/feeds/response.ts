@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 /** A byte counts for so many, so that few messages fill the buffers of a reader who is slow. */
 const bytesPerCharacter = 100;
 const endOfItem = '\n\n';
-/** Beyond this, writers are told to wait. */
+/** Beyond this, writers have to wait. */
 const highWaterMark = 16 * 1024;
 
 /** The response that a feed writes to, as far as feeds use it. The reader reads when the scheduler says so. */

@@ -36,7 +36,7 @@ export const backup = command({
     }
     if (missing.length > 0) {
       process.stderr.write(
-        `usher: The backup lacks the bytes of ${missing.length} files, such as ${missing[0]}: they are not in USHER_DATA_DIR. Run the command on a machine that has them, with the settings of the server.\n`,
+        `usher: The backup lacks the bytes of ${missing.length} files, such as ${missing[0]}: they are not where USHER_FILES and USHER_DATA_DIR say. Run the command on a machine that has them, with the settings of the server.\n`,
       );
       process.exitCode = 1;
     }

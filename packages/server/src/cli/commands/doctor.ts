@@ -3,6 +3,8 @@ import { access, constants, mkdir, statfs } from 'node:fs/promises';
 import { createServer, connect } from 'node:net';
 import { carrierAddresses } from '../../carriers/carriers.ts';
 import type { Config } from '../../config.ts';
+import { bucketName, type Bucket } from '../../config-files.ts';
+import { faultOfBucket } from '../../engagements/files/bucket/bucket-client.ts';
 import { knownMigrations, pendingMigrations } from '../../platform/database/migrations/migrations.ts';
 import { oldestTransaction, type OldTransaction } from '../../platform/database/oldest-transaction.ts';
 import { serverUrl } from '../../platform/server-url.ts';
@@ -28,7 +30,7 @@ export const doctor = command({
   help: `usher doctor [--json]
 
   Checks the settings and everything they name: data folder, disk, port, database with its version, rights and schema,
-  long transactions, clock, public URL, SMS carrier, key for Apple push notifications, STUN and TURN servers. Changes nothing, and exits with
+  long transactions, clock, public URL, SMS carrier, bucket of USHER_FILES, key for Apple push notifications, STUN and TURN servers. Changes nothing, and exits with
   1 if something is wrong. Without a running server it starts the embedded database for the time of the check.
 
   --json   print the findings as JSON
@@ -144,7 +146,7 @@ export function describeTransaction(oldest: OldTransaction | null): Finding {
 }
 
 async function services(config: Config): Promise<readonly Finding[]> {
-  const { publicUrl, apns, ice } = config;
+  const { publicUrl, apns, ice, files } = config;
   const reach = async (check: string, url: string, setting: string): Promise<Finding> => {
     const fault = await answers(url);
     return fault === null
@@ -156,11 +158,21 @@ async function services(config: Config): Promise<readonly Finding[]> {
     ...(await Promise.all(
       carrierAddresses(config).map(async ({ url, setting }) => reach('SMS carrier', url, setting)),
     )),
+    ...(files.kind === 's3' ? [await bucketOf(files)] : []),
     ...(apns === null
       ? []
       : [{ check: 'Apple push key', result: 'ok', detail: `readable, id ${apns.keyId}` } as const]),
     ...(await Promise.all(ice.urls.map(iceServer))),
   ];
+}
+
+async function bucketOf(bucket: Bucket): Promise<Finding> {
+  const fault = await faultOfBucket(bucket);
+  const check = 'bucket';
+  const name = bucketName(bucket);
+  return fault === null
+    ? { check, result: 'ok', detail: `${name} can be read, written and listed` }
+    : { check, result: 'fault', detail: `${name} cannot be used (${fault}). Check USHER_FILES and the credentials.` };
 }
 
 /** `null` if the server answers, whatever it says; otherwise why not. */

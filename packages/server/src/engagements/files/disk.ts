@@ -9,7 +9,14 @@ import { isUuid, type FileId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log.ts';
 import { sourceOfFile } from '../../platform/pictures/picture-copy.ts';
 import { diskFull } from '../../platform/http/problem.ts';
+import type { ByteRange } from './byte-range.ts';
 import type { FileStore, StoredFile, WrittenBytes } from './file-store.ts';
+
+/** The bytes of a file, and how many there are. */
+export interface SizedStream {
+  readonly stream: ReadStream;
+  readonly size: number;
+}
 
 const ownerOnly = { directory: 0o700, file: 0o600 } as const;
 
@@ -70,12 +77,23 @@ export class FileDisk implements FileStore {
   }
 
   /** The written bytes from the first to the last. */
-  async readWritten(id: FileId): Promise<{ readonly stream: ReadStream; readonly size: number }> {
-    return this.#try(async () => {
-      const path = this.#incomingPath(id);
-      const { size } = await stat(path);
-      return { stream: createReadStream(path), size };
+  async readWritten(id: FileId): Promise<SizedStream> {
+    return this.#try(async () => sizedStream(this.#incomingPath(id)));
+  }
+
+  /** The stored bytes from the first to the last; `null`: there are none. */
+  async readStored(id: FileId): Promise<SizedStream | null> {
+    return sizedStream(this.#pathOf(id)).catch((error: unknown) => {
+      if (isMissing(error)) return null;
+      throw error;
     });
+  }
+
+  /** The ids of all stored files. */
+  async *list(): AsyncGenerator<FileId, void> {
+    for (const outer of await foldersIn(this.#root))
+      for (const inner of await foldersIn(join(this.#root, outer)))
+        for (const name of await readdir(join(this.#root, outer, inner))) if (isUuid(name)) yield name as FileId;
   }
 
   async replace(id: FileId, bytes: Readable): Promise<void> {
@@ -106,10 +124,18 @@ export class FileDisk implements FileStore {
     await rm(this.#markOf(id), { force: true }).catch((error: unknown) => this.#logFailure(error));
   }
 
-  /** Removes the mark last, so that an interrupted call is repeated by the sweep. */
   async discard(id: FileId): Promise<void> {
+    await this.#removeAll([this.#replacementPath(id), this.#incomingPath(id), this.#pathOf(id), this.#markOf(id)]);
+  }
+
+  /** Removes what was written and not kept. */
+  async discardWritten(id: FileId): Promise<void> {
+    await this.#removeAll([this.#replacementPath(id), this.#incomingPath(id), this.#markOf(id)]);
+  }
+
+  /** The mark is the last, so that an interrupted call is repeated by the sweep. */
+  async #removeAll(paths: readonly string[]): Promise<void> {
     try {
-      const paths = [this.#replacementPath(id), this.#incomingPath(id), this.#pathOf(id), this.#markOf(id)];
       for (const path of paths) await rm(path, { force: true });
     } catch (error) {
       this.#logFailure(error);
@@ -120,13 +146,15 @@ export class FileDisk implements FileStore {
     await this.#try(async () => rm(this.#pathOf(id), { force: true }));
   }
 
-  async open(id: FileId): Promise<StoredFile | null> {
-    return this.#try(async () =>
+  async open(id: FileId, range: ByteRange | null = null): Promise<StoredFile | null> {
+    const file = await this.#try(async () =>
       open(this.#pathOf(id), 'r').catch((error: unknown) => {
         if (isMissing(error)) return null;
         throw error;
       }),
     );
+    if (file === null) return null;
+    return { createReadStream: () => file.createReadStream(range ?? {}), close: async () => file.close() };
   }
 
   missing(): Refusal {
@@ -179,6 +207,20 @@ function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {
 
 function isMissing(error: unknown): boolean {
   return isFileSystemError(error) && error.code === 'ENOENT';
+}
+
+async function sizedStream(path: string): Promise<SizedStream> {
+  const { size } = await stat(path);
+  return { stream: createReadStream(path), size };
+}
+
+/** The folders of files are named by two digits. */
+async function foldersIn(path: string): Promise<string[]> {
+  const names = await readdir(path).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  return names.filter((name) => /^[0-9a-f]{2}$/.test(name));
 }
 
 /** A new directory entry survives a crash only after its directory is synced. */

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Refusal } from '../../platform/errors.ts';
 import type { FileId } from '../../platform/ids.ts';
+import type { ByteRange } from './byte-range.ts';
 
 /**
  * Stores the bytes of files; their rows are in the database. A file is stored in steps, so that a row always has its bytes, and
@@ -31,8 +32,8 @@ export interface FileStore {
   discard(id: FileId): Promise<void>;
   /** Removes the stored bytes, if there are any. */
   remove(id: FileId): Promise<void>;
-  /** `null`: the file has no bytes, or this process cannot reach them. */
-  open(id: FileId): Promise<StoredFile | null>;
+  /** The stored bytes, or a part of them. `null`: the file has no bytes, or this process cannot reach them. */
+  open(id: FileId, range?: ByteRange | null): Promise<StoredFile | null>;
   /** Why `open` found nothing, though the file was not deleted. */
   missing(id: FileId): Refusal;
   /** Ids of files that began before this time and are not confirmed. */

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import type { DiskSpace } from '../../platform/embedded/disk-watch.ts';
 import type { Log } from '../../platform/log.ts';
-import { FileBucket } from './bucket.ts';
+import { FileBucket } from './bucket/bucket.ts';
 import { FileDisk } from './disk.ts';
 import type { FileStore } from './file-store.ts';
 

@@ -13,6 +13,7 @@ import type { EngagementRow } from '../engagement.ts';
 import { partyOf } from '../../identity/party.ts';
 import { permittedEngagement } from '../permitted-engagement.ts';
 import { findEngagement } from '../store.ts';
+import { requestedRange } from './byte-range.ts';
 import { deleteFile } from './delete-file.ts';
 import { attachment } from './file-name.ts';
 import { acceptedFiles, fileOutput, maxFileBytes, scanInput, type FileRow } from './file.ts';
@@ -71,9 +72,10 @@ export function fileRoutes(app: App, files: FileService): void {
       schema: {
         tags,
         summary: 'Download a clean file, with its content type, as an attachment',
-        description: 'An infected or unscanned file is 409, a deleted one 410.',
+        description:
+          'An infected or unscanned file is 409, a deleted one 410. With the header `Range: bytes=1000-` the rest of the file is answered with 206, to continue a download; `If-Range` with the `ETag` answers the whole file unless it is the same.',
         params: Type.Object({ ...engagementParams, ...fileParams }),
-        response: { 200: bytesOfFile },
+        response: { 200: bytesOfFile, 206: bytesOfFile },
       },
     },
     async (request, reply) => {
@@ -106,19 +108,25 @@ async function bytesOf(
     throw new Refusal('file_not_clean', `The file ${file.id} is ${file.state}: ${notCleanReason[file.state]}.`, {
       details: [{ attribute: '/state', detail: file.state }],
     });
+  const etag = `"${file.sha256.toString('hex')}"`;
+  const { range: wanted, 'if-range': ifRange } = request.headers;
+  const isPart = request.method === 'GET';
+  const range = isPart ? requestedRange({ range: wanted, ifRange }, { bytes: file.bytes, etag }) : null;
   const release = downloads.take(request.caller.key);
   reply.raw.once('close', release).setTimeout(stalledMs, () => reply.raw.destroy());
   // If the client has disconnected already, no close event follows.
   if (reply.raw.closed) release();
-  const stored = await fileStore.open(file.id);
+  const stored = await fileStore.open(file.id, range);
   if (stored === null) throw await missingBytes(request, file, fileStore);
-  reply.headers({
+  reply.code(range === null ? 200 : 206).headers({
     'content-type': file.content_type.startsWith('text/') ? `${file.content_type}; charset=utf-8` : file.content_type,
-    'content-length': file.bytes,
+    'content-length': range === null ? file.bytes : range.end - range.start + 1,
+    ...(range !== null && { 'content-range': `bytes ${range.start}-${range.end}/${file.bytes}` }),
+    'accept-ranges': 'bytes',
     'content-disposition': attachment(file.name),
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
     'cache-control': 'private, no-store',
-    etag: `"${file.sha256.toString('hex')}"`,
+    etag,
   });
   if (request.method !== 'HEAD') return stored.createReadStream();
   await stored.close();

@@ -224,6 +224,20 @@ export async function filesWithRow(sql: Sql, ids: readonly FileId[]): Promise<Se
   return new Set(rows.map(({ id }) => id));
 }
 
+export interface FileToMove {
+  readonly sha256: Buffer;
+  /** The bytes are removed, or will be. */
+  readonly isRemoved: boolean;
+}
+
+/** Those of these files that have a row. */
+export async function filesToMove(sql: Sql, ids: readonly FileId[]): Promise<Map<FileId, FileToMove>> {
+  const rows = await sql<({ readonly id: FileId } & FileToMove)[]>`
+    SELECT id, sha256, state = 'infected' OR deleted_at IS NOT NULL AS "isRemoved"
+      FROM files WHERE id = ANY(${[...ids]}::uuid[])`;
+  return new Map(rows.map(({ id, ...file }) => [id, file]));
+}
+
 /** The number of files that wait for a scan, and the age of the oldest. */
 export async function measurePending(sql: Sql): Promise<{ count: number; oldestSec: number }> {
   const [row] = await sql<{ count: number; oldestSec: number }[]>`

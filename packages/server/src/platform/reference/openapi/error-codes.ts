@@ -108,6 +108,7 @@ const own: Readonly<Record<string, readonly ErrorCode[]>> = {
   'GET /engagements/{engagement_id}/files/{file_id}': [
     'file_not_clean',
     'file_deleted',
+    'range_not_satisfiable',
     'storage_unavailable',
     'file_elsewhere',
   ],

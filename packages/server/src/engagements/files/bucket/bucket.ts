@@ -1,11 +1,12 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Bucket } from '../../config-files.ts';
-import { Refusal } from '../../platform/errors.ts';
-import { isUuid, type FileId } from '../../platform/ids.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Bucket } from '../../../config-files.ts';
+import { Refusal } from '../../../platform/errors.ts';
+import { isUuid, type FileId } from '../../../platform/ids.ts';
+import type { Log } from '../../../platform/log.ts';
 import { BucketClient } from './bucket-client.ts';
-import type { FileDisk } from './disk.ts';
-import type { FileStore, StoredFile, WrittenBytes } from './file-store.ts';
+import type { ByteRange } from '../byte-range.ts';
+import type { FileDisk, SizedStream } from '../disk.ts';
+import type { FileStore, StoredFile, WrittenBytes } from '../file-store.ts';
 
 const markFolder = 'incoming/';
 const markOf = (id: FileId): string => `${markFolder}${id}`;
@@ -59,8 +60,24 @@ export class FileBucket implements FileStore {
     });
   }
 
+  /**
+   * Stores the bytes of a file that has a row. The mark stays: the sweep removes it, or the object if the file was deleted meanwhile. Rejects
+   * with the error of the store.
+   */
+  async adopt(id: FileId, { stream, size }: SizedStream): Promise<void> {
+    await this.#client.put(markOf(id), '', 0);
+    await this.#client.put(keyOf(id), stream, size);
+  }
+
+  /** Removes the object, and not what is on disk. Rejects with the error of the store. */
+  async discardObject(id: FileId): Promise<void> {
+    await this.#client.delete(keyOf(id));
+    await this.#client.delete(markOf(id));
+  }
+
+  /** Bytes that are stored on disk stay there: they are the only ones if they were about to be moved. */
   async confirm(id: FileId): Promise<void> {
-    await this.#disk.discard(id);
+    await this.#disk.discardWritten(id);
     await this.#client.delete(markOf(id)).catch((error: unknown) => this.#logFailure(error));
   }
 
@@ -68,8 +85,7 @@ export class FileBucket implements FileStore {
   async discard(id: FileId): Promise<void> {
     await this.#disk.discard(id);
     try {
-      await this.#client.delete(keyOf(id));
-      await this.#client.delete(markOf(id));
+      await this.discardObject(id);
     } catch (error) {
       this.#logFailure(error);
     }
@@ -80,10 +96,16 @@ export class FileBucket implements FileStore {
     await this.#disk.remove(id);
   }
 
-  async open(id: FileId): Promise<StoredFile | null> {
-    const bytes = await this.#try(async () => this.#client.get(keyOf(id)));
-    if (bytes === null) return this.#disk.open(id);
-    return { createReadStream: () => bytes, close: async () => void bytes.destroy() };
+  /** A file may be moved to the bucket while it is looked for on disk. */
+  async open(id: FileId, range: ByteRange | null = null): Promise<StoredFile | null> {
+    return (
+      (await this.#openObject(id, range)) ?? (await this.#disk.open(id, range)) ?? (await this.#openObject(id, range))
+    );
+  }
+
+  async #openObject(id: FileId, range: ByteRange | null): Promise<StoredFile | null> {
+    const bytes = await this.#try(async () => this.#client.get(keyOf(id), range));
+    return bytes === null ? null : { createReadStream: () => bytes, close: async () => void bytes.destroy() };
   }
 
   missing(id: FileId): Refusal {
