@@ -12,6 +12,7 @@ import type { App } from '../../packages/server/src/platform/http/http.ts';
 import { AddressRate, RateLimit } from '../../packages/server/src/platform/limits/rate-limit.ts';
 import { installPath } from '../../packages/server/src/platform/http/request-path.ts';
 import { openWorld } from '../support/fixture.ts';
+import { unshared } from '../support/unshared-uses.ts';
 import { call } from '../support/server.ts';
 import { expectStatus, makeAccount, makeSite } from '../support/world.ts';
 
@@ -26,9 +27,9 @@ function createGuardedApp(): App {
   const tokens = new Tokens(new Keyring(database.sql, changes));
   const options = {
     authenticator: new Authenticator(tokens, createDirectory(database.sql, changes), accessTokenOptions),
-    perToken: new RateLimit(100),
-    perAddress: new AddressRate(100),
-    failures: new RateLimit(100),
+    perToken: new RateLimit('token', 100, unshared),
+    perAddress: new AddressRate(100, unshared),
+    failures: new RateLimit('failures', 100, unshared),
     onTrusted: () => undefined,
   };
   installPath(app, {

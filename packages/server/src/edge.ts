@@ -98,13 +98,13 @@ export async function installEdge(app: App, { platform, identity, events }: Room
 
 /** How often callers may call, and over how many sockets. */
 function limitsOf(app: App, platform: Platform, { authenticator }: Identity, areDirect: boolean): AccessOptions {
-  const { config, metrics, limits } = platform;
+  const { config, metrics, limits, sharedUses } = platform;
   const connections = countConnections(metrics.registry, app.server, { limits, areDirect });
   return {
     authenticator,
-    perToken: new RateLimit(config.rateLimitPerToken),
-    perAddress: new AddressRate(config.rateLimitPerToken),
-    failures: new RateLimit(failuresPerMinute),
+    perToken: new RateLimit('token', config.rateLimitPerToken, sharedUses),
+    perAddress: new AddressRate(config.rateLimitPerToken, sharedUses),
+    failures: new RateLimit('failures', failuresPerMinute, sharedUses),
     onTrusted: (socket) => connections.trust(socket),
   };
 }

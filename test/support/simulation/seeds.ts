@@ -56,22 +56,22 @@ export async function testSeeds({ subject, file, run, short, long }: SeedsOption
   const historyOf = async (own: number, steps: readonly number[] | null = null): Promise<readonly string[]> => {
     const runSteps = async (some: readonly number[] | null): Promise<readonly string[]> =>
       run({ seed: own, sql, hosts, steps: some });
-    try {
-      return await runSteps(steps);
-    } catch (error) {
-      if (!(error instanceof FailedHistory)) throw error;
-      // Said at once: shortening takes minutes.
-      console.log(`The history of the seed ${own} has failed. Shortening it.`);
-      const { failure, steps: shortest } = await shorten(error, async (some) => {
-        await deleteAccounts(sql);
-        return runSteps(some);
-      });
-      console.log(failure.names.slice(-printedSteps).join('\n'));
-      const repeat = `SEED=${own} STEPS=${textOfSteps(shortest)} npm test -- ${file}`;
-      throw new Error(`The history of the seed ${own} has failed. To run its shortest form: ${repeat}`, {
-        cause: failure,
-      });
-    }
+    const ended = await runSteps(steps).catch((error: unknown) => {
+      if (error instanceof FailedHistory) return error;
+      throw error;
+    });
+    if (!(ended instanceof FailedHistory)) return ended;
+    // Said at once: shortening takes minutes.
+    console.log(`The history of the seed ${own} has failed. Shortening it.`);
+    const { failure, steps: shortest } = await shorten(ended, async (some) => {
+      await deleteAccounts(sql);
+      return runSteps(some);
+    });
+    console.log(failure.names.slice(-printedSteps).join('\n'));
+    const repeat = `SEED=${own} STEPS=${textOfSteps(shortest)} npm test -- ${file}`;
+    throw new Error(`The history of the seed ${own} has failed. To run its shortest form: ${repeat}`, {
+      cause: failure,
+    });
   };
 
   test('the history of a given seed', { skip: seed === undefined ? 'no SEED is given' : false }, async () => {

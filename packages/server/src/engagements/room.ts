@@ -68,7 +68,7 @@ export function openEngagements(platform: Platform, dependencies: EngagementsDep
       typingRoutes(app, hints, batches.typing);
       mediaUpgradeRoutes(app, turns);
       callRoutes(app, turns);
-      signalRoutes(app, lookups);
+      signalRoutes(app, lookups, platform.sharedUses);
       iceServerRoutes(app, config.ice);
       visitorEventRoutes(app, batches.visitorEvents);
       fileRoutes(app, files);

@@ -35,7 +35,7 @@ export interface Identity {
 }
 
 export async function openIdentity(platform: Platform): Promise<Room & Identity> {
-  const { config, database, lookups, changes, clock, log } = platform;
+  const { config, database, lookups, changes, clock, log, sharedUses } = platform;
   const { sql } = database;
   const directory = createDirectory(lookups, changes);
   const tokens = new Tokens(new Keyring(lookups, changes), () => clock.steadyNow());
@@ -43,8 +43,8 @@ export async function openIdentity(platform: Platform): Promise<Room & Identity>
   const signIn = {
     tokens,
     directory,
-    attempts: new RateLimit(config.rateLimitSignIn),
-    guesses: new Guesses(guessLimits(config.rateLimitSignIn)),
+    attempts: new RateLimit('sign-in', config.rateLimitSignIn, sharedUses),
+    guesses: new Guesses(guessLimits(config.rateLimitSignIn), sharedUses),
     hasher: new PasswordHasher(),
     publicUrl: config.publicUrl,
   };
@@ -68,7 +68,7 @@ export async function openIdentity(platform: Platform): Promise<Room & Identity>
       pictureRoutes(app, lookups, changes);
       colleagueRoutes(app);
       auditRoutes(app, config.eventRetentionDays);
-      visitorRoutes(app, tokens, new VisitorGate(directory));
+      visitorRoutes(app, tokens, new VisitorGate(directory, sharedUses));
     },
     sweeps: {
       always: { make_audit_days: async () => makeDays(sql, auditLog) },

@@ -5,6 +5,7 @@ import type { ShouldContinue } from './database/batches.ts';
 import type { RowChanges } from './database/row-changes.ts';
 import type { ClockWatch, SweepTime } from './clock/clock-watch.ts';
 import { connectionLimits, openFileLimit, type ConnectionLimits } from './limits/connection-limits.ts';
+import { SharedUses } from './limits/shared-uses.ts';
 import { ConnectionShares } from './database/connection-shares.ts';
 import type { Database, Sql } from './database/database.ts';
 import type { DatabaseSession } from './database/database-session.ts';
@@ -64,6 +65,8 @@ export interface ProcessResources {
 export interface Platform extends ProcessResources {
   readonly metrics: Metrics;
   readonly limits: ConnectionLimits;
+  /** What all processes have used of the limits per minute. */
+  readonly sharedUses: SharedUses;
   /** The share of each account in the connections for requests. */
   readonly shares: ConnectionShares;
   /** Connections that transactions never hold. */
@@ -95,6 +98,7 @@ export async function openPlatform(
     ...resources,
     metrics,
     limits: connectionLimits(openFileLimit()),
+    sharedUses: new SharedUses(lookups, changes, log),
     shares,
     lookups,
     names,

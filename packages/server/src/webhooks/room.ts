@@ -49,7 +49,7 @@ export function openWebhooks(platform: Platform, { identity, events }: WebhooksD
   const recoveries = new Recoveries({ sql: database.sql, log, onRequeued: (accountId) => hints.notify(accountId) });
   return {
     routes(app) {
-      webhookRoutes(app, { guard, sealer });
+      webhookRoutes(app, { guard, sealer, sharedUses: platform.sharedUses });
       eventTypeRoutes(app);
       statsRoutes(app);
       deliveryRoutes(app);

@@ -3,6 +3,7 @@ import { accountOf } from '../../identity/access.ts';
 import type { Sql } from '../../platform/database/database.ts';
 import type { App } from '../../platform/http/http.ts';
 import { RateLimit } from '../../platform/limits/rate-limit.ts';
+import type { UsesOfAll } from '../../platform/limits/shared-uses.ts';
 import { uuid } from '../../platform/schema.ts';
 import { partyOf } from '../../identity/party.ts';
 import { permitParticipant } from '../permission.ts';
@@ -19,8 +20,8 @@ its feed, as \`engagement.signal\` \`{engagement_id, sender: {type}, call_id, ki
 event, and is lost if nobody listens. 204 means that the signal was passed on. Signals arrive in order if each is sent after the
 previous one was answered.`;
 
-export function signalRoutes(app: App, sql: Sql): void {
-  const limit = new RateLimit(piecesPerMinute);
+export function signalRoutes(app: App, sql: Sql, sharedUses: UsesOfAll): void {
+  const limit = new RateLimit('signals', piecesPerMinute, sharedUses);
   app.post(
     '/engagements/:engagement_id/signals',
     {

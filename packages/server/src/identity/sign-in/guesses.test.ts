@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { unshared } from '../../../../../test/support/unshared-uses.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { Guesses, guessLimits } from './guesses.ts';
 
@@ -17,7 +18,7 @@ function isRefused(guess: () => unknown): boolean {
 }
 
 test('one address may try ten wrong passwords a minute, all addresses together sixty', () => {
-  const guesses = new Guesses(guessLimits(60));
+  const guesses = new Guesses(guessLimits(60), unshared);
   let taken = 0;
   for (let address = 1; address <= 10; address += 1)
     for (let time = 0; time < 12; time += 1)
@@ -30,7 +31,7 @@ test('one address may try ten wrong passwords a minute, all addresses together s
 });
 
 test('guesses from many addresses do not block a known device or a session, and each of these has its own limit', () => {
-  const guesses = new Guesses(guessLimits(60));
+  const guesses = new Guesses(guessLimits(60), unshared);
   for (let address = 1; address <= 60; address += 1) guesses.fromAnybody(`192.0.2.${address}`, email, 0);
   assert.ok(isRefused(() => guesses.fromAnybody('192.0.2.99', email, 0)));
   for (const guess of [
@@ -44,7 +45,7 @@ test('guesses from many addresses do not block a known device or a session, and 
 });
 
 test('a correct password does not count as a guess', () => {
-  const guesses = new Guesses(guessLimits(6));
+  const guesses = new Guesses(guessLimits(6), unshared);
   for (let time = 0; time < 100; time += 1) guesses.fromAnybody('192.0.2.1', email, 0)();
   guesses.fromAnybody('192.0.2.1', email, 0);
   assert.ok(isRefused(() => guesses.fromAnybody('192.0.2.1', email, 0)));
@@ -52,20 +53,20 @@ test('a correct password does not count as a guess', () => {
 
 test('spellings of an e-mail address that match the same operator share one limit', () => {
   for (const spelling of ['ANN@Example.com', ' ann@example.com', 'Ann@example.com', 'ａnn@example.com']) {
-    const guesses = new Guesses(guessLimits(6));
+    const guesses = new Guesses(guessLimits(6), unshared);
     guesses.fromAnybody('192.0.2.1', email, 0);
     assert.ok(
       isRefused(() => guesses.fromAnybody('192.0.2.1', spelling, 0)),
       spelling,
     );
   }
-  const guesses = new Guesses(guessLimits(6));
+  const guesses = new Guesses(guessLimits(6), unshared);
   guesses.fromAnybody('192.0.2.1', 'iris@example.com', 0);
   assert.ok(isRefused(() => guesses.fromAnybody('192.0.2.1', '\u0130RIS@example.com', 0)));
 });
 
 test('IPv6 addresses of one /64 share one limit', () => {
-  const guesses = new Guesses(guessLimits(6));
+  const guesses = new Guesses(guessLimits(6), unshared);
   guesses.fromAnybody('2001:db8::1', email, 0);
   assert.ok(isRefused(() => guesses.fromAnybody('2001:db8::2', email, 0)));
   assert.ok(!isRefused(() => guesses.fromAnybody('2001:db8:0:1::1', email, 0)));

@@ -1,12 +1,9 @@
-import { BoundedMap } from '../../platform/bounded-map.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { addressKey } from '../../platform/limits/rate-limit.ts';
+import type { UsesOfAll } from '../../platform/limits/shared-uses.ts';
+import { Windows } from '../../platform/limits/windows.ts';
 
-const windowMs = 60_000;
-/** Per kind of limit; beyond that the oldest counter is dropped. */
-const maxCounters = 100_000;
-
-/** Wrong passwords allowed per minute in this process. */
+/** Wrong passwords allowed per minute. */
 export interface GuessLimits {
   /** For one e-mail address from one client address. */
   readonly fromOneAddress: number;
@@ -39,14 +36,15 @@ export function guessLimits(attempts: number): GuessLimits {
  */
 export class Guesses {
   readonly #limits: GuessLimits;
-  readonly #counts = {
-    fromOneAddress: new BoundedMap<string, Count>(maxCounters),
-    fromEverywhere: new BoundedMap<string, Count>(maxCounters),
-    fromKnownDevice: new BoundedMap<string, Count>(maxCounters),
-  };
+  readonly #windows: Readonly<Record<keyof GuessLimits, Windows>>;
 
-  constructor(limits: GuessLimits) {
+  constructor(limits: GuessLimits, shared: UsesOfAll) {
     this.#limits = limits;
+    this.#windows = {
+      fromOneAddress: new Windows('guesses from one address', shared),
+      fromEverywhere: new Windows('guesses from everywhere', shared),
+      fromKnownDevice: new Windows('guesses from a known device', shared),
+    };
   }
 
   /** Throws 429 if the limit is reached. Returns a function to call if the password was correct. */
@@ -74,25 +72,13 @@ export class Guesses {
   }
 
   #take(kind: keyof GuessLimits, key: string, now: number): () => void {
-    const counts = this.#counts[kind];
-    let count = counts.get(key);
-    if (count === undefined || count.endsAt <= now) {
-      count = { taken: 0, endsAt: now + windowMs };
-      counts.delete(key);
-      counts.set(key, count);
-    }
-    if (count.taken >= this.#limits[kind]) throw tooMany(kind, Math.ceil((count.endsAt - now) / 1000));
-    count.taken += 1;
-    const taken = count;
-    return () => {
-      taken.taken -= 1;
-    };
+    const windows = this.#windows[kind];
+    const limit = this.#limits[kind];
+    const window = windows.at(key, now);
+    if (window.taken >= limit) throw tooMany(kind, Math.ceil((window.endsAt - now) / 1000));
+    windows.count(key, window, 1, limit);
+    return () => windows.count(key, window, -1, limit);
   }
-}
-
-interface Count {
-  taken: number;
-  readonly endsAt: number;
 }
 
 function tooMany(kind: keyof GuessLimits, seconds: number): Refusal {

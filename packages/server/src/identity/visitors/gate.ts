@@ -1,16 +1,19 @@
 import { Refusal } from '../../platform/errors.ts';
 import type { SiteId } from '../../platform/ids.ts';
-import { addressKey, retryAfter, TokenBuckets } from '../../platform/limits/rate-limit.ts';
+import { addressKey, retryAfter } from '../../platform/limits/rate-limit.ts';
+import type { UsesOfAll } from '../../platform/limits/shared-uses.ts';
+import { TokenBuckets } from '../../platform/limits/token-buckets.ts';
 import { isFromPage, type Caller } from '../caller.ts';
 import type { Directory } from '../directory.ts';
 
-/** Limits how many visitors one address creates on a site (`visitor_limits` of the site). Each process counts separately. */
+/** Limits how many visitors one address creates on a site (`visitor_limits` of the site), in all processes together. */
 export class VisitorGate {
   readonly #sites: Directory['sites'];
-  readonly #buckets = new TokenBuckets();
+  readonly #buckets: TokenBuckets;
 
-  constructor({ sites }: Pick<Directory, 'sites'>) {
+  constructor({ sites }: Pick<Directory, 'sites'>, shared: UsesOfAll) {
     this.#sites = sites;
+    this.#buckets = new TokenBuckets('new visitors', shared);
   }
 
   /** Called before a visitor is created. Throws 429 if the limit is reached. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { unshared } from '../../../../../test/support/unshared-uses.ts';
 import { Refusal } from '../errors.ts';
-import { AddressRate, addressKey, RateLimit, TokenBuckets } from './rate-limit.ts';
+import { AddressRate, addressKey, RateLimit } from './rate-limit.ts';
+import { TokenBuckets } from './token-buckets.ts';
 
 test('a window begins with the first use and ends a minute later', () => {
-  const limit = new RateLimit(2);
+  const limit = new RateLimit('any', 2, unshared);
   limit.take('a', 0);
   limit.take('a', 59_999);
   assert.throws(
@@ -36,7 +38,7 @@ test('an IPv6 caller is counted by its /64, an IPv4 caller by its address, in an
 });
 
 test('a bucket allows its burst at once, then its refill rate, independently of other keys', () => {
-  const buckets = new TokenBuckets();
+  const buckets = new TokenBuckets('any', unshared);
   const rate = { perMinute: 60, burst: 3 };
   const taken = (key: string, times: number, now: number): number[] =>
     Array.from({ length: times }, () => buckets.take(key, rate, now));
@@ -49,7 +51,7 @@ test('a bucket allows its burst at once, then its refill rate, independently of 
 });
 
 test('all visitors of one IP address share one limit', () => {
-  const rate = new AddressRate(60);
+  const rate = new AddressRate(60, unshared);
   for (let taken = 0; taken < 30; taken += 1) rate.take('2001:db8::1', 0);
   assert.throws(
     () => rate.take('2001:db8::2', 0),

@@ -1,65 +1,28 @@
 import { isIPv6 } from 'node:net';
-import { BoundedMap } from '../bounded-map.ts';
 import { Refusal } from '../errors.ts';
+import type { Rate, UsesOfAll } from './shared-uses.ts';
+import { TokenBuckets } from './token-buckets.ts';
+import { Windows } from './windows.ts';
 
-/** The maximum number of counted keys; beyond it the oldest is evicted. */
-const maxKeys = 100_000;
-const windowMs = 60_000;
-
-/**
- * Limits the uses of a key per minute in this process. It is synchronous, because every request calls it.
- * A window begins with the first use of a key and ends a minute later.
- */
+/** Limits the uses of a key per minute, in all processes together. It is synchronous, because every request calls it. */
 export class RateLimit {
   readonly #perMinute: number;
-  readonly #counts = new BoundedMap<string, { taken: number; endsAt: number }>(maxKeys);
+  readonly #windows: Windows;
 
-  constructor(perMinute: number) {
+  /** The name is the same in all processes. */
+  constructor(name: string, perMinute: number, shared: UsesOfAll) {
     this.#perMinute = perMinute;
+    this.#windows = new Windows(name, shared);
   }
 
   /** Counts one use; throws 429 above the limit. */
   take(key: string, now = performance.now()): void {
-    const count = this.#counts.get(key);
-    if (count === undefined || count.endsAt <= now) {
-      this.#counts.delete(key);
-      this.#counts.set(key, { taken: 1, endsAt: now + windowMs });
-      return;
-    }
-    count.taken += 1;
-    if (count.taken <= this.#perMinute) return;
-    const seconds = Math.ceil((count.endsAt - now) / 1000);
+    const window = this.#windows.at(key, now);
+    if (window.taken < this.#perMinute) return this.#windows.count(key, window, 1, this.#perMinute);
+    const seconds = Math.ceil((window.endsAt - now) / 1000);
     throw new Refusal('rate_limited', `More than ${this.#perMinute} requests in a minute. Try again in ${seconds} s.`, {
       headers: { 'retry-after': String(seconds) },
     });
-  }
-}
-
-export interface Rate {
-  readonly perMinute: number;
-  /** How many uses a full bucket allows at once. */
-  readonly burst: number;
-}
-
-/**
- * Token buckets, one per key, in this process: a bucket holds at most `burst` tokens and refills at `perMinute`. Unlike a window
- * of a minute, a bucket prevents the use of a whole minute's share within a second.
- */
-export class TokenBuckets {
-  readonly #buckets = new BoundedMap<string, { left: number; at: number }>(maxKeys);
-
-  /** Takes one token; returns 0, or the milliseconds until the next token. */
-  take(key: string, { perMinute, burst }: Rate, now = performance.now()): number {
-    const perMs = perMinute / windowMs;
-    const bucket = this.#buckets.get(key) ?? { left: burst, at: now };
-    bucket.left = Math.min(burst, bucket.left + (now - bucket.at) * perMs);
-    bucket.at = now;
-    // Reinserted, so that the least recently used bucket is evicted first.
-    this.#buckets.delete(key);
-    this.#buckets.set(key, bucket);
-    if (bucket.left < 1) return Math.ceil((1 - bucket.left) / perMs);
-    bucket.left -= 1;
-    return 0;
   }
 }
 
@@ -74,10 +37,11 @@ const minBurst = 30;
 
 /** Limits the requests of all visitors of one IP address together, so that creating more visitors does not help. */
 export class AddressRate {
-  readonly #buckets = new TokenBuckets();
+  readonly #buckets: TokenBuckets;
   readonly #rate: Rate;
 
-  constructor(perMinute: number) {
+  constructor(perMinute: number, shared: UsesOfAll) {
+    this.#buckets = new TokenBuckets('address', shared);
     this.#rate = { perMinute, burst: Math.max(minBurst, (perMinute / 60) * burstSec) };
   }
 

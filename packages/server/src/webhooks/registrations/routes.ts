@@ -8,6 +8,7 @@ import { etag } from '../../platform/http/etag.ts';
 import type { App } from '../../platform/http/http.ts';
 import { cutPage, nextPage, pageQuery, pageWindow } from '../../platform/http/paging.ts';
 import { RateLimit } from '../../platform/limits/rate-limit.ts';
+import type { UsesOfAll } from '../../platform/limits/shared-uses.ts';
 import { body, oneOf, output, uuid } from '../../platform/schema.ts';
 import { changeWebhook, createWebhook, refuseAddress, refuseNewAddress, removeWebhook } from './change-webhook.ts';
 import { permittedWebhook, seenWebhooks } from './reach.ts';
@@ -36,12 +37,13 @@ const sentTest = output('SentTest', {
   event_id: Type.String({ format: 'uuid' }),
 });
 
-/** Limit of tests per webhook and minute, in each process. */
+/** Limit of tests per webhook and minute. */
 const testsPerMinute = 60;
 
 interface RegistrationDependencies {
   readonly guard: AddressGuard;
   readonly sealer: Sealer;
+  readonly sharedUses: UsesOfAll;
 }
 
 export function webhookRoutes(app: App, deps: RegistrationDependencies): void {
@@ -158,7 +160,7 @@ function singleRoutes(app: App, { guard, sealer }: RegistrationDependencies): vo
   );
 }
 
-function actionRoutes(app: App, { sealer }: RegistrationDependencies): void {
+function actionRoutes(app: App, { sealer, sharedUses }: RegistrationDependencies): void {
   app.post(
     '/webhooks/:webhook_id/rotate_secret',
     {
@@ -180,7 +182,7 @@ function actionRoutes(app: App, { sealer }: RegistrationDependencies): void {
     async (request) => rotateSecret(request, sealer, request.params.webhook_id, request.body.secret),
   );
 
-  const tests = new RateLimit(testsPerMinute);
+  const tests = new RateLimit('tests of webhooks', testsPerMinute, sharedUses);
   app.post(
     '/webhooks/:webhook_id/test',
     {
