@@ -12,6 +12,7 @@ import { createLog } from '../../../packages/server/src/platform/log.ts';
 import {
   fileForm,
   filesOnDisk,
+  listFiles,
   postFile,
   startFileEngagement,
   uploadFile,
@@ -19,7 +20,8 @@ import {
 } from '../../support/people/files.ts';
 import { startProxy } from '../../support/network/proxy.ts';
 import { forThisFile } from '../../support/fixture.ts';
-import { call, startTestServer } from '../../support/server.ts';
+import { call, startTestServer, until } from '../../support/server.ts';
+import { eicar, startFakeClamd } from '../../support/services/clamd.ts';
 import { s3Credentials, startS3 } from '../../support/services/s3.ts';
 import { expectStatus } from '../../support/world.ts';
 
@@ -84,6 +86,24 @@ test('a store that is away or silent refuses uploads and downloads with 503, and
     expectStatus(await call(server, `GET ${talk.path}`, { token: talk.visitor.token }), 200).body.files.length,
     2,
   );
+});
+
+test('a slow store delays uploads and downloads of files, and a scanner reads them from the bucket', async () => {
+  await using proxy = await startProxy({ url: s3.url });
+  const clamd = await forThisFile(startFakeClamd());
+  const scanning = { kind: 'clamd', host: clamd.host, port: clamd.port } as const;
+  await using server = await startTestServer({ scanner: scanning, files: s3.bucket(proxy.url) });
+  const talk = await startFileEngagement(server);
+  proxy.delay(300);
+  const content = 'slow '.repeat(100_000);
+  const [id, infected] = await Promise.all(
+    [content, `before ${eicar}`].map(async (each) => uploadFile(server, talk, fileForm(each))),
+  );
+  const stateOf = async (file: string | undefined): Promise<string> =>
+    (await listFiles(server, talk)).find((each) => each.id === file)?.state;
+  await until(async () => (await stateOf(id)) === 'clean' && (await stateOf(infected)) === 'infected');
+  assert.equal(await (await download(server, talk, id ?? '')).text(), content);
+  await until(() => !s3.keys().includes(`usher/files/${infected}`));
 });
 
 for (const [status, code, error] of [
