@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { BucketClient } from '../../../packages/server/src/engagements/files/bucket/bucket-client.ts';
 import { FileBucket } from '../../../packages/server/src/engagements/files/bucket/bucket.ts';
@@ -142,9 +144,28 @@ test('a damaged file stays on disk and is named, and a file without a row stays'
   const { child, output, errors } = await run(moved, ['--verify']);
   assert.equal(child.exitCode, 1);
   assert.match(output, /^Moved 1 files .*\n1 files in USHER_DATA_DIR belong to no conversation, and stay there\.\n$/);
-  assert.match(errors, new RegExp(`^usher: 1 files, such as ${damaged}, do not have the bytes that were uploaded`));
+  assert.match(errors, new RegExp(`^usher: 1 files, such as ${damaged}, are not in the bucket as they were uploaded`));
   assert.deepEqual(filesOnDisk(server.dataDir), [damaged, unknown].toSorted());
   assert.deepEqual(objects(prefix), [`${prefix}/files/${whole}`]);
+});
+
+test('a file that the bucket has accepted and does not have stays on disk', async (t) => {
+  await using moved = await startWithFiles(['only here']);
+  const store = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => {
+      if (request.method !== 'GET') return void response.end();
+      response.writeHead(404, { 'content-type': 'application/xml' });
+      response.end('<?xml version="1.0"?><Error><Code>NoSuchKey</Code><Message>No.</Message></Error>');
+    });
+  });
+  t.after(() => store.close());
+  await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+  const { port } = store.address() as AddressInfo;
+  const { child, errors } = await run(moved, ['--verify'], `http://127.0.0.1:${port}`);
+  assert.equal(child.exitCode, 1);
+  assert.match(errors, new RegExp(`such as ${moved.ids[0]}`));
+  assert.deepEqual(filesOnDisk(moved.server.dataDir), moved.ids);
 });
 
 test('a file that is deleted while it is moved is nowhere afterwards', async () => {

@@ -54,7 +54,7 @@ export const filesMove = command({
     print(json, summary, `Moved ${moved} files (${formatBytes(bytes)}) to ${name}.\n${left}`);
     if (damaged.length === 0) return;
     process.stderr.write(
-      `usher: ${damaged.length} files, such as ${damaged[0]}, do not have the bytes that were uploaded. They stay in USHER_DATA_DIR; restore them from a backup.\n`,
+      `usher: ${damaged.length} files, such as ${damaged[0]}, are not in the bucket as they were uploaded. They stay in USHER_DATA_DIR; if they are damaged there, restore them from a backup.\n`,
     );
     process.exitCode = 1;
   },

@@ -99,11 +99,12 @@ export class FileBucket implements FileStore {
   /** A file may be moved to the bucket while it is looked for on disk. */
   async open(id: FileId, range: ByteRange | null = null): Promise<StoredFile | null> {
     return (
-      (await this.#openObject(id, range)) ?? (await this.#disk.open(id, range)) ?? (await this.#openObject(id, range))
+      (await this.openObject(id, range)) ?? (await this.#disk.open(id, range)) ?? (await this.openObject(id, range))
     );
   }
 
-  async #openObject(id: FileId, range: ByteRange | null): Promise<StoredFile | null> {
+  /** As `open`, of the bucket alone. */
+  async openObject(id: FileId, range: ByteRange | null = null): Promise<StoredFile | null> {
     const bytes = await this.#try(async () => this.#client.get(keyOf(id), range));
     return bytes === null ? null : { createReadStream: () => bytes, close: async () => void bytes.destroy() };
   }

@@ -23,7 +23,7 @@ export interface MoveSummary {
   bytes: number;
   /** Files of the disk without a row, which stay. */
   unknown: number;
-  /** Files whose bytes are not those that were uploaded, which stay. */
+  /** Files whose bytes in the bucket are not those that were uploaded. They stay on disk. */
   readonly damaged: FileId[];
 }
 
@@ -73,7 +73,7 @@ async function moveFile(
 }
 
 async function hasHash(bucket: FileBucket, id: FileId, sha256: Buffer): Promise<boolean> {
-  const stored = await bucket.open(id);
+  const stored = await bucket.openObject(id);
   if (stored === null) return false;
   const hash = createHash('sha256');
   for await (const chunk of stored.createReadStream() as AsyncIterable<Buffer>) hash.update(chunk);
