@@ -18,6 +18,8 @@ const lengthOfEnd = 6_000;
 
 /** How much time passes at once: what processes wait for, and what makes leases end. */
 const pauses = [1, 5, 5, 20, 20, 20, 100, 100, 500, 1_000, 2_000, 6_000, 16_000];
+/** By how much the clock of the database is set, in milliseconds. */
+const clockSteps = [-3_600_000, -3_600_000, -30_000, 30_000, 3_600_000, 3_600_000];
 /** At the end so much time passes at least, because processes poll. */
 const pollMs = 1_000;
 
@@ -238,6 +240,9 @@ class ClusterHistory {
         ? []
         : [{ name: `${first.name} is killed`, run: async () => this.#kill(first), weight: 0.01 }]),
       { name: 'PostgreSQL crashes', run: async () => this.#crash(), weight: 0.005 },
+      ...(this.#part.watchesClock
+        ? [{ name: 'the clock of the database is set', run: async () => this.#setClock(), weight: 0.01 }]
+        : []),
     ];
   }
 
@@ -250,6 +255,12 @@ class ClusterHistory {
     this.#processes.splice(this.#processes.indexOf(process), 1);
     this.#notified = this.#notified.filter((notified) => notified !== process);
     await this.#start();
+  }
+
+  async #setClock(): Promise<void> {
+    const ms = this.#course.random.pick(clockSteps);
+    this.#note(`  by ${ms} ms`);
+    await this.#course.time.moveClock(ms);
   }
 
   async #crash(): Promise<void> {

@@ -3,6 +3,8 @@ import type { ClusterProcess } from './process.ts';
 
 /** What the histories of a cluster are about: what its processes do beside writing messages, and what is promised of that. */
 export interface Part {
+  /** Its processes notice when the clock of the database is set. */
+  readonly watchesClock: boolean;
   /** Opens it in a process. Returns how it is closed. */
   open(process: ClusterProcess): Promise<() => Promise<void>>;
   /** What happens next without a client. Nothing happens to a frozen process. */

@@ -20,6 +20,7 @@ export const deliveries: OpenPart = ({ options: { sql }, account, random, onActi
   const receivers = new Receivers(random, account.origins, onActivity);
   const checks = new DeliveryChecks(sql, account, receivers);
   return {
+    watchesClock: true,
     open: async (process) => openDispatcher(process, receivers),
     steps: (isFrozen) => receivers.steps(isFrozen),
     clientSteps: () => receivers.changes(),

@@ -23,6 +23,7 @@ export const feeds: OpenPart = ({ options: { sql }, account, random, onActivity,
       weight: 0.2,
     }));
   return {
+    watchesClock: false,
     open: async (process) => {
       const own = openFeeds(process, readers);
       opened.set(process, own);
