@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Sql } from '../../../packages/server/src/platform/database/database.ts';
 import type { EventType } from '../../../packages/server/src/events/catalogue.ts';
 import { purposeOfSecret } from '../../../packages/server/src/channels/webhook-secret.ts';
 import { Sealer } from '../../../packages/server/src/identity/sealer.ts';
@@ -40,7 +41,7 @@ interface WaitingDelivery {
 
 /** Inserts waiting deliveries of the webhook. Returns their ids. */
 export async function insertWaiting(
-  { database: { sql } }: ServerHandle,
+  { database: { sql } }: { readonly database: { readonly sql: Sql } },
   webhookId: string,
   waiting: readonly WaitingDelivery[],
 ): Promise<string[]> {

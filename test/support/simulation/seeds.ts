@@ -62,7 +62,7 @@ export async function testSeeds({ subject, file, run, short, long }: SeedsOption
     });
     if (!(ended instanceof FailedHistory)) return ended;
     // Said at once: shortening takes minutes.
-    console.log(`The history of the seed ${own} has failed. Shortening it.`);
+    console.log(`The history of the seed ${own} has failed. Shortening it.`, ended.cause);
     const { failure, steps: shortest } = await shorten(ended, async (some) => {
       await deleteAccounts(sql);
       return runSteps(some);

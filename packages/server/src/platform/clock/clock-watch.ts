@@ -60,8 +60,8 @@ export class ClockWatch implements Clock {
   readonly #log: Log;
   readonly #steady = new SteadyClock();
   #last: StoredClock;
-  /** When this process last detected a step, by the monotonic clock. */
-  #steppedAt = -Infinity;
+  /** When this process last detected a step, by the monotonic clock. It does not know of a step right before it started. */
+  #steppedAt = performance.now();
   #recorded: { readonly stepMs: number; readonly before: number; readonly at: number } | null = null;
   #seenAt = -Infinity;
   #agrees = true;
@@ -102,7 +102,7 @@ export class ClockWatch implements Clock {
     return this.#steady.at(performance.now());
   }
 
-  /** The time since this process detected a step. */
+  /** The time since this process detected a step, or started. */
   sinceStepMs(): number {
     return performance.now() - this.#steppedAt;
   }
