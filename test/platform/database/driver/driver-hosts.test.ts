@@ -7,6 +7,8 @@ import { emptyDatabase } from '../../../support/database/database.ts';
 import { checkHealth, pool, withTimeout } from '../../../support/database/pool.ts';
 import { freePort } from '../../../support/network/free-port.ts';
 import { startProxy } from '../../../support/network/proxy.ts';
+import { until } from '../../../support/server.ts';
+import { slowness } from '../../../support/slowness.ts';
 
 /** Tests URLs with several hosts, and `target_session_attrs`: `config-database.ts` and `platform/database/driver/open-connection.ts`. */
 
@@ -72,4 +74,34 @@ test('read-write passes over a read-only server, and is refused if there is no o
   const { port } = writable.address() as AddressInfo;
   const sql = pool(t, through(host, [host.port, port], 'read-write'));
   await withTimeout(sql`CREATE TABLE written ()`.execute());
+});
+
+/** Nothing but the other hosts ends the wait for a silent one. */
+const patient = { max: 1, connect_timeout: 60 };
+
+test('a silent host does not keep a pool from the next one, and no connection to it stays', async (t) => {
+  const host = await openHost(t);
+  const frozen = await startProxy({ socket: `${host.direct.directory}/.s.PGSQL.5432` });
+  t.after(async () => frozen[Symbol.asyncDispose]());
+  frozen.silence(true);
+  const sql = pool(t, through(host, [new URL(frozen.url).port, host.port]), patient);
+  await withTimeout(sql`SELECT 1`.execute());
+  frozen.silence(false);
+  const sessions = async () => sql`SELECT FROM pg_stat_activity WHERE datname = current_database()`;
+  await until(async () => (await sessions()).length === 1);
+});
+
+test('while a host is silent, a standby is found as soon as it is promoted', async (t) => {
+  const host = await openHost(t);
+  const frozen = await startProxy({ socket: `${host.direct.directory}/.s.PGSQL.5432` });
+  t.after(async () => frozen[Symbol.asyncDispose]());
+  frozen.silence(true);
+  const owner = pool(t, host.direct);
+  await owner.unsafe(`ALTER DATABASE "${host.database}" SET default_transaction_read_only = on`);
+  const sql = pool(t, through(host, [new URL(frozen.url).port, host.port], 'read-write'), patient);
+  const written = sql`CREATE TABLE written ()`.execute();
+  written.catch(() => undefined);
+  await until(() => host.proxy.connections() >= 2, 5_000 * slowness());
+  await owner.unsafe(`ALTER DATABASE "${host.database}" RESET default_transaction_read_only`);
+  await withTimeout(written);
 });

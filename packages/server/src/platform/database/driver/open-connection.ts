@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { targetsOf, type DatabaseAddress, type Target } from './address.ts';
 import { databaseErrorCode, lostConnection, NotConnected, readOnlyServer, tooLate } from './errors.ts';
@@ -15,22 +16,66 @@ const maxAttempts = 3;
 /** The time limit is counted in steps, so that a time in which the thread was busy counts as one step at most. */
 const timeoutSteps = 10;
 const keepAliveMs = 60_000;
+/** How long a host may be silent before the next one is tried as well. */
+const hostPatienceMs = 500;
 
 /**
- * Opens a connection to the first host that accepts it, and makes its settings by a statement, because poolers refuse start-up parameters that
- * they do not know. Whatever goes wrong, the client is destroyed and the promise rejects.
+ * Opens a connection, and makes its settings by a statement, because poolers refuse start-up parameters that they do not know. Whatever goes
+ * wrong, the client is destroyed and the promise rejects.
  */
 export async function openClient(options: OpenOptions, signal: AbortSignal): Promise<pg.Client> {
-  let lastError: unknown;
-  for (const target of targets(options.address)) {
-    try {
-      return await openTarget(target, options, signal);
-    } catch (error) {
-      if (signal.aborted) throw error;
-      lastError = error;
-    }
+  const hosts = targets(options.address);
+  const [only] = hosts;
+  try {
+    if (only !== undefined && hosts.length === 1) return await openTarget(only, options, signal);
+    return await openFirst(hosts, options, signal);
+  } catch (error) {
+    throw signal.aborted ? error : new NotConnected(error);
   }
-  throw new NotConnected(lastError);
+}
+
+/**
+ * Opens a connection to the first host that accepts it. A host that is silent, such as a primary that is frozen, delays the next one by
+ * `hostPatienceMs` and is opened beside it. While a host is silent, those that refused are tried again: a standby among them may be promoted.
+ * Rejects when all have refused, or after the time limit for one connection.
+ */
+async function openFirst(hosts: readonly Target[], options: OpenOptions, signal: AbortSignal): Promise<pg.Client> {
+  const over = new AbortController();
+  const ended = AbortSignal.any([signal, over.signal]);
+  const opening = new Map<Target, Promise<pg.Client | null>>();
+  let lastError: unknown = tooLate(`no host of the database has answered within ${options.connectTimeoutMs} ms`);
+  const open = async (host: Target): Promise<pg.Client | null> => {
+    try {
+      return await openTarget(host, options, ended);
+    } catch (error) {
+      opening.delete(host);
+      if (!ended.aborted) lastError = error;
+      return null;
+    }
+  };
+  const stopTimer = startTimer(options.connectTimeoutMs, () => over.abort());
+  try {
+    do {
+      for (const host of hosts) {
+        if (!opening.has(host)) opening.set(host, open(host));
+        const client = await Promise.race([...opening.values(), sleep(hostPatienceMs, null)]);
+        if (client !== null) return destroyOthers(client, opening.values());
+      }
+    } while (opening.size > 0 && !ended.aborted);
+    throw lastError;
+  } finally {
+    stopTimer();
+    over.abort();
+  }
+}
+
+/** Others may have been opened at the same moment. */
+function destroyOthers(client: pg.Client, opening: Iterable<Promise<pg.Client | null>>): pg.Client {
+  for (const other of opening)
+    void other.then((opened) => {
+      if (opened !== client) opened?.connection.stream.destroy();
+    });
+  return client;
 }
 
 /** Reading the address may fail: it may name files. */
