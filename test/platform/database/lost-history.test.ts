@@ -112,6 +112,7 @@ test('after a failover that lost the last changes no lost visitor is offered, an
     assert.equal(unknown?.count, 0);
     // Both readers saw a message and tickets that were lost.
     await until(() => resets(live).includes('unknown_id'));
+    assert.ok(one.logged.some((line) => line.includes('the database has lost events that feed readers were sent')));
     await using back = await openFeed(two, { token: own.admin, lastId: away.lastId() });
     assert.deepEqual(resets(back), ['unknown_id']);
     await sendText({ ...chat, server: two }, chat.visitor, 'after');

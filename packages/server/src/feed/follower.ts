@@ -222,9 +222,14 @@ export class Follower {
     return statesOf(this.#deps, this.accountId, changed, readerScopeOf(this.streams));
   }
 
-  /** The database was replaced by an older backup, so it is unknown which of its events the readers have seen. */
+  /** A standby that lagged was promoted, or an older backup restored, so it is unknown which of its events the readers have seen. */
   async #restart(): Promise<void> {
     this.#position = await readPosition(this.#deps.sql, this.accountId);
+    const { last, epoch } = this.#position.seen;
+    this.#deps.log.warn(
+      { accountId: this.accountId, epoch, last },
+      'the database has lost events that feed readers were sent: they are reset',
+    );
     this.#sendReset(this.#position, 'unknown_id');
     this.#queues.scheduleCheck();
   }
