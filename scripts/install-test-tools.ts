@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { findBrowser } from '../test/support/browser/browser.ts';
 import { findFirefox } from '../test/support/browser/firefox.ts';
 import { findOldestPostgres, oldestMajor } from '../test/support/database/oldest-postgres.ts';
+import { findPatroni } from '../test/support/failover/programs.ts';
 import { findProgram } from '../test/support/processes/programs.ts';
 import { findWebkit } from '../test/support/browser/webkit.ts';
 
@@ -30,6 +31,9 @@ const apt = (...names: readonly string[]): Command => ['apt-get', 'install', '-y
 /** Modules of `test/support` that open Chromium. */
 const usesBrowser = /\/support\/browser\/(?:browser|console|widget|desk|caller)\.ts'/;
 
+/** Modules of `test/support` that start PostgreSQL under Patroni. */
+const usesPatroni = /\/support\/failover\//;
+
 export const tools: readonly Tool[] = [
   {
     name: 'Chromium',
@@ -44,7 +48,7 @@ export const tools: readonly Tool[] = [
   },
   {
     name: `PostgreSQL ${oldestMajor}`,
-    usedBy: /\bstartOldestPostgres\b|\bstartTestPostgres\([^)]*'oldest'\)/,
+    usedBy: /\bstartOldestPostgres\b|\bstartTestPostgres\([^)]*'oldest'\)|\/support\/failover\//,
     find: findOldestPostgres,
     installers: [apt(`postgresql-${oldestMajor}`)],
     advice: `Install it, or set POSTGRES_${oldestMajor}_BIN to the folder of its programs.`,
@@ -79,10 +83,24 @@ export const tools: readonly Tool[] = [
   },
   {
     name: 'HAProxy',
-    usedBy: /\/support\/network\/reverse-proxies\.ts'/,
+    usedBy: /\/support\/network\/reverse-proxies\.ts'|\/support\/failover\//,
     find: () => findProgram('haproxy'),
     installers: [apt('haproxy')],
     advice: 'Install it so that haproxy is on the PATH.',
+  },
+  {
+    name: 'Patroni',
+    usedBy: usesPatroni,
+    find: findPatroni,
+    installers: [apt('patroni', 'python3-etcd')],
+    advice: 'Install it, with the Python package etcd, so that patroni is on the PATH.',
+  },
+  {
+    name: 'etcd',
+    usedBy: usesPatroni,
+    find: () => findProgram('etcd'),
+    installers: [apt('etcd-server')],
+    advice: 'Install it so that etcd is on the PATH.',
   },
   {
     name: 'promtool',

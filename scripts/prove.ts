@@ -98,6 +98,11 @@ const proofs: readonly Proof[] = [
     files: ['test/faults/campaign.test.ts'],
   },
   {
+    name: 'failover',
+    what: '20 failovers of PostgreSQL under Patroni, behind HAProxy and with several hosts, and a standby that lags',
+    files: ['test/faults/failover.test.ts', 'test/faults/lagging-standby.test.ts'],
+  },
+  {
     name: 'oldest-postgres',
     what: 'every test without a browser on the oldest supported PostgreSQL',
     files: ['test/service/oldest-postgres.test.ts'],

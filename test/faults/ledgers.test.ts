@@ -87,3 +87,15 @@ test('the longest stop is the longest time without an acknowledgement since the 
   const { longestStopMs } = ledgers.judge({ events: [], messages: [], tickets: [] });
   assert.ok(longestStopMs > 25, String(longestStopMs));
 });
+
+test('the first change that was acknowledged after an instant is found', () => {
+  const ledgers = new Ledgers(1);
+  ledgers.acknowledge('0 0');
+  const since = performance.now();
+  assert.throws(() => ledgers.firstAfter(since), /nothing was acknowledged/);
+  ledgers.acknowledge('0 1');
+  const first = ledgers.firstAfter(since);
+  ledgers.acknowledge('0 2');
+  assert.equal(ledgers.firstAfter(since), first);
+  assert.ok(first >= since && first <= performance.now());
+});

@@ -18,13 +18,16 @@ interface ClientAnswer {
   readonly body: Json;
 }
 
+/** Every 503 has `Retry-After`, so that clients know when to come back. */
+export type Failure = number | 'no answer' | '503 without Retry-After';
+
 /** What the clients of one run have in common. */
 export interface ClientPool {
   readonly world: FaultWorld;
   readonly agent: Agent;
   readonly over: AbortSignal;
   /** How often a request failed: with this status, or without an answer. */
-  readonly failures: Map<number | 'no answer', number>;
+  readonly failures: Map<Failure, number>;
 }
 
 export function openClientPool(world: FaultWorld, over: AbortSignal): ClientPool {
@@ -65,7 +68,7 @@ export class Client {
     this.#url ??= world.findUrl(null);
     if (this.#url === null) return null;
     const [method = 'GET', path = '/'] = what.split(' ', 2);
-    let failure: number | 'no answer' = 'no answer';
+    let failure: Failure = 'no answer';
     try {
       const answer = await request(`${this.#url}${path}`, {
         dispatcher: agent,
@@ -79,7 +82,8 @@ export class Client {
       });
       const text = await answer.body.text();
       if (answer.statusCode < 500) return { status: answer.statusCode, body: text === '' ? null : JSON.parse(text) };
-      failure = answer.statusCode;
+      const isUnclear = answer.statusCode === 503 && answer.headers['retry-after'] === undefined;
+      failure = isUnclear ? '503 without Retry-After' : answer.statusCode;
     } catch {
       // The connection was refused, reset or not answered in time.
     }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Json } from '../server.ts';
 import { OrderLedger } from '../receivers/ordered-load.ts';
 
@@ -29,6 +30,8 @@ export class Ledgers {
   readonly #tickets = new Set<string>();
   readonly receiver = new OrderLedger();
   readonly feeds: readonly OrderLedger[];
+  /** When changes were acknowledged. */
+  readonly #instants: number[] = [];
   #lastAt = performance.now();
   #longestStopMs = 0;
 
@@ -60,6 +63,11 @@ export class Ledgers {
   missing(changes: readonly string[]): string[] {
     const ledgers = Object.entries({ receiver: this.receiver, ...feedsByName(this.feeds) });
     return ledgers.flatMap(([where, ledger]) => ledger.missing(changes).map((change) => `${where}: ${change}`));
+  }
+
+  /** The instant of the first change that was acknowledged after `since`. */
+  firstAfter(since: number): number {
+    return this.#instants.find((instant) => instant > since) ?? assert.fail('nothing was acknowledged since');
   }
 
   /** From now on the time without an acknowledged change counts. */
@@ -97,6 +105,7 @@ export class Ledgers {
 
   #endStop(): void {
     const now = performance.now();
+    this.#instants.push(now);
     this.#longestStopMs = Math.max(this.#longestStopMs, now - this.#lastAt);
     this.#lastAt = now;
   }

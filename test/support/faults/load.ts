@@ -8,7 +8,7 @@ import { startProxy, type Proxy } from '../network/proxy.ts';
 import { until } from '../server.ts';
 import { makeAvailableOperator, makeVisitor, type TestOperator, type TestVisitor } from '../world.ts';
 import { makeWebhook } from '../receivers/webhooks.ts';
-import { Client, openClientPool, type ClientPool } from './client.ts';
+import { Client, openClientPool, type ClientPool, type Failure } from './client.ts';
 import { changeOf, Ledgers, type Verdict } from './ledgers.ts';
 import type { FaultWorld } from './world.ts';
 
@@ -52,17 +52,19 @@ export class Load {
     this.#clients.catch(() => undefined);
   }
 
-  static async start(world: FaultWorld): Promise<Load> {
+  /** `chatsOnly`: nobody enters the queue. Engagements that begin during the load may be lost with asynchronous replication. */
+  static async start(world: FaultWorld, { chatsOnly = false } = {}): Promise<Load> {
     const clientsOver = new AbortController();
     const readersOver = new AbortController();
     const server = await world.untilReady();
     const [first, ...others] = await openEngagements(server, chats);
     assert.ok(first);
     const { own, queue } = first;
+    const counts = chatsOnly ? { visitors: 0, operators: 0 } : { visitors, operators };
     const served: TestVisitor[] = [];
-    while (served.length < visitors) served.push(await makeVisitor(server, own));
+    while (served.length < counts.visitors) served.push(await makeVisitor(server, own));
     const serving: TestOperator[] = [];
-    while (serving.length < operators) serving.push(await makeAvailableOperator(server, own));
+    while (serving.length < counts.operators) serving.push(await makeAvailableOperator(server, own));
     const ledgers = new Ledgers(world.slots.length);
     const receiver = await startReceiver();
     receiver.answer = ({ event }) => {
@@ -97,7 +99,7 @@ export class Load {
     );
   }
 
-  get failures(): ReadonlyMap<number | 'no answer', number> {
+  get failures(): ReadonlyMap<Failure, number> {
     return this.#pool.failures;
   }
 
@@ -119,9 +121,8 @@ export class Load {
     return this.#own.admin;
   }
 
-  /** Waits until everything that is acknowledged by now has arrived at the receiver and on the feeds. */
-  async catchesUp(): Promise<void> {
-    const changes = this.ledgers.snapshot();
+  /** Waits until these changes, by default all that are acknowledged by now, have arrived at the receiver and on the feeds. */
+  async catchesUp(changes: readonly string[] = this.ledgers.snapshot()): Promise<void> {
     let missing: readonly string[] = [];
     const haveArrived = until(() => (missing = this.ledgers.missing(changes)).length === 0, settleMs);
     await haveArrived.catch((cause: unknown) => {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster } from '../processes/cluster.ts';
 import type { UsherProcess } from '../processes/process.ts';
@@ -11,8 +12,7 @@ const restartMs = 300;
  * once if the test has killed it, otherwise after a pause.
  */
 export class Slot {
-  /** What leads to the database. */
-  readonly proxy: Proxy;
+  readonly #proxy: Proxy | null;
   /** The last lines of processes that ended without being killed by the test. */
   readonly ends: string[] = [];
   /** How often each message was logged by processes that have ended. */
@@ -23,8 +23,8 @@ export class Slot {
   #isStopped = false;
   readonly #running: Promise<void>;
 
-  private constructor(proxy: Proxy, start: () => UsherProcess) {
-    this.proxy = proxy;
+  private constructor(proxy: Proxy | null, start: () => UsherProcess) {
+    this.#proxy = proxy;
     this.#start = start;
     this.#process = start();
     this.#running = this.#keepRunning();
@@ -36,6 +36,16 @@ export class Slot {
     const proxy = await startProxy({ socket: `${address.directory}/.s.PGSQL.5432` });
     const url = `postgres://${address.user}@127.0.0.1:${new URL(proxy.url).port}/${address.database}`;
     return new Slot(proxy, () => cluster.launch(url));
+  }
+
+  /** Without a proxy: the process connects to `url` itself. */
+  static openAt(cluster: Cluster, url: string): Slot {
+    return new Slot(null, () => cluster.launch(url));
+  }
+
+  /** What leads to the database. */
+  get proxy(): Proxy {
+    return this.#proxy ?? assert.fail('this process has no proxy before its database');
   }
 
   /** The address of the process; `null` while it does not run or starts. */
@@ -73,7 +83,7 @@ export class Slot {
     this.#isStopped = true;
     this.#process.child.kill('SIGKILL');
     await this.#running;
-    await this.proxy[Symbol.asyncDispose]();
+    await this.#proxy?.[Symbol.asyncDispose]();
   }
 
   async #keepRunning(): Promise<void> {

@@ -42,8 +42,7 @@ export class FaultWorld {
   /** `null` if this machine cannot have such a world: only root may mount a disk. */
   static async open(kind: WorldKind): Promise<FaultWorld | null> {
     const dns = await startDns(() => ({ v4: ['127.0.0.1'], ttlSec: 1 }));
-    const environment = { USHER_DNS_SERVERS: dns.address, USHER_LOG_LEVEL: 'warn' };
-    const foundation = await lay(kind, environment);
+    const foundation = await lay(kind, settingsWith(dns));
     if (foundation === null) {
       await dns[Symbol.asyncDispose]();
       return null;
@@ -51,6 +50,17 @@ export class FaultWorld {
     const slots: Slot[] = [];
     while (slots.length < slotCount) slots.push(await Slot.open(foundation.cluster));
     return new FaultWorld(slots, dns, foundation);
+  }
+
+  /** Processes that connect to these URLs by themselves, with the settings that `startCluster` is given. */
+  static async serve(
+    urls: readonly string[],
+    startCluster: (environment: Readonly<Record<string, string>>) => Promise<Cluster>,
+  ): Promise<FaultWorld> {
+    const dns = await startDns(() => ({ v4: ['127.0.0.1'], ttlSec: 1 }));
+    const cluster = await startCluster(settingsWith(dns));
+    const slots = urls.map((url) => Slot.openAt(cluster, url));
+    return new FaultWorld(slots, dns, { cluster, durable: null, stepped: null, disk: null });
   }
 
   get durable(): DurableCluster {
@@ -118,6 +128,10 @@ export class FaultWorld {
     this.#foundation.disk?.unmount();
     await this.dns[Symbol.asyncDispose]();
   }
+}
+
+function settingsWith({ address }: TestDns): Readonly<Record<string, string>> {
+  return { USHER_DNS_SERVERS: address, USHER_LOG_LEVEL: 'warn' };
 }
 
 async function lay(kind: WorldKind, environment: Readonly<Record<string, string>>): Promise<Foundation | null> {

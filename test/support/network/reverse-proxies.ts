@@ -83,7 +83,7 @@ function newFolder(): string {
 }
 
 /** Fails if the recipe does not contain a replaced text, so that a changed recipe cannot silently use the port of another server. */
-function replaceAll(text: string, replacements: Readonly<Record<string, string>>): string {
+export function replaceAll(text: string, replacements: Readonly<Record<string, string>>): string {
   return Object.entries(replacements).reduce((replaced, [from, to]) => {
     if (!replaced.includes(from)) throw new Error(`the recipe does not contain "${from}"`);
     return replaced.replaceAll(from, to);
@@ -98,7 +98,7 @@ interface Launch {
   readonly reloadSignal: NodeJS.Signals;
 }
 
-async function started({ name, args, folder, port, reloadSignal }: Launch): Promise<ReverseProxy> {
+export async function started({ name, args, folder, port, reloadSignal }: Launch): Promise<ReverseProxy> {
   const program = findProgram(name);
   if (program === null) throw new Error(`${name} was not found. Run npm test: it installs ${name} or says how to.`);
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
