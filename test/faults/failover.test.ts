@@ -14,8 +14,8 @@ import { expectStatus, makeAccount } from '../support/world.ts';
  */
 const seed = Number(process.env['PROVE'] ?? 0);
 const longestMs = 3_600_000;
-/** From the promotion to the first acknowledged change. */
-const longestRecoveryMs = 3_000;
+/** From the promotion to the first acknowledged change. The short form shares the machine with other tests. */
+const longestRecoveryMs = isProof ? 3_000 : 30_000;
 /** The long form uses the recipe as it is. In the short one a killed primary is replaced sooner. */
 const changes = isProof ? {} : impatient;
 
@@ -24,7 +24,7 @@ const long: readonly FailoverKind[] = [
   ...(['killed', 'switched over', 'cut off', 'frozen'] as const),
   ...(['switched over', 'killed'] as const),
 ];
-const short: readonly FailoverKind[] = ['switched over', 'killed'];
+const short: readonly FailoverKind[] = ['killed'];
 
 for (const topology of isProof ? topologies : topologies.slice(0, 1)) {
   suite(`nothing acknowledged is lost when the primary fails (${topology})`, { timeout: longestMs }, () => {
@@ -34,7 +34,7 @@ for (const topology of isProof ? topologies : topologies.slice(0, 1)) {
     });
     after(async () => opened?.[Symbol.asyncDispose]());
     const kinds = isProof ? long : short;
-    test(`${kinds.length} failovers: ${kinds.join(', ')}`, async (t) => {
+    test(`failovers: ${kinds.join(', ')}`, async (t) => {
       assert.ok(opened);
       const { postgres, world } = opened;
       await using load = await Load.start(world);
