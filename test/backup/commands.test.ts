@@ -108,7 +108,10 @@ test('a full disk, a closed pipe and a missing file are named, and no part of a 
   expectError(await run(source, ['restore', file]), /^usher: \S+one\.usher does not exist\. Check the path\. Nothing was restored\./); // prettier-ignore
   await backUp(source, file);
   const limited = await run(target, ['restore', file], { maxBlocks: 200 });
-  expectError(limited, /^usher: The disk of USHER_DATA_DIR is full\. Free space\. Nothing was restored\./);
+  expectError(
+    limited,
+    /^usher: The storage of uploaded files is full\. Free space on the disk of USHER_DATA_DIR.* Nothing was restored\.\n$/,
+  );
   assert.deepEqual([await tablesOf(target.address), filesOnDisk(target.dataDir)], [0, []]);
   assert.equal(statSync(pathOnDisk(source.dataDir, id)).size, 1_000_000);
 });
