@@ -19,11 +19,6 @@ const trusted = getCACertificates();
 setDefaultCACertificates([...trusted, selfSigned.cert]);
 after(() => setDefaultCACertificates(trusted));
 
-/** Has no limit on sign-ins, unlike the servers behind the proxies. All share its database. */
-const direct = await forThisFile(startTestServer());
-const chat = await engage(direct);
-const { visitor, operator } = chat;
-
 const recipes = [
   { recipe: 'ops/nginx/usher.conf', start: startNginx, path: '' },
   { recipe: 'ops/haproxy/haproxy.cfg', start: startHaproxy, path: '' },
@@ -47,6 +42,10 @@ async function sendSurely(chat: Engaged, who: TokenHolder, content: string): Pro
 for (const { recipe, start, path } of recipes) {
   const port = await freePort();
   const signInLimit = 5;
+  /** Has no limit on sign-ins, unlike the server behind the proxy, which shares its database. */
+  const direct = await forThisFile(startTestServer());
+  const chat = await engage(direct);
+  const { visitor, operator } = chat;
   const usher = await forThisFile(
     startTestServer(
       { trustProxy: 1, publicUrl: `https://localhost:${port}${path}`, rateLimitSignIn: signInLimit },
