@@ -9,7 +9,9 @@ import { version } from '../../packages/server/src/platform/version.ts';
 const api = JSON.parse(readFileSync('openapi.json', 'utf8')) as { paths: Record<string, unknown> };
 const files = [
   'ops/compose.yaml',
-  ...['haproxy/*', 'kubernetes/*', 'nginx/*', 'patroni/*', 'systemd/*'].flatMap((pattern) => globSync(`ops/${pattern}`)),
+  ...['haproxy/*', 'kubernetes/*', 'nginx/*', 'patroni/*', 'systemd/*'].flatMap((pattern) =>
+    globSync(`ops/${pattern}`),
+  ),
 ].map((file) => ({ file, text: readFileSync(file, 'utf8') }));
 const textOf = (file: string): string => files.find((each) => each.file === file)?.text ?? '';
 const kubernetes = textOf('ops/kubernetes/usher.yaml');

@@ -60,13 +60,13 @@ export const settings = [
   {
     name: 'USHER_RATE_LIMIT_PER_TOKEN',
     fallback: '6000',
-    meaning: 'Requests per minute and process for each token, and for all visitors of one address together',
+    meaning: 'Requests per minute for each token, and for all visitors of one address together',
   },
   {
     name: 'USHER_RATE_LIMIT_SIGN_IN',
     fallback: '60',
     meaning:
-      'Sign-in attempts per minute, address and process; also wrong passwords per e-mail address (a sixth of it from one address)',
+      'Sign-in attempts per minute and address; also wrong passwords per e-mail address (a sixth of it from one address)',
   },
   {
     name: 'USHER_PUBLIC_URL',

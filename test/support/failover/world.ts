@@ -8,7 +8,7 @@ import { PatroniCluster } from './patroni-cluster.ts';
 
 /** How Usher finds the primary. */
 export const topologies = ['HAProxy', 'several hosts'] as const;
-export type Topology = (typeof topologies)[number];
+type Topology = (typeof topologies)[number];
 
 /** Changes the recipe so that Patroni replaces a dead primary within seconds. */
 export const impatient = {
