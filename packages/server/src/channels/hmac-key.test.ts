@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
@@ -45,19 +46,26 @@ test('a key can sign again after a longer message', () => {
   for (const body of ['a long message', 'short', '']) assert.equal(key.sign('', body), expected(raw, '', body));
 });
 
-test('a key keeps no more memory than its bytes', () => {
+test('a key keeps no more memory than its bytes', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  const measure = (): number => {
-    collect();
-    return process.memoryUsage().arrayBuffers;
+  /** V8 frees the memory of buffers on another thread, some time after the collection. */
+  const measure = async (isEnough: (bytes: number) => boolean): Promise<number> => {
+    let least = Infinity;
+    for (let tries = 0; tries < 50 && !isEnough(least); tries += 1) {
+      collect();
+      await setTimeout(10);
+      least = Math.min(least, process.memoryUsage().arrayBuffers);
+    }
+    return least;
   };
-  const before = measure();
+  const before = await measure(() => false);
   const keys = Array.from({ length: 100 }, () => {
     // Other work uses up what Node shares among small buffers.
     for (let count = 0; count < 3; count += 1) Buffer.from('x'.repeat(30_000));
     return new HmacKey(Buffer.alloc(32));
   });
-  const bytesPerKey = (measure() - before) / keys.length;
-  assert.ok(bytesPerKey < 1_000, `${bytesPerKey} bytes`);
+  const bytesPerKey = (bytes: number): number => (bytes - before) / keys.length;
+  const kept = bytesPerKey(await measure((bytes) => bytesPerKey(bytes) < 1_000));
+  assert.ok(kept < 1_000, `${kept} bytes`);
 });
