@@ -9,5 +9,4 @@ await testSeeds({
   run: async (options) => runClusterHistory(options, feeds),
   short: 20,
   long: 10_000,
-  repeatsOnlyInProofs: 'after a crash of PostgreSQL, a busy machine draws other steps; the cause is not known yet',
 });

@@ -39,6 +39,8 @@ export async function createClusterAccount(sql: Sql): Promise<ClusterAccount> {
     { id: newId(), origin: 'simulated://two', isOrdered: false },
   ];
   const destinations = new Map(webhooks.map(({ origin }) => [origin, newId<string>()]));
+  // The last history may have ended with a crash, which leaves no epoch in force.
+  await sql`SELECT log_epoch()`;
   await sql`INSERT INTO accounts (id, name) VALUES (${id}, 'Simulated')`;
   const ids = engagements.map((each) => each.id);
   const visitorIds = engagements.map(({ visitorId }) => visitorId);

@@ -1,8 +1,11 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
-/** A byte counts for so many, so that few messages fill the buffers of a reader who is slow. */
-const bytesPerCharacter = 100;
+/**
+ * An item counts for so many bytes, so that few fill the buffers of a reader who is slow. Its text is not counted: ids have numbers of
+ * transactions, which differ when a history is repeated.
+ */
+const bytesPerItem = 50_000;
 const endOfItem = '\n\n';
 /** Beyond this, writers have to wait. */
 const highWaterMark = 16 * 1024;
@@ -19,7 +22,7 @@ export class SimulatedResponse extends EventEmitter {
   }
 
   get writableLength(): number {
-    return this.#unread.length * bytesPerCharacter;
+    return (this.#unread.split(endOfItem).length - 1) * bytesPerItem;
   }
 
   get hasUnread(): boolean {
