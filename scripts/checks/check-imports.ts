@@ -49,6 +49,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'site-deletion': before('feed'),
   'account-deletion': [...before('feed'), 'site-deletion'],
   backup: before('feed'),
+  'account-moving': [...before('feed'), 'account-deletion', 'backup'],
   mcp: before('channels'),
   sample: [...chain, 'webhooks', 'site-deletion'],
 };
@@ -93,6 +94,7 @@ const withStatements: Readonly<Record<string, readonly string[]>> = {
   'SQL fragments that several stores share': [
     'engagements/sms/sms-of-message.ts',
     'engagements/taking-part.ts',
+    'identity/moving.ts',
     'events/append.ts',
     'routing/statistics/facts.ts',
     'site-deletion/belongings.ts',

@@ -65,6 +65,7 @@ export type ErrorCode =
   | 'internal_error'
   | 'too_busy'
   | 'no_carrier'
+  | 'account_moving'
   | 'database_unavailable'
   | 'no_scanner'
   | 'storage_full'

@@ -33,8 +33,8 @@ export const leafTables: readonly OwnTable[] = [
   { table: 'webhook_recoveries', of: 'webhook' },
   { table: 'sample_data', of: 'account' },
   { table: 'active_engagements', of: 'account' },
-  { table: 'queue_tickets', of: 'account', and: (sql) => sql`AND ended_at IS NULL` },
-  { table: 'queue_tickets', of: 'site', and: (sql) => sql`AND ended_at IS NOT NULL` },
+  { table: 'queue_tickets', of: 'account', and: 'AND ended_at IS NULL' },
+  { table: 'queue_tickets', of: 'site', and: 'AND ended_at IS NOT NULL' },
   { table: 'queue_visits', of: 'queue' },
   { table: 'engagement_requests', of: 'site' },
   { table: 'sms_messages', of: 'site' },
@@ -69,6 +69,7 @@ export const leafTables: readonly OwnTable[] = [
 
   // This table is scanned. It is always small: a row is deleted soon after its token would have expired anyway.
   { table: 'revoked_tokens', of: 'account' },
+  { table: 'imported_signing_keys', of: 'account' },
 ];
 
 /** Tables by whose rows others are found, and those that their triggers write. They are deleted when the others are empty. */
@@ -83,8 +84,8 @@ export const keyTables: readonly OwnTable[] = [
   { table: 'sites', of: 'account', limit: boardBatch },
   // This table is scanned, as it is for the ids of the account's sites. It is always small: a row is deleted with what its site leaves.
   { table: 'deleted_sites', of: 'account' },
-  { table: 'presence_intervals', of: 'account', and: (sql) => sql`AND ended_at IS NULL` },
-  { table: 'presence_intervals', of: 'account', and: (sql) => sql`AND ended_at IS NOT NULL` },
+  { table: 'presence_intervals', of: 'account', and: 'AND ended_at IS NULL' },
+  { table: 'presence_intervals', of: 'account', and: 'AND ended_at IS NOT NULL' },
   { table: 'reported_states', of: 'account' },
   { table: 'board_moves', of: 'account' },
 ];

@@ -1,6 +1,6 @@
 import { batchSize, byIndex, deleteMatching, inBatches } from '../platform/database/batches.ts';
 import type { SqlFragment, Sql } from '../platform/database/database.ts';
-import type { AccountId } from '../platform/ids.ts';
+import { isUuid, type AccountId } from '../platform/ids.ts';
 
 /** What the rows of an account are found by: `site` stands for the column `site_id`. */
 export type Owner = 'account' | 'site' | 'operator' | 'queue' | 'destination' | 'webhook';
@@ -9,7 +9,7 @@ export interface OwnTable {
   readonly table: string;
   readonly of: Owner;
   /** The condition of a partial index, which begins with AND. */
-  readonly and?: (sql: Sql) => SqlFragment;
+  readonly and?: string;
   /** Rows of one batch, if not as many as usual. */
   readonly limit?: number;
 }
@@ -17,17 +17,22 @@ export interface OwnTable {
 /** Few deliveries: one may have been attempted many times, and the log has a row for each attempt. */
 const deliveryBatch = 250;
 
-/** The ids of the account's sites, operators and so on. Sites and queues include deleted ones that still have rows. */
-const ownersOf: Readonly<Record<Owner, (sql: Sql, id: AccountId) => SqlFragment>> = {
-  account: (sql, id) => sql`SELECT ${id}::uuid AS id`,
-  site: (sql, id) => sql`
-    SELECT id FROM sites WHERE account_id = ${id} UNION ALL SELECT id FROM deleted_sites WHERE account_id = ${id}`,
-  operator: (sql, id) => sql`SELECT id FROM operators WHERE account_id = ${id}`,
-  queue: (sql, id) => sql`
-    SELECT id FROM queues WHERE account_id = ${id} UNION ALL SELECT id FROM deleted_queues WHERE account_id = ${id}`,
-  destination: (sql, id) => sql`SELECT id FROM destinations WHERE account_id = ${id}`,
-  webhook: (sql, id) => sql`SELECT id FROM webhooks WHERE account_id = ${id}`,
+const ownerTables: Readonly<Record<Exclude<Owner, 'account'>, readonly string[]>> = {
+  site: ['sites', 'deleted_sites'],
+  operator: ['operators'],
+  queue: ['queues', 'deleted_queues'],
+  destination: ['destinations'],
+  webhook: ['webhooks'],
 };
+
+/** A query, as text, of the ids of the account's sites, operators and so on. Sites and queues include deleted ones that still have rows. */
+export function ownersOf(owner: Owner, accountId: AccountId): string {
+  if (!isUuid(accountId)) throw new Error('the id of an account is not a UUID');
+  if (owner === 'account') return `SELECT '${accountId}'::uuid AS id`;
+  return ownerTables[owner]
+    .map((table) => `SELECT id FROM ${table} WHERE account_id = '${accountId}'`)
+    .join(' UNION ALL ');
+}
 
 /** Before every id. */
 const noId = '00000000-0000-0000-0000-000000000000';
@@ -44,7 +49,7 @@ export async function forOwners(
     const rows = await byIndex(
       pool,
       async (sql) => sql<{ id: string }[]>`
-        SELECT id FROM (${ownersOf[of](sql, accountId)}) AS owners WHERE id > ${from} ORDER BY id LIMIT ${batchSize}`,
+        SELECT id FROM (${sql.unsafe(ownersOf(of, accountId))}) AS owners WHERE id > ${from} ORDER BY id LIMIT ${batchSize}`,
     );
     const ids = rows.map(({ id }) => id);
     if (ids.length > 0) await visit(ids);
@@ -69,7 +74,7 @@ export async function deleteRows(
         {
           table: partition,
           limit,
-          where: (own) => own`${own(`${of}_id`)} = ANY(${ids}::uuid[]) ${and?.(own) ?? own``}`,
+          where: (own) => own`${own(`${of}_id`)} = ANY(${ids}::uuid[]) ${own.unsafe(and ?? '')}`,
         },
         always,
         (rows) => {

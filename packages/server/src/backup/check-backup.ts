@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { FormatName } from './format.ts';
 import { readBackup } from './read-backup.ts';
 import { countRows, type Progress } from './write-backup.ts';
 
@@ -14,10 +15,16 @@ export interface CheckedBackup {
   readonly bytes: number;
 }
 
+interface CheckOptions {
+  readonly format?: FormatName;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: Progress) => void;
+}
+
 /** Reads a whole backup and compares its checksum. Needs no database. */
 export async function checkBackup(
   from: Readable,
-  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (progress: Progress) => void },
+  { format = 'backup', signal, onProgress }: CheckOptions,
 ): Promise<CheckedBackup> {
   let [tables, rows, files, bytes] = [0, 0, 0, 0];
   const add = (at: string, chunk: Buffer): void => {
@@ -25,7 +32,7 @@ export async function checkBackup(
     onProgress({ at, bytes, totalBytes: null });
   };
   const header = await readBackup(
-    from,
+    { from, format, signal },
     {
       header: async () => undefined,
       async table({ name }, body) {
@@ -41,7 +48,6 @@ export async function checkBackup(
         for await (const chunk of body) add('files', chunk);
       },
     },
-    signal,
   );
   const { usher, postgres, migrations, created_at } = header;
   return { usher, postgres, schema: migrations.length, created_at, tables, rows, files, bytes };

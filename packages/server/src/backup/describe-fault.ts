@@ -2,7 +2,7 @@ import { databaseErrorCode } from '../platform/database/database.ts';
 import { Refusal, StartError } from '../platform/errors.ts';
 
 /** What was being done: it decides which disk is full, and what a closed pipe means. */
-export type Operation = 'backup' | 'restore' | 'check';
+export type Operation = 'backup' | 'restore' | 'check' | 'export' | 'import';
 
 /** Turns a failure that the user can mend into one line. Other errors are returned as they are. */
 export function describeFault(error: unknown, operation: Operation, file: string): unknown {
@@ -17,6 +17,8 @@ const outcome: Readonly<Record<Operation, string>> = {
   backup: 'No backup was made.',
   restore: 'Nothing was restored.',
   check: 'The backup was not checked.',
+  export: 'The account was not exported, and goes on here.',
+  import: 'Nothing was imported.',
 };
 
 function fileStoreFault({ code }: Refusal): string {
@@ -33,11 +35,11 @@ function adviceFor(code: string | null, operation: Operation, name: string): str
       return `There is no space left for ${name}. Free space, or name a file on another disk.`;
     case 'EPIPE':
     case 'ERR_STREAM_PREMATURE_CLOSE':
-      return operation === 'backup'
+      return isWriting(operation)
         ? 'The program that reads the backup ended before the backup did. See what it reported.'
         : `${name} ended too early.`;
     case 'ENOENT':
-      return operation === 'backup'
+      return isWriting(operation)
         ? `The folder of ${name} does not exist. Create it, or name another file.`
         : `${name} does not exist. Check the path.`;
     case 'EISDIR':
@@ -46,7 +48,7 @@ function adviceFor(code: string | null, operation: Operation, name: string): str
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return `${name} may not be ${operation === 'backup' ? 'written' : 'read'} (${code}). Correct its rights, or name another file.`;
+      return `${name} may not be ${isWriting(operation) ? 'written' : 'read'} (${code}). Correct its rights, or name another file.`;
     case '53100':
     case '25006':
       return 'The disk of the database is full, or the database is read-only. Free space, or use the primary server.';
@@ -63,4 +65,8 @@ function adviceFor(code: string | null, operation: Operation, name: string): str
     default:
       return null;
   }
+}
+
+function isWriting(operation: Operation): boolean {
+  return operation === 'backup' || operation === 'export';
 }

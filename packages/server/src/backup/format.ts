@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import { constants, createZstdCompress, createZstdDecompress, type ZstdCompress } from 'node:zlib';
+import type { JsonValue } from '../platform/database/database.ts';
 import { StartError } from '../platform/errors.ts';
+import type { AccountId } from '../platform/ids.ts';
 
 /**
  * A backup is one Zstandard stream. Its content is a sequence of records; each is a kind (1 byte), the length of its body (4 bytes,
@@ -31,8 +33,12 @@ const recordKinds = {
 type RecordKind = keyof typeof recordKinds;
 const kinds = Object.keys(recordKinds) as RecordKind[];
 
-/** A program reads only its own format. A change of the records or of their meaning needs another number. */
-export const formatNumber = 1;
+/**
+ * A program reads only its own formats. A change of the records or of their meaning needs another number. The export of one account has the
+ * same records with another number, so that it is never restored as a backup.
+ */
+export const formats = { backup: 1, account: 101 } as const;
+export type FormatName = keyof typeof formats;
 
 export interface BackedUpTable {
   readonly name: string;
@@ -51,6 +57,25 @@ export interface BackupHeader {
   /** File names of the applied migrations, from number 1 on. */
   readonly migrations: readonly string[];
   readonly tables: readonly BackedUpTable[];
+  /** Only in the export of an account. */
+  readonly account?: ExportedAccount;
+}
+
+/** What an installation needs in order to go on with an account of another one. */
+export interface ExportedAccount {
+  readonly id: AccountId;
+  readonly name: string;
+  /** Nothing of the account changes after `takenAt`: it was exported in order to be moved. */
+  readonly isMoving: boolean;
+  /** All recorded steps of the database's clock, and all recorded outages, in milliseconds. */
+  readonly shiftMs: number;
+  readonly outageMs: number;
+  /** When the rows were read, in epoch milliseconds. */
+  readonly takenAt: number;
+  /** The public halves of the keys that sign tokens. */
+  readonly signingKeys: readonly { readonly id: string; readonly publicJwk: JsonValue }[];
+  /** The keys that seal secrets, in hexadecimal digits. */
+  readonly sealingKeys: readonly { readonly id: string; readonly key: string }[];
 }
 
 export interface SequenceValue {

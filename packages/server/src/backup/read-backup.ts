@@ -2,11 +2,12 @@ import type { Readable } from 'node:stream';
 import { StartError } from '../platform/errors.ts';
 import { isUuid, type FileId } from '../platform/ids.ts';
 import {
-  formatNumber,
+  formats,
   readRecords,
   type BackedUpTable,
   type BackupHeader,
   type BackupRecord,
+  type FormatName,
   type SequenceValue,
 } from './format.ts';
 
@@ -20,11 +21,17 @@ export interface BackupVisitor {
   file(id: FileId, bytes: Body): Promise<void>;
 }
 
+export interface Reading {
+  readonly from: Readable;
+  readonly format: FormatName;
+  readonly signal: AbortSignal;
+}
+
 /** Reads a backup once, in bounded memory. Rejects if it is damaged; the visitor must then undo everything it did. */
-export async function readBackup(from: Readable, visitor: BackupVisitor, signal?: AbortSignal): Promise<BackupHeader> {
+export async function readBackup({ from, format, signal }: Reading, visitor: BackupVisitor): Promise<BackupHeader> {
   const records = readRecords(from, signal);
   try {
-    const header = headerIn(await records.next());
+    const header = headerIn(await records.next(), format);
     await visitor.header(header);
     for (let next = await records.next(); next.done !== true; next = await records.next()) {
       const { kind, body } = next.value;
@@ -39,14 +46,18 @@ export async function readBackup(from: Readable, visitor: BackupVisitor, signal?
   }
 }
 
-function headerIn(first: IteratorResult<BackupRecord, void>): BackupHeader {
+function headerIn(first: IteratorResult<BackupRecord, void>, expected: FormatName): BackupHeader {
   if (first.done === true || first.value.kind !== 'header') throw unexpected();
   const header = parse(first.value.body) as BackupHeader;
-  if (header.format !== formatNumber)
-    throw new StartError(
-      `The backup has format ${header.format}, made by Usher ${header.usher}; this Usher reads format ${formatNumber}. Use the version of Usher that made it.`,
-    );
-  return header;
+  const { format, usher } = header;
+  if (format === formats[expected]) return header;
+  if (format === formats.account)
+    throw new StartError('The file is the export of one account. Import it with: usher accounts import <file>');
+  if (format === formats.backup)
+    throw new StartError('The file is the backup of a whole installation. Restore it with: usher restore <file>');
+  throw new StartError(
+    `The backup has format ${format}, made by Usher ${usher}; this Usher reads format ${formats[expected]}. Use the version of Usher that made it.`,
+  );
 }
 
 function tableIn({ tables }: BackupHeader, body: Buffer): BackedUpTable {

@@ -84,11 +84,18 @@ export async function writeSequence(sql: Sql, { name, last, isCalled }: Sequence
   await sql`SELECT setval(${quoted(name)}::text::regclass, ${last}::text::bigint, ${isCalled})`;
 }
 
-/** Files whose bytes are stored, by id, after the id `after`. */
-export async function listStoredFiles(sql: Sql, after: FileId | null, limit: number): Promise<FileId[]> {
+interface FilesPage {
+  readonly after: FileId | null;
+  readonly limit: number;
+  /** The condition of the rows; `null`: all. */
+  readonly of: string | null;
+}
+
+/** Files whose bytes are stored, by id. */
+export async function listStoredFiles(sql: Sql, { after, limit, of }: FilesPage): Promise<FileId[]> {
   const rows = await sql<{ id: FileId }[]>`
     SELECT id FROM files
-     WHERE stored ${after === null ? sql`` : sql`AND id > ${after}`}
+     WHERE stored ${after === null ? sql`` : sql`AND id > ${after}`} ${sql.unsafe(of === null ? '' : `AND (${of})`)}
      ORDER BY id LIMIT ${limit}`;
   return rows.map(({ id }) => id);
 }
@@ -98,9 +105,11 @@ export async function isFileStored(sql: Sql, id: FileId): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** A copy of a table's rows, as a stream. */
-export async function copyOut(sql: Sql, { name, columns }: BackedUpTable) {
-  return sql.unsafe(`COPY ${quoted(name)} (${columns.map(quoted).join(', ')}) TO STDOUT`).readable();
+/** A copy of a table's rows, as a stream. `rows` is their condition; `null`: all. */
+export async function copyOut(sql: Sql, { name, columns }: BackedUpTable, rows: string | null) {
+  const names = columns.map(quoted).join(', ');
+  const from = rows === null ? `${quoted(name)} (${names})` : `(SELECT ${names} FROM ${quoted(name)} WHERE ${rows})`;
+  return sql.unsafe(`COPY ${from} TO STDOUT`).readable();
 }
 
 /** A stream that inserts the rows. Rows of a partition go through its parent, which chooses the partition. */
@@ -165,7 +174,7 @@ export async function analyze(sql: Sql): Promise<void> {
   await sql.unsafe('ANALYZE');
 }
 
-function quoted(name: string): string {
+export function quoted(name: string): string {
   if (name.includes('\0')) throw new StartError('The backup has an invalid name of a table.');
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -5,7 +5,7 @@ import type { FileId } from '../platform/ids.ts';
 import { commandPools } from '../platform/database/pools.ts';
 import { version } from '../platform/version.ts';
 import type { FileStore } from '../engagements/files/file-store.ts';
-import { BackupWriter, formatNumber, type BackedUpTable, type BackupHeader } from './format.ts';
+import { BackupWriter, formats, type BackedUpTable, type BackupHeader, type FormatName } from './format.ts';
 import {
   appliedMigrations,
   copyOut,
@@ -50,6 +50,16 @@ export interface BackupOptions {
   readonly to: NodeJS.WritableStream;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
+  /** Without it, the whole database is written. */
+  readonly part?: BackupPart;
+}
+
+/** A part of the database that has a format of its own. */
+export interface BackupPart {
+  readonly header: Pick<BackupHeader, 'account'> & { readonly format: FormatName };
+  /** The condition for the rows of a table, which may be a partition of `parent`; `null`: the table is left out. */
+  readonly rowsOf: (table: BackedUpTable) => string | null;
+  readonly hasFiles: boolean;
 }
 
 /**
@@ -62,13 +72,14 @@ export async function writeBackup({
   to,
   signal,
   onProgress,
+  part,
 }: BackupOptions): Promise<BackupSummary> {
   const pool = connect(database.address, commandPools.backup);
   const stop = (): void => void pool.end({ timeout: 0 });
   signal.addEventListener('abort', stop);
   const writer = new BackupWriter(to, signal);
   try {
-    const { summary, files, totalBytes } = await writeDatabase(pool, writer, onProgress);
+    const { summary, files, totalBytes } = await writeDatabase(pool, { writer, onProgress, part });
     let { bytes } = summary;
     const missing: FileId[] = [];
     let count = 0;
@@ -97,14 +108,16 @@ type Pool = ReturnType<typeof connect>;
 interface WrittenDatabase {
   readonly summary: Omit<BackupSummary, 'files' | 'missing'>;
   readonly files: FileIds;
-  readonly totalBytes: number;
+  readonly totalBytes: number | null;
 }
 
-async function writeDatabase(
-  pool: Pool,
-  writer: BackupWriter,
-  onProgress: (progress: Progress) => void,
-): Promise<WrittenDatabase> {
+interface Target {
+  readonly writer: BackupWriter;
+  readonly onProgress: (progress: Progress) => void;
+  readonly part: BackupPart | undefined;
+}
+
+async function writeDatabase(pool: Pool, target: Target): Promise<WrittenDatabase> {
   await liftTransactionTimeout(pool);
   let hasBegun = false;
   for (let tries = 1; ; tries += 1) {
@@ -115,7 +128,7 @@ async function writeDatabase(
         const tables = await listTables(sql);
         if (!sameTables(expected, tables)) return null;
         hasBegun = true;
-        return writeSnapshot(sql, tables, { writer, onProgress });
+        return writeSnapshot(sql, tables, target);
       });
       if (written !== null) return written;
     } catch (error) {
@@ -135,15 +148,10 @@ function sameTables(one: readonly BackedUpTable[], other: readonly BackedUpTable
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-interface Target {
-  readonly writer: BackupWriter;
-  readonly onProgress: (progress: Progress) => void;
-}
-
 async function writeSnapshot(
   sql: Sql,
-  tables: readonly BackedUpTable[],
-  { writer, onProgress }: Target,
+  all: readonly BackedUpTable[],
+  { writer, onProgress, part }: Target,
 ): Promise<WrittenDatabase> {
   const migrations = await appliedMigrations(sql);
   if (migrations.length === 0)
@@ -152,9 +160,12 @@ async function writeSnapshot(
     throw new StartError(
       `The database has schema version ${migrations.length}; a backup needs version ${firstMigration} or newer. Run "usher migrate" first.`,
     );
-  const { postgres, createdAt, bytes: totalBytes } = await describeSource(sql);
+  const { postgres, createdAt, bytes: databaseBytes } = await describeSource(sql);
+  const totalBytes = part === undefined ? databaseBytes : null;
+  const tables = part === undefined ? all : all.filter((table) => part.rowsOf(table) !== null);
   const header: BackupHeader = {
-    format: formatNumber,
+    ...part?.header,
+    format: formats[part?.header.format ?? 'backup'],
     usher: version,
     postgres,
     created_at: createdAt.toISOString(),
@@ -166,7 +177,7 @@ async function writeSnapshot(
   let bytes = 0;
   for (const table of tables) {
     await writer.json('table', { name: table.name });
-    for await (const chunk of (await copyOut(sql, table)) as AsyncIterable<Buffer>) {
+    for await (const chunk of (await copyOut(sql, table, part?.rowsOf(table) ?? null)) as AsyncIterable<Buffer>) {
       await writer.data(chunk);
       rows += countRows(chunk);
       bytes += chunk.length;
@@ -174,8 +185,8 @@ async function writeSnapshot(
     }
     await writer.close();
   }
-  await writer.json('sequences', await readSequences(sql));
-  const files = await FileIds.read(sql);
+  if (part === undefined) await writer.json('sequences', await readSequences(sql));
+  const files = await FileIds.read(sql, part);
   const summary = { tables: tables.length, rows, bytes, schema: migrations.length, created_at: header.created_at };
   return { summary, files, totalBytes };
 }
@@ -195,11 +206,13 @@ class FileIds {
     this.#pages = pages;
   }
 
-  static async read(sql: Sql): Promise<FileIds> {
+  static async read(sql: Sql, part: BackupPart | undefined): Promise<FileIds> {
     const pages: Buffer[] = [];
+    if (part?.hasFiles === false) return new FileIds(pages);
+    const of = part?.rowsOf({ name: 'files', parent: null, columns: [] }) ?? null;
     let last: FileId | null = null;
     for (;;) {
-      const page: FileId[] = await listStoredFiles(sql, last, filesPerRead);
+      const page: FileId[] = await listStoredFiles(sql, { after: last, limit: filesPerRead, of });
       last = page.at(-1) ?? null;
       if (last === null) return new FileIds(pages);
       pages.push(Buffer.from(page.join('').replaceAll('-', ''), 'hex'));

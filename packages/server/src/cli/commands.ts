@@ -55,6 +55,14 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
     'delete a disabled account with everything in it',
     async () => (await import('./commands/accounts.ts')).accountsDelete,
   ),
+  'accounts export': list(
+    'write an account to a file, to move it',
+    async () => (await import('./commands/accounts-move.ts')).accountsExport,
+  ),
+  'accounts import': list(
+    'add an account of another installation',
+    async () => (await import('./commands/accounts-move.ts')).accountsImport,
+  ),
   'keys create': list(
     'create an API key for an existing operator',
     async () => (await import('./commands/keys.ts')).keysCreate,

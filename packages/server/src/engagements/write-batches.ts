@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable, isTimedOut } from '../platform/database/database.ts';
+import { isAccountMoving, isDatabaseUnavailable, isTimedOut } from '../platform/database/database.ts';
 import type { AccountId, EngagementId } from '../platform/ids.ts';
 import type { Log } from '../platform/log.ts';
 import { FairQueue } from './fair-queue.ts';
@@ -167,10 +167,15 @@ export class WriteBatches<Write extends EngagementWrite, Stored> {
     }
   }
 
-  /** After a fault of ours, or if it took too long, nothing was stored. Each write is made alone, so that only the faulty one fails. */
+  /**
+   * After a fault of ours, or if it took too long, or if the account of one is being moved, nothing was stored. Each write is made alone, so
+   * that only the faulty one fails.
+   */
   #recover(batch: readonly PendingWrite<Write, Stored>[], error: unknown): void {
-    if (!isDatabaseUnavailable(error) || isTimedOut(error)) {
-      this.#options.log.error({ err: error, writes: batch.length }, `a batch of ${this.#options.subject} failed`);
+    const isMoving = isAccountMoving(error);
+    if (!isDatabaseUnavailable(error) || isTimedOut(error) || isMoving) {
+      const { log, subject } = this.#options;
+      if (!isMoving) log.error({ err: error, writes: batch.length }, `a batch of ${subject} failed`);
       for (const pending of batch) void this.#writeSingly(pending);
       return;
     }

@@ -148,13 +148,13 @@ export class Authenticator {
   async #bearer(claims: Claims): Promise<{ caller: Caller; entry: object }> {
     if (claims.kind === 'operator') {
       const entry = await this.#operator(claims);
-      if (entry === null) throw unauthenticated(invalidToken);
+      if (entry === null || entry.accountId !== claims.account) throw unauthenticated(invalidToken);
       const caller = operatorCaller(claims, entry);
       refuseDisabled(entry);
       return { caller, entry };
     }
     const entry = await this.#directory.visitors.get(claims.sub);
-    if (entry === null) throw unauthenticated(invalidToken);
+    if (entry === null || entry.accountId !== claims.account) throw unauthenticated(invalidToken);
     refuseDisabled(entry);
     return { caller: visitorCaller(claims, entry), entry };
   }

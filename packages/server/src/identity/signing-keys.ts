@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 'jose';
 import type { RowChanges } from '../platform/database/row-changes.ts';
 import type { Sql } from '../platform/database/database.ts';
-import { newId } from '../platform/ids.ts';
+import { newId, type AccountId } from '../platform/ids.ts';
 
 export const algorithm = 'EdDSA';
 /** A retired key is kept until the longest-lived token it may have signed, a visitor's, has expired. */
@@ -39,7 +39,7 @@ export class Keyring {
     return newest;
   }
 
-  async verifier(id: string): Promise<CryptoKey | undefined> {
+  async verifier(id: string): Promise<Verifier | undefined> {
     const { verifiers } = await this.#load();
     return verifiers.get(id);
   }
@@ -57,9 +57,15 @@ export class Keyring {
   }
 }
 
+interface Verifier {
+  readonly key: CryptoKey;
+  /** The accounts whose tokens the key verifies: those that came from the installation of the key. `null`: our own key, for all accounts. */
+  readonly accountIds: ReadonlySet<AccountId> | null;
+}
+
 interface LoadedKeys {
   readonly newest: { id: string; key: CryptoKey } | undefined;
-  readonly verifiers: ReadonlyMap<string, CryptoKey>;
+  readonly verifiers: ReadonlyMap<string, Verifier>;
 }
 
 async function loadKeys(sql: Sql): Promise<LoadedKeys> {
@@ -68,8 +74,17 @@ async function loadKeys(sql: Sql): Promise<LoadedKeys> {
       FROM signing_keys
      WHERE retired_at IS NULL OR retired_at > now() - make_interval(secs => ${retiredKeySeconds})
      ORDER BY retired_at IS NULL DESC, created_at DESC`;
-  const verifiers = new Map<string, CryptoKey>();
-  for (const { id, private_jwk } of rows) verifiers.set(id, await toKey(publicPart(private_jwk)));
+  const imported = await sql<{ id: string; jwk: JWK; accounts: AccountId[] }[]>`
+    SELECT id, (array_agg(public_jwk))[1] AS jwk, array_agg(account_id) AS accounts
+      FROM imported_signing_keys
+     WHERE imported_at > now() - make_interval(secs => ${retiredKeySeconds})
+     GROUP BY id`;
+  const verifiers = new Map<string, Verifier>();
+  for (const { id, jwk, accounts } of imported)
+    verifiers.set(id, { key: await toKey(publicPart(jwk)), accountIds: new Set(accounts) });
+  // Our own keys come last: nobody can import a key in place of one.
+  for (const { id, private_jwk } of rows)
+    verifiers.set(id, { key: await toKey(publicPart(private_jwk)), accountIds: null });
   const [first] = rows;
   return { newest: first && { id: first.id, key: await toKey(first.private_jwk) }, verifiers };
 }
@@ -80,7 +95,7 @@ async function toKey(jwk: JWK): Promise<CryptoKey> {
   return key;
 }
 
-function publicPart({ kty, crv, x }: JWK): JWK {
+export function publicPart({ kty, crv, x }: JWK): JWK {
   return { kty, crv, x } as JWK;
 }
 
@@ -104,8 +119,9 @@ async function addSigningKey(sql: Sql): Promise<string> {
   return id;
 }
 
-/** Deletes retired keys once every token they signed has expired. */
+/** Deletes retired and imported keys once every token they signed has expired. */
 export async function dropRetiredKeys(sql: Sql, now: Date): Promise<void> {
-  await sql`
-    DELETE FROM signing_keys WHERE retired_at < ${now}::timestamptz - make_interval(secs => ${retiredKeySeconds})`;
+  const before = sql`${now}::timestamptz - make_interval(secs => ${retiredKeySeconds})`;
+  await sql`DELETE FROM signing_keys WHERE retired_at < ${before}`;
+  await sql`DELETE FROM imported_signing_keys WHERE imported_at < ${before}`;
 }

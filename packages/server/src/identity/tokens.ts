@@ -87,12 +87,16 @@ export class Tokens {
   /** The claims of a genuine, unexpired token; `null` for any other text. */
   async verify(token: string): Promise<Claims | null> {
     try {
-      const { payload } = await jwtVerify(token, async ({ kid = '' }) => this.#verifier(kid), {
-        algorithms: [algorithm],
-        issuer,
-        currentDate: new Date(this.#now()),
-      });
-      return isClaims(payload) ? payload : null;
+      const { payload, protectedHeader } = await jwtVerify(
+        token,
+        async ({ kid = '' }) => (await this.#verifier(kid)).key,
+        {
+          algorithms: [algorithm],
+          issuer,
+          currentDate: new Date(this.#now()),
+        },
+      );
+      return isClaims(payload) && (await this.#mayVouchFor(protectedHeader.kid, payload)) ? payload : null;
     } catch (error) {
       if (error instanceof joseErrors.JOSEError) return null;
       throw error;
@@ -100,9 +104,15 @@ export class Tokens {
   }
 
   async #verifier(id: string) {
-    const key = await this.#keyring.verifier(id);
-    if (key === undefined) throw new joseErrors.JWSSignatureVerificationFailed('unknown key');
-    return key;
+    const verifier = await this.#keyring.verifier(id);
+    if (verifier === undefined) throw new joseErrors.JWSSignatureVerificationFailed('unknown key');
+    return verifier;
+  }
+
+  /** The installation that an account came from may vouch for callers of that account only. */
+  async #mayVouchFor(keyId: string | undefined, { account }: Claims): Promise<boolean> {
+    const { accountIds } = await this.#verifier(keyId ?? '');
+    return accountIds?.has(account as AccountId) ?? true;
   }
 
   async #sign(subject: string, seconds: number, claims: Record<string, unknown>): Promise<string> {

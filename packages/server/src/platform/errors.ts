@@ -67,6 +67,7 @@ export const errors = {
   internal_error: { status: 500, title: 'Internal error' },
   too_busy: { status: 503, title: 'The server is overloaded' },
   no_carrier: { status: 503, title: 'No SMS carrier is configured' },
+  account_moving: { status: 503, title: 'The account is being moved' },
   database_unavailable: { status: 503, title: 'The database is unavailable' },
   no_scanner: { status: 503, title: 'No file scanner is configured' },
   storage_full: { status: 503, title: 'The file storage is full' },

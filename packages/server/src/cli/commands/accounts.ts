@@ -1,4 +1,6 @@
 import { deleteAccount } from '../../account-deletion/delete-account.ts';
+import { lowerFence } from '../../account-moving/fence-store.ts';
+import { resumeAccount } from '../../account-moving/prepare-move.ts';
 import { openFileStore } from '../../engagements/files/open-file-store.ts';
 import { createAccount, newKey } from '../../identity/accounts.ts';
 import type { Sql } from '../../platform/database/database.ts';
@@ -31,6 +33,7 @@ interface ListedAccount {
   readonly name: string;
   readonly created_at: Date;
   readonly disabled_at: Date | null;
+  readonly moving_at: Date | null;
   readonly sites: number;
   readonly operators: number;
 }
@@ -46,16 +49,16 @@ export const accountsList = command({
       config,
       async (sql) =>
         sql<ListedAccount[]>`
-        SELECT a.id, a.name, a.created_at, a.disabled_at,
+        SELECT a.id, a.name, a.created_at, a.disabled_at, a.moving_at,
                (SELECT count(*)::integer FROM sites WHERE account_id = a.id) AS sites,
                (SELECT count(*)::integer FROM operators WHERE account_id = a.id) AS operators
           FROM accounts a
          ORDER BY a.created_at, a.id`,
     );
-    const line = ({ id, name, created_at, disabled_at, sites, operators }: ListedAccount): string =>
+    const line = ({ id, name, created_at, disabled_at, moving_at, sites, operators }: ListedAccount): string =>
       `${id}  ${dateOf(created_at)}  ${counted(sites, 'site')}, ${counted(operators, 'operator')}  ${name}${
-        disabled_at === null ? '' : ` (disabled on ${dateOf(disabled_at)})`
-      }\n`;
+        moving_at === null ? '' : ` (being moved since ${moving_at.toISOString()})`
+      }${disabled_at === null ? '' : ` (disabled on ${dateOf(disabled_at)})`}\n`;
     print(json, { accounts }, accounts.map(line).join(''));
   },
 });
@@ -72,14 +75,15 @@ interface FoundAccount {
   readonly id: AccountId;
   readonly name: string;
   readonly isDisabled: boolean;
+  readonly isMoving: boolean;
   /** Seconds since it was disabled. */
   readonly disabledFor: number | null;
 }
 
-async function findAccount(sql: Sql, id: string): Promise<FoundAccount> {
+export async function findAccount(sql: Sql, id: string): Promise<FoundAccount> {
   const [found] = isUuid(id)
     ? await sql<FoundAccount[]>`
-        SELECT id, name, disabled_at IS NOT NULL AS "isDisabled",
+        SELECT id, name, disabled_at IS NOT NULL AS "isDisabled", moving_at IS NOT NULL AS "isMoving",
                extract(epoch FROM now() - disabled_at)::float8 AS "disabledFor"
           FROM accounts WHERE id = ${id}`
     : [];
@@ -88,38 +92,53 @@ async function findAccount(sql: Sql, id: string): Promise<FoundAccount> {
   return found;
 }
 
-function switchCommand(verb: 'disable' | 'enable', effect: string) {
-  return command({
-    help: `usher accounts ${verb} <id> [--json]\n\n${effect}`,
-    options: { json: { type: 'boolean', default: false } },
-    arguments: ['<id>'],
-    async run(config, { json }, id = '') {
-      const { name } = await withDatabase(config, async (sql) => {
-        const account = await findAccount(sql, id);
-        // An account that is disabled already keeps its date.
-        const at = verb === 'disable' ? sql`coalesce(disabled_at, now())` : sql`NULL`;
-        await sql`UPDATE accounts SET disabled_at = ${at} WHERE id = ${account.id}`;
-        return account;
-      });
-      print(json, { id, name, disabled: verb === 'disable' }, `Account "${name}" is ${verb}d.\n`);
-    },
-  });
-}
+export const accountsDisable = command({
+  help: `usher accounts disable <id> [--json]
 
-export const accountsDisable = switchCommand(
-  'disable',
-  `  Refuses every request of the account's operators, visitors and applications, and ends their feeds. Its waiting visitors
+  Refuses every request of the account's operators, visitors and applications, and ends their feeds. Its waiting visitors
   and conversations are kept as they are: nothing times out until usher accounts enable. Webhooks still receive the events
   from before. Nothing is deleted.
 `,
-);
+  options: { json: { type: 'boolean', default: false } },
+  arguments: ['<id>'],
+  async run(config, { json }, id = '') {
+    const { name } = await withDatabase(config, async (sql) => {
+      const account = await findAccount(sql, id);
+      // The fence of an account that is being moved lets this change pass.
+      await sql`SELECT set_config('usher.passes_fence', 'on', true)`;
+      // An account that is disabled already keeps its date.
+      await sql`UPDATE accounts SET disabled_at = coalesce(disabled_at, now()) WHERE id = ${account.id}`;
+      return account;
+    });
+    print(json, { id, name, disabled: true }, `Account "${name}" is disabled.\n`);
+  },
+});
 
-export const accountsEnable = switchCommand(
-  'enable',
-  `  Lets the account work again after usher accounts disable. What has become due meanwhile is done at once: visitors whose
+export const accountsEnable = command({
+  help: `usher accounts enable <id> [--stays] [--json]
+
+  Lets the account work again after usher accounts disable. What has become due meanwhile is done at once: visitors whose
   time has run out leave their queues, for example.
+
+  --stays   also after usher accounts export --move: the account stays here. Only if no other installation has imported it:
+            otherwise both would work for it, and each would have its own conversations
 `,
-);
+  options: { stays: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+  arguments: ['<id>'],
+  async run(config, { stays, json }, id = '') {
+    const name = await withMigrated(config, async ({ database: { sql } }) => {
+      const account = await findAccount(sql, id);
+      if (account.isMoving && !stays)
+        throw new StartError(
+          `Account "${account.name}" is being moved. If no other installation has imported it, run: usher accounts enable ${id} --stays`,
+        );
+      if (account.isMoving) await resumeAccount(sql, account.id);
+      await sql`UPDATE accounts SET disabled_at = NULL WHERE id = ${account.id}`;
+      return account.name;
+    });
+    print(json, { id, name, disabled: false }, `Account "${name}" is enabled.\n`);
+  },
+});
 
 /** A request that began before the account was disabled must have ended. */
 const graceSec = 60;
@@ -145,6 +164,7 @@ export const accountsDelete = command({
           `Account "${name}" was disabled a moment ago, and requests may still be running. Try again in a minute.`,
         );
       const fileStore = openFileStore(config, createLog('silent'), diskSpace);
+      await lowerFence(sql, accountId);
       const deleted = await deleteAccount({ sql, fileStore, accountId });
       print(
         json,

@@ -1,15 +1,14 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { checkBackup } from '../../backup/check-backup.ts';
 import { describeFault } from '../../backup/describe-fault.ts';
 import { writeBackup, type BackupSummary } from '../../backup/write-backup.ts';
 import type { Config } from '../../config.ts';
 import { openFileStore } from '../../engagements/files/open-file-store.ts';
-import { StartError } from '../../platform/errors.ts';
 import { createLog } from '../../platform/log.ts';
 import { command, print, UsageError } from '../command.ts';
 import { interruptible } from '../interruptible.ts';
+import { writeNewFile } from '../new-file.ts';
 import { formatBytes, progressOnStderr } from '../progress.ts';
 import { withStorage } from '../with-database.ts';
 
@@ -70,24 +69,12 @@ async function toStandardOutput(config: Config, json: boolean): Promise<BackupSu
   return write(config, '-', process.stdout);
 }
 
-/** The file gets its name when it is complete. */
 async function toFile(config: Config, file: string): Promise<BackupSummary> {
-  if (existsSync(file)) throw new StartError(`${file} exists. Name another file, or remove it first.`);
-  const partial = `${file}.${process.pid}.partial`;
-  const handle = await open(partial, 'wx', 0o600).catch((error: unknown) => {
-    throw describeFault(error, 'backup', file);
-  });
-  const to = handle.createWriteStream({ flush: true });
-  try {
+  return writeNewFile(file, 'backup', async (to, keep) => {
     const summary = await write(config, file, to);
-    await rename(partial, file);
-    await syncDirectory(dirname(resolve(file)));
+    await keep();
     return summary;
-  } catch (error) {
-    to.destroy();
-    await rm(partial, { force: true });
-    throw error;
-  }
+  });
 }
 
 async function write(config: Config, file: string, to: NodeJS.WritableStream): Promise<BackupSummary> {
@@ -103,15 +90,5 @@ async function write(config: Config, file: string, to: NodeJS.WritableStream): P
     throw describeFault(error, 'backup', file);
   } finally {
     done();
-  }
-}
-
-/** The name of a new file survives a crash only after its directory is synced. */
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
   }
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database/database.ts';
+import { isNotMoving } from '../../identity/moving.ts';
 import { hasCome } from '../../platform/clock/due-time.ts';
 import type { AccountId, EngagementId, FileId, OperatorId, SiteId, VisitorId } from '../../platform/ids.ts';
 import type { FileRow, ScanResult, Side } from './file.ts';
@@ -181,6 +182,7 @@ export async function claimDueFiles(sql: Sql, max: number, leaseMs: number): Pro
        SET scan_due_at = now() + ${leaseMs} * interval '1 millisecond', scan_attempts = scan_attempts + 1
      WHERE id IN (SELECT id FROM files
                    WHERE state = 'pending' AND deleted_at IS NULL AND ${hasCome(sql, sql`scan_due_at`, leaseMs / 1000)}
+                     AND ${isNotMoving(sql, sql`files.account_id`)}
                    ORDER BY scan_due_at
                    LIMIT ${max}
                      FOR UPDATE SKIP LOCKED)

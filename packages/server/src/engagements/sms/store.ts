@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database/database.ts';
+import { isNotMoving } from '../../identity/moving.ts';
 import { hasCome } from '../../platform/clock/due-time.ts';
 import type { AccountId, EngagementId, RequestId, SiteId, VisitorId } from '../../platform/ids.ts';
 import { cleanErrorText, type Due, type OutboundState, type SmsId, type SmsThread } from './sms.ts';
@@ -108,7 +109,7 @@ export async function claimDue(sql: Sql, max: number, leaseMs: number): Promise<
   const rows = await sql<Due[]>`
     WITH due AS (
            SELECT id FROM sms_messages d
-            WHERE ${hasCome(sql, sql`due_at`, maxDelaySec)}
+            WHERE ${hasCome(sql, sql`due_at`, maxDelaySec)} AND ${isNotMoving(sql, sql`d.account_id`)}
               AND NOT EXISTS (SELECT 1 FROM sms_messages earlier
                                WHERE earlier.request_id = d.request_id AND earlier.direction = d.direction
                                  AND earlier.seq < d.seq AND earlier.due_at IS NOT NULL)

@@ -251,6 +251,13 @@ export function isLockTimeout(error: unknown): boolean {
   return databaseErrorCode(error) === '55P03';
 }
 
+const moving = 'UM001'; // raised by refuse_moving (0052_moving_accounts.sql)
+
+/** Whether the account is fenced, because it is being moved to another installation. Nothing of the statement was stored. */
+export function isAccountMoving(error: unknown): boolean {
+  return databaseErrorCode(error) === moving;
+}
+
 const unavailable = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
@@ -267,13 +274,14 @@ const unavailable = new Set([
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
+  moving,
   timedOut,
   '40001', // serialization_failure
   '40P01', // deadlock_detected
   ...outOfRoom,
 ]);
 
-/** Whether the database was unreachable or read-only, so that the same request may succeed later. */
+/** Whether the database was unreachable or refuses changes, so that the same request may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = databaseErrorCode(error);
   return error instanceof NotConnected || (code !== null && unavailable.has(code)) || isReadOnly(error);

@@ -33,6 +33,9 @@ export interface RowChanges {
 
 const changeChannel = 'usher_changes';
 
+/** Sent instead of `table:id` when many rows of many tables have changed: every cache is cleared. */
+export const everything = '*';
+
 const heartbeatMs = 1_000;
 const deafAfterMs = 3_000;
 
@@ -57,6 +60,7 @@ export async function openRowChanges(address: DatabaseAddress): Promise<RowChang
   const receive = (channel: string, payload: string): void => {
     if (channel !== changeChannel) return;
     notifications += 1;
+    if (payload === everything) for (const clear of resets) clear();
     const colon = payload.indexOf(':');
     for (const onChange of listeners.get(payload.slice(0, colon)) ?? []) onChange(payload.slice(colon + 1));
   };

@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify';
 import Type from 'typebox';
-import { isDatabaseUnavailable, isDiskFull, isReadOnly } from '../database/database.ts';
+import { isAccountMoving, isDatabaseUnavailable, isDiskFull, isReadOnly } from '../database/database.ts';
 import { errors, Refusal, type ErrorCode } from '../errors.ts';
 
 /** D7.3: the body of every error is RFC 9457 with the additional members that existing clients read. */
@@ -48,6 +48,7 @@ export function refusalOf(error: unknown): Refusal {
   }
   if (isDiskFull(error)) return diskFull();
   if (isReadOnly(error)) return databaseReadOnly();
+  if (isAccountMoving(error)) return accountMoving();
   if (isDatabaseUnavailable(error)) return databaseUnavailable();
   if (isFastifyError(error)) return refusalOfFramework(error);
   if (isUnmetCondition(error))
@@ -61,6 +62,10 @@ export function databaseUnavailable(): Refusal {
 
 export function databaseReadOnly(): Refusal {
   return later('database_unavailable', 'The database is read-only right now.');
+}
+
+function accountMoving(): Refusal {
+  return later('account_moving', 'The account is being moved to another installation.');
 }
 
 /** The request had no effect, or its effect is unknown. */

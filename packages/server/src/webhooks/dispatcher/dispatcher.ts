@@ -12,6 +12,7 @@ import type { Transport } from './transport.ts';
 import type { Destination } from './destination.ts';
 import { LeasedDestinations } from './leases/leased-destinations.ts';
 import { LeaseKeeper, type LeaseTerms } from './leases/lease-keeper.ts';
+import { MovingAccounts } from './leases/moving-accounts.ts';
 import type { Lease } from './leases/leases.ts';
 import { Loop } from './loop.ts';
 import type { Outcome } from './outcomes/outcomes.ts';
@@ -72,6 +73,7 @@ export class Dispatcher {
   readonly #leases: LeaseKeeper;
   readonly #leased = new LeasedDestinations();
   readonly #reader: Reader;
+  readonly #moving: MovingAccounts;
   readonly #stale: StaleDestinations;
   readonly #pendingOutcomes: PendingOutcomes;
   readonly #sender: Sender;
@@ -95,6 +97,7 @@ export class Dispatcher {
     this.#health = new WebhookHealth(deps);
     this.#leases = new LeaseKeeper(deps);
     this.#pendingOutcomes = new PendingOutcomes(deps.sql, this.#leases.owner, wake);
+    this.#moving = new MovingAccounts(deps.sql, deps.rowChanges, wake);
     this.#stale = new StaleDestinations(deps.sql, this.#leased);
     this.#reader = new Reader({
       sql: deps.sql,
@@ -108,6 +111,7 @@ export class Dispatcher {
       ...deps,
       leased: this.#leased,
       leases: this.#leases,
+      moving: this.#moving,
       stale: this.#stale,
       pendingOutcomes: this.#pendingOutcomes,
       health: this.#health,
@@ -188,6 +192,7 @@ export class Dispatcher {
   async #round(): Promise<void> {
     if (this.#pendingOutcomes.isDue) await this.#write();
     await this.#reloadStale();
+    await this.#releaseMoving();
     await this.#lease();
     await this.#read();
   }
@@ -207,6 +212,18 @@ export class Dispatcher {
       this.#stale.drop(destination);
     }
     if (wasUndetermined) for (const destination of this.#leased.all) this.#sender.pump(destination);
+  }
+
+  /** Releases the destinations of accounts that are being moved, once nothing is in flight there and every outcome is written. */
+  async #releaseMoving(): Promise<void> {
+    await this.#moving.refresh();
+    const done: Destination[] = [];
+    for (const accountId of this.#moving.ids)
+      for (const destination of this.#leased.ofAccount(accountId))
+        if (destination.sending === 0 && !this.#pendingOutcomes.hasFor(destination.id)) done.push(destination);
+    if (done.length === 0) return;
+    for (const destination of done) this.#drop(destination);
+    await this.#leases.release(done);
   }
 
   async #write(): Promise<void> {

@@ -6,6 +6,7 @@ import type { Delivery } from './delivery.ts';
 import type { Destination } from './destination.ts';
 import type { LeasedDestinations } from './leases/leased-destinations.ts';
 import type { LeaseKeeper } from './leases/lease-keeper.ts';
+import type { MovingAccounts } from './leases/moving-accounts.ts';
 import type { Outcome } from './outcomes/outcomes.ts';
 import type { WebhookHealth } from './outcomes/webhook-health.ts';
 import { unbuiltOutcome, skippedOutcome, reasonNotSent } from './outcomes/unsent-outcomes.ts';
@@ -27,6 +28,7 @@ interface SenderDependencies {
   readonly transport: Transport;
   readonly leased: LeasedDestinations;
   readonly leases: LeaseKeeper;
+  readonly moving: MovingAccounts;
   readonly stale: StaleDestinations;
   readonly pendingOutcomes: PendingOutcomes;
   readonly health: WebhookHealth;
@@ -88,7 +90,7 @@ export class Sender {
   #maySend(destination: Destination): boolean {
     const now = performance.now();
     if (this.#mode.state !== 'open' || now < destination.pausedUntil || !this.#isOurs(destination, now)) return false;
-    if (this.#deps.stale.isStale(destination)) return false;
+    if (this.#deps.stale.isStale(destination) || this.#deps.moving.has(destination.accountId)) return false;
     const state = destination.breaker.state(now);
     if (state !== 'closed') return state === 'half_open' && destination.sending === 0;
     const free = Math.floor((maxConcurrent - this.#count) * shareOfFree);

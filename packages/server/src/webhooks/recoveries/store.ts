@@ -1,5 +1,6 @@
 import type { WebhookId } from '../../events/subscriptions/attach-webhooks.ts';
 import { fragment, type Sql } from '../../platform/database/database.ts';
+import { isNotMoving } from '../../identity/moving.ts';
 import { hasCome } from '../../platform/clock/due-time.ts';
 import type { AccountId } from '../../platform/ids.ts';
 import type { Cursor, SequenceCursor } from '../../platform/http/paging.ts';
@@ -74,6 +75,7 @@ export async function claimRecoveries(sql: Sql, room: number, leaseSec: number):
      WHERE id = ANY(ARRAY(SELECT id
                             FROM webhook_recoveries
                            WHERE state = 'running' AND ${hasCome(sql, sql`taken_until`, leaseSec)} AND ${isSettled(sql)}
+                             AND ${isNotMoving(sql, sql`webhook_recoveries.account_id`)}
                            ORDER BY taken_until
                            LIMIT ${room}
                              FOR UPDATE SKIP LOCKED))

@@ -1,5 +1,6 @@
 import { deleteOld, type ShouldContinue } from '../../../platform/database/batches.ts';
 import { inTransaction, type Sql } from '../../../platform/database/database.ts';
+import { isNotMoving } from '../../../identity/moving.ts';
 import { hasCome } from '../../../platform/clock/due-time.ts';
 import type { AccountId, EngagementId, VisitorId } from '../../../platform/ids.ts';
 import type { AuthenticationRequestId, RequestRow, ClaimedRequest } from './request.ts';
@@ -60,6 +61,7 @@ export async function claimRequest(
                   WHERE state = 'pending' AND ${hasCome(sql, sql`taken_until`, leaseSec)}
                     AND account_id <> ALL(${[...busy.accounts]}::uuid[])
                     AND provider_id <> ALL(${[...busy.providers]}::uuid[])
+                    AND ${isNotMoving(sql, sql`visitor_authentication_requests.account_id`)}
                   ORDER BY taken_until, created_at
                   LIMIT 1
                   FOR UPDATE SKIP LOCKED)

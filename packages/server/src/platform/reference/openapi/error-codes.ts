@@ -9,6 +9,7 @@ const always: readonly ErrorCode[] = [
   'rate_limited',
   'internal_error',
   'too_busy',
+  'account_moving',
   'database_unavailable',
   'insufficient_storage',
 ];

@@ -1,6 +1,7 @@
 import type { DestinationId } from '../../../events/subscriptions/destination.ts';
 import { isGone } from '../../../platform/database/database-session.ts';
 import type { SqlFragment, Sql } from '../../../platform/database/database.ts';
+import { isNotMoving } from '../../../identity/moving.ts';
 import { hasCome } from '../../../platform/clock/due-time.ts';
 import type { AccountId } from '../../../platform/ids.ts';
 
@@ -70,6 +71,7 @@ export async function leaseOf(
            SELECT d.id
              FROM destinations d
             WHERE d.account_id = ANY(${[...accounts]}::uuid[]) AND ${isFree(sql, claimant)}
+              AND ${isNotMoving(sql, sql`d.account_id`)}
               AND (EXISTS (SELECT 1 FROM deliveries w
                             WHERE w.destination_id = d.id AND w.state = 'pending' AND w.due_at IS NULL)
                    OR EXISTS (SELECT 1 FROM deliveries w WHERE w.destination_id = d.id AND w.due_at <= now()))
@@ -128,6 +130,7 @@ export async function leaseAny(
            SELECT d.id
              FROM destinations d
             WHERE d.id IN (SELECT destination_id FROM due) AND ${isFree(sql, claimant)}
+              AND ${isNotMoving(sql, sql`d.account_id`)}
             ORDER BY d.id
             LIMIT ${limit}
               FOR NO KEY UPDATE SKIP LOCKED),

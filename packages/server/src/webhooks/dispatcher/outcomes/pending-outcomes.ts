@@ -62,7 +62,10 @@ export class PendingOutcomes {
   }
 
   hasFor(id: DestinationId): boolean {
-    return this.#outcomes.some(({ delivery }) => delivery.destinationId === id);
+    return (
+      this.#outcomes.some(({ delivery }) => delivery.destinationId === id) ||
+      this.#moved.some(({ destinationId }) => destinationId === id)
+    );
   }
 
   /** The lease of the destination was lost: drops its outcomes. */
