@@ -166,7 +166,7 @@ test('a damaged export changes nothing, and a copy leaves the account in use', a
   const own = await makeAccount(source);
   const id = await accountOf(source, own.siteId);
   const file = newFile();
-  await exportFrom(at(source), { id, file, isMove: false });
+  await exportFrom(at(source), { id, file, what: { part: 'copy' } });
   const body = { name: 'Changed afterwards' };
   expectStatus(await call(source, `PATCH /sites/${own.siteId}`, { token: own.admin, body }), 200);
   const bytes = readFileSync(file);

@@ -1,7 +1,10 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { exportAccount } from '../../packages/server/src/account-moving/export-account.ts';
+import {
+  exportAccount,
+  type ExportSummary,
+  type WhatToExport,
+} from '../../packages/server/src/account-moving/export-account.ts';
 import { importAccount, type ImportSummary } from '../../packages/server/src/account-moving/import-account.ts';
-import type { BackupSummary } from '../../packages/server/src/backup/write-backup.ts';
 import { FileDisk } from '../../packages/server/src/engagements/files/disk.ts';
 import { openDatabase } from '../../packages/server/src/platform/database/database.ts';
 import type { AccountId } from '../../packages/server/src/platform/ids.ts';
@@ -14,15 +17,15 @@ const quiet = { onProgress: () => undefined };
 /** As `usher accounts export`. */
 export async function exportFrom(
   { address, dataDir }: BackupTarget,
-  { id, file, isMove = true, signal = new AbortController().signal }: Export,
-): Promise<BackupSummary> {
+  { id, file, what = { part: 'move' }, signal = new AbortController().signal }: Export,
+): Promise<ExportSummary> {
   const database = openDatabase(address, 1);
   try {
     return await exportAccount({
       database,
       fileStore: new FileDisk(dataDir, createLog('silent')),
       account: { id: id as AccountId, name: 'moved' },
-      isMove,
+      what,
       hasFiles: true,
       to: createWriteStream(file),
       keep: async () => undefined,
@@ -37,7 +40,7 @@ export async function exportFrom(
 interface Export {
   readonly id: string;
   readonly file: string;
-  readonly isMove?: boolean;
+  readonly what?: WhatToExport;
   readonly signal?: AbortSignal;
 }
 

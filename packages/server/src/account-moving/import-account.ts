@@ -11,7 +11,16 @@ import { commandPools } from '../platform/database/pools.ts';
 import { StartError } from '../platform/errors.ts';
 import type { FileId } from '../platform/ids.ts';
 import { makeSource } from './changed-columns.ts';
-import { announce, copyAside, findImported, insertFrom, passEventNumbers, suspendTriggers } from './import-store.ts';
+import {
+  announce,
+  copyAside,
+  deleteHistoryAccount,
+  findImported,
+  insertFrom,
+  insertHistoryAccount,
+  passEventNumbers,
+  suspendTriggers,
+} from './import-store.ts';
 import { addKeys } from './source-store.ts';
 
 interface ImportOptions {
@@ -25,6 +34,7 @@ interface ImportOptions {
 export interface ImportSummary {
   readonly id: string;
   readonly name: string;
+  readonly part: ExportedAccount['part'];
   readonly rows: number;
   readonly files: number;
   /** How long nothing could change in the account, in milliseconds; `null`: it was a copy. */
@@ -58,8 +68,9 @@ export async function importAccount({
       return loaded;
     });
     await files.confirm();
-    const { id, name, isMoving, takenAt } = account;
-    return { id, name, rows, files: files.count, awayMs: isMoving ? Math.max(0, Date.now() - takenAt) : null };
+    const { id, name, part, takenAt } = account;
+    const awayMs = part === 'move' || part === 'rest' ? Math.max(0, Date.now() - takenAt) : null;
+    return { id, name, part, rows, files: files.count, awayMs };
   } catch (error) {
     // If the connection is lost during the COMMIT, its outcome is unknown. The sweep keeps the files that have a row.
     if (!mayBeCommitted) await files.discard();
@@ -99,10 +110,9 @@ class AccountLoad {
       throw new StartError(
         `The account comes from schema version ${migrations.length} (Usher ${usher}), and this database has version ${own.length}. Bring both installations to the same version of Usher, and export the account again.`,
       );
-    if (await findImported(sql, account.id))
-      throw new StartError(`This installation already has account "${account.name}" (${account.id}).`);
     await makePartitions(pool, tables);
     await suspendTriggers(sql);
+    await prepareFor(sql, account);
     await sql.unsafe(makeSource(account));
     this.#account = account;
   }
@@ -127,7 +137,7 @@ class AccountLoad {
     const { sql } = this.#context;
     const account = this.#account;
     if (account === null) throw new Error('an export was read without its header');
-    await addKeys(sql, account);
+    if (account.part !== 'history') await addKeys(sql, account);
     await passEventNumbers(sql, account.id);
     await announce(sql);
     return { account, rows: this.#rows };
@@ -141,6 +151,32 @@ class AccountLoad {
       yield chunk;
     }
   }
+}
+
+/**
+ * An account whose history was imported has a row of its own, disabled, which says where the history ends and what the other clock showed
+ * then. The rest must fit: it begins there, and the clock was not set in between.
+ */
+async function prepareFor(sql: Sql, { id, name, part, boundary, shiftMs }: ExportedAccount): Promise<void> {
+  const present = await findImported(sql, id);
+  if (part === 'history') {
+    if (present !== null) throw alreadyHere(name, id);
+    await insertHistoryAccount(sql, { id, name, boundary, shiftMs });
+  } else if (part === 'rest') {
+    if (present?.isHistory !== true || present.boundary !== boundary)
+      throw new StartError(
+        `The file has account "${name}" without its history before ${new Date(boundary ?? 0).toISOString()}. Import that history first.`,
+      );
+    if (present.shiftMs !== shiftMs)
+      throw new StartError(
+        `The clock of the other database was set since the history was exported. Delete the history here (usher accounts delete ${id}), and export the account there without --since.`,
+      );
+    await deleteHistoryAccount(sql, id);
+  } else if (present !== null) throw alreadyHere(name, id);
+}
+
+function alreadyHere(name: string, id: string): StartError {
+  return new StartError(`This installation already has account "${name}" (${id}), or its history.`);
 }
 
 function describe(error: unknown): unknown {

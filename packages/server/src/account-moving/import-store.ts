@@ -1,7 +1,8 @@
-import type { BackedUpTable } from '../backup/format.ts';
+import type { BackedUpTable, ExportedAccount } from '../backup/format.ts';
 import { quoted } from '../backup/store.ts';
 import { everything } from '../platform/database/row-changes.ts';
-import type { Sql } from '../platform/database/database.ts';
+import { connect, type DatabaseAddress, type Sql } from '../platform/database/database.ts';
+import { commandPools } from '../platform/database/pools.ts';
 import type { AccountId } from '../platform/ids.ts';
 import { insertCopied } from './changed-columns.ts';
 
@@ -41,9 +42,49 @@ export async function passEventNumbers(sql: Sql, accountId: AccountId): Promise<
      WHERE last_value <= highest`;
 }
 
-export async function findImported(sql: Sql, accountId: AccountId): Promise<boolean> {
-  const rows = await sql`SELECT FROM accounts WHERE id = ${accountId}`;
-  return rows.length > 0;
+interface ImportedAccount {
+  /** It was not moved yet: only its history is here. */
+  readonly isHistory: boolean;
+  readonly boundary: number | null;
+  readonly shiftMs: number;
+}
+
+export async function findImported(sql: Sql, id: AccountId): Promise<ImportedAccount | null> {
+  const [row] = await sql<ImportedAccount[]>`
+    SELECT moving_at IS NOT NULL AND disabled_at IS NOT NULL AS "isHistory",
+           extract(epoch FROM moving_at)::float8 * 1000 AS boundary, clock_shift_ms::float8 AS "shiftMs"
+      FROM accounts WHERE id = ${id}`;
+  return row ?? null;
+}
+
+/** Until the account is moved, a disabled one stands for it: usher accounts list shows it, and usher accounts delete deletes the history. */
+export async function insertHistoryAccount(
+  sql: Sql,
+  { id, name, boundary, shiftMs }: Pick<ExportedAccount, 'id' | 'name' | 'boundary' | 'shiftMs'>,
+): Promise<void> {
+  await sql`
+    INSERT INTO accounts (id, name, disabled_at, moving_at, clock_shift_ms)
+    VALUES (${id}, ${name}, now(), to_timestamp(${boundary}::float8 / 1000), ${shiftMs})`;
+}
+
+/**
+ * Deletes the history of an account that was not moved, if only its history is here. Its messages are found by reading the whole table, because
+ * the conversations that they belong to never came.
+ */
+export async function discardHistory(address: DatabaseAddress, id: AccountId): Promise<void> {
+  const pool = connect(address, commandPools.backup);
+  try {
+    const [own] = await pool`SELECT FROM sites WHERE account_id = ${id}`;
+    if (own !== undefined) return;
+    await pool`DELETE FROM chat_messages WHERE account_id = ${id}`;
+    await pool`DELETE FROM delivery_log WHERE account_id = ${id}`;
+  } finally {
+    await pool.end({ timeout: 0 });
+  }
+}
+
+export async function deleteHistoryAccount(sql: Sql, id: AccountId): Promise<void> {
+  await sql`DELETE FROM accounts WHERE id = ${id}`;
 }
 
 /** No trigger has told anybody: every process forgets what it has read, and looks for what is due. */

@@ -27,7 +27,7 @@ export async function addKeys(sql: Sql, { id, signingKeys, sealingKeys }: Export
     await sql`
       INSERT INTO imported_signing_keys (account_id, id, public_jwk)
       VALUES (${id}, ${key.id}, ${sql.json(key.publicJwk)})
-      ON CONFLICT (account_id, id) DO NOTHING`;
+      ON CONFLICT (account_id, id) DO UPDATE SET imported_at = excluded.imported_at`;
   for (const key of sealingKeys)
     await sql`
       INSERT INTO sealing_keys (id, key, created_at)

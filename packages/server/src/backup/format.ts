@@ -65,8 +65,15 @@ export interface BackupHeader {
 export interface ExportedAccount {
   readonly id: AccountId;
   readonly name: string;
-  /** Nothing of the account changes after `takenAt`: it was exported in order to be moved. */
-  readonly isMoving: boolean;
+  /**
+   *   copy      all of it, as of one instant; the account was in use
+   *   move      all of it, and nothing of it changes any more
+   *   history   what happened before `boundary` and does not change, so that it can be copied before the move
+   *   rest      as `move`, without the history before `boundary`
+   */
+  readonly part: 'copy' | 'move' | 'history' | 'rest';
+  /** In epoch milliseconds; `null` for `copy` and `move`. */
+  readonly boundary: number | null;
   /** All recorded steps of the database's clock, and all recorded outages, in milliseconds. */
   readonly shiftMs: number;
   readonly outageMs: number;

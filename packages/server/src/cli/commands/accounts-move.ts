@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { exportAccount } from '../../account-moving/export-account.ts';
+import { exportAccount, type ExportSummary, type WhatToExport } from '../../account-moving/export-account.ts';
 import { importAccount } from '../../account-moving/import-account.ts';
 import { checkBackup } from '../../backup/check-backup.ts';
 import { describeFault } from '../../backup/describe-fault.ts';
@@ -18,7 +18,7 @@ import { findAccount } from './accounts.ts';
 const notExported = 'The account was not exported, and goes on here.';
 
 export const accountsExport = command({
-  help: `usher accounts export <id> <file|-> [--move] [--without-files] [--json]
+  help: `usher accounts export <id> <file|-> [--history | --move [--since <instant>]] [--without-files] [--json]
 
   Writes an account with everything in it: people, configuration, history, waiting deliveries and files. "usher accounts
   import" adds it to another installation with the same version of Usher. The file contains secrets, so only its owner can
@@ -27,29 +27,35 @@ export const accountsExport = command({
   --move            stop the account first, so that nothing is lost or sent twice: its deliveries are held, then every
                     change of it is answered with 503 until the other installation answers. If the export fails, the
                     account goes on here
+  --history         only write what is older than an hour and does not change: messages of ended conversations, and the logs.
+                    Import it there in advance, so that less is left to be moved
+  --since <instant> with --move: leave out that history. The instant is the one that --history printed
   --without-files   leave out the bytes of uploaded files: both installations have them in the same bucket
   --json            print the result as JSON
 `,
   options: {
+    history: { type: 'boolean', default: false },
     move: { type: 'boolean', default: false },
+    since: { type: 'string' },
     'without-files': { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
   arguments: ['<id>', '<file|->'],
-  async run(config, { move: isMove, 'without-files': withoutFiles, json }, id = '', file = '') {
+  async run(config, { 'without-files': withoutFiles, json, ...flags }, id = '', file = '') {
+    const what = whatToExport(flags);
     const { onProgress, done } = progressOnStderr('Exporting');
-    const write = async (to: NodeJS.WritableStream, keep: () => Promise<void>): Promise<BackupSummary> =>
+    const write = async (to: NodeJS.WritableStream, keep: () => Promise<void>): Promise<ExportSummary> =>
       interruptible(notExported, async (signal) =>
         withMigrated(config, async ({ database, diskSpace }) => {
           const account = await findAccount(database.sql, id);
           const fileStore = openFileStore(config, createLog('silent'), diskSpace);
-          const options = { account, isMove, hasFiles: !withoutFiles, keep };
+          const options = { account, what, hasFiles: !withoutFiles, keep };
           return exportAccount({ ...options, database, fileStore, to, signal, onProgress });
         }),
       );
     try {
       const summary = file === '-' ? await toStandardOutput(write, json) : await writeNewFile(file, 'export', write);
-      if (file !== '-') await report(summary, { id, file, isMove, json });
+      if (file !== '-') await report(summary, { id, file, part: what.part, json });
       reportMissing(summary);
     } catch (error) {
       throw describeFault(error, 'export', file);
@@ -59,9 +65,25 @@ export const accountsExport = command({
   },
 });
 
-type Write = (to: NodeJS.WritableStream, keep: () => Promise<void>) => Promise<BackupSummary>;
+interface WhatFlags {
+  readonly history: boolean;
+  readonly move: boolean;
+  readonly since?: string | undefined;
+}
 
-async function toStandardOutput(write: Write, json: boolean): Promise<BackupSummary> {
+function whatToExport({ history, move, since }: WhatFlags): WhatToExport {
+  if (history && (move || since !== undefined)) throw new UsageError('--history goes with neither --move nor --since.');
+  if (since === undefined) return { part: history ? 'history' : move ? 'move' : 'copy' };
+  if (!move) throw new UsageError('--since needs --move.');
+  const boundary = Date.parse(since);
+  if (Number.isNaN(boundary))
+    throw new UsageError('--since must be the instant that --history printed, such as 2027-01-31T09:30:00.000Z.');
+  return { part: 'rest', boundary };
+}
+
+type Write = (to: NodeJS.WritableStream, keep: () => Promise<void>) => Promise<ExportSummary>;
+
+async function toStandardOutput(write: Write, json: boolean): Promise<ExportSummary> {
   if (process.stdout.isTTY)
     throw new UsageError('An export is not text for a terminal. Name a file, or redirect the output.');
   if (json) throw new UsageError('--json needs a file: standard output is the export itself.');
@@ -71,18 +93,28 @@ async function toStandardOutput(write: Write, json: boolean): Promise<BackupSumm
 interface Exported {
   readonly id: string;
   readonly file: string;
-  readonly isMove: boolean;
+  readonly part: WhatToExport['part'];
   readonly json: boolean;
 }
 
-async function report(summary: BackupSummary, { id, file, isMove, json }: Exported): Promise<void> {
-  const { rows, files, bytes } = summary;
+async function report(summary: ExportSummary, { id, file, part, json }: Exported): Promise<void> {
+  const { rows, files, bytes, boundary } = summary;
   const { size } = await stat(file);
-  const next = isMove
-    ? `The account is stopped here. Import the file there, lead its requests there, and then: usher accounts disable ${id}\nIf it stays here after all: usher accounts enable ${id} --stays\n`
-    : '';
-  const line = `Exported ${rows} rows and ${files} files (${formatBytes(bytes)}) to ${file} (${formatBytes(size)}).\n${next}`;
-  print(json, { id, file, size, moving: isMove, rows, files, bytes }, line);
+  const since = boundary === null ? null : new Date(boundary).toISOString();
+  const line = `Exported ${rows} rows and ${files} files (${formatBytes(bytes)}) to ${file} (${formatBytes(size)}).\n`;
+  print(json, { id, file, size, part, since, rows, files, bytes }, `${line}${nextStep(part, id, since)}`);
+}
+
+function nextStep(part: WhatToExport['part'], id: string, since: string | null): string {
+  switch (part) {
+    case 'copy':
+      return '';
+    case 'history':
+      return `Import the file there, and then: usher accounts export ${id} <file> --move --since ${since}\n`;
+    case 'move':
+    case 'rest':
+      return `The account is stopped here. Import the file there, lead its requests there, and then: usher accounts disable ${id}\nIf it stays here after all: usher accounts enable ${id} --stays\n`;
+  }
 }
 
 function reportMissing({ missing }: BackupSummary): void {
@@ -97,7 +129,7 @@ export const accountsImport = command({
   help: `usher accounts import <file|-> [--json]
 
   Adds an exported account to this installation, which may be in use. All of it is imported, or nothing. From then on this
-  installation works for the account and sends its webhooks. With - the export is read from standard input.
+  installation works for the account and sends its webhooks, unless the file has only its history. With - the export is read from standard input.
 
   --json   print the result as JSON
 `,
@@ -110,9 +142,10 @@ export const accountsImport = command({
         importFrom(config, file, { signal, onProgress }),
       );
       done();
-      const { name, rows, files, awayMs } = summary;
+      const { name, part, rows, files, awayMs } = summary;
+      const whose = part === 'history' ? `the history of account "${name}"` : `account "${name}"`;
       const away = awayMs === null ? '' : ` It was stopped for ${(awayMs / 1_000).toFixed(1)} s.`;
-      print(json, summary, `Imported account "${name}": ${rows} rows and ${files} files.${away}\n`);
+      print(json, summary, `Imported ${whose}: ${rows} rows and ${files} files.${away}\n`);
     } catch (error) {
       done();
       throw describeFault(error, 'import', file);

@@ -1,5 +1,6 @@
 import { deleteAccount } from '../../account-deletion/delete-account.ts';
 import { lowerFence } from '../../account-moving/fence-store.ts';
+import { discardHistory } from '../../account-moving/import-store.ts';
 import { resumeAccount } from '../../account-moving/prepare-move.ts';
 import { openFileStore } from '../../engagements/files/open-file-store.ts';
 import { createAccount, newKey } from '../../identity/accounts.ts';
@@ -154,8 +155,8 @@ export const accountsDelete = command({
   options: { confirm: { type: 'string' }, json: { type: 'boolean', default: false } },
   arguments: ['<id>'],
   async run(config, { confirm, json }, id = '') {
-    await withMigrated(config, async ({ database: { sql }, diskSpace }) => {
-      const { id: accountId, name, isDisabled, disabledFor } = await findAccount(sql, id);
+    await withMigrated(config, async ({ database: { sql, address }, diskSpace }) => {
+      const { id: accountId, name, isDisabled, isMoving, disabledFor } = await findAccount(sql, id);
       if (confirm !== name)
         throw new StartError(`This deletes everything of account "${name}". To do it, add: --confirm "${name}"`);
       if (!isDisabled) throw new StartError(`Account "${name}" is in use. First run: usher accounts disable ${id}`);
@@ -165,6 +166,7 @@ export const accountsDelete = command({
         );
       const fileStore = openFileStore(config, createLog('silent'), diskSpace);
       await lowerFence(sql, accountId);
+      if (isMoving) await discardHistory(address, accountId);
       const deleted = await deleteAccount({ sql, fileStore, accountId });
       print(
         json,
