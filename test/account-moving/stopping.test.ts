@@ -186,7 +186,7 @@ test('the installation that an account came from vouches for callers of that acc
   const file = newFile();
   await exportFrom(at(source), { id, file });
   await importInto(at(target), file);
-  // Every process is told of the import a moment after it.
+  // Every process learns of the import a moment after it.
   await until(async () => (await call(target, session, { token: moved.admin })).status === 200);
   const tokens = new Tokens(new Keyring(source.database.sql, source.changes));
   const forged = async (accountId: typeof id): Promise<string> =>

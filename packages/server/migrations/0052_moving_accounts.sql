@@ -11,14 +11,15 @@ CREATE TRIGGER tell_moving AFTER UPDATE OF moving_at ON accounts FOR EACH ROW
 -- every change of them, so that a copy of the account stays complete, whatever a process may have begun before. The argument is the
 -- column with the account's id.
 --
--- Once the account is disabled, nobody is told anything any more, and the refusal must not fail statements that are about rows of all
--- accounts: changes are passed over then, and old rows may be deleted. The administrator may disable the account at any time.
+-- Once the account is disabled, the refusal must not fail statements that are about rows of all accounts: rows are left as they are then,
+-- and old rows may be deleted. A new row is refused even so, because somebody would learn that it is stored. The administrator may
+-- disable the account at any time.
 CREATE FUNCTION refuse_moving() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   account uuid := to_jsonb(coalesce(NEW, OLD)) ->> TG_ARGV[0];
 BEGIN
   IF TG_TABLE_NAME = 'accounts' AND current_setting('usher.passes_fence', true) = 'on' THEN RETURN coalesce(NEW, OLD); END IF;
-  IF EXISTS (SELECT FROM accounts WHERE id = account AND disabled_at IS NOT NULL) THEN
+  IF TG_OP <> 'INSERT' AND EXISTS (SELECT FROM accounts WHERE id = account AND disabled_at IS NOT NULL) THEN
     IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
     RETURN NULL;
   END IF;

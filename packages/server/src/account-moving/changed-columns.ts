@@ -48,7 +48,7 @@ export function insertCopied(table: string, columns: readonly string[], from: st
 }
 
 /** A temporary table with one row: what the values above refer to as `source`. */
-export const sourceTable = 'moving_source';
+const sourceTable = 'moving_source';
 
 export function makeSource({ shiftMs, outageMs, takenAt }: ExportedAccount): string {
   const [shift, outage, taken] = [shiftMs, outageMs, takenAt].map(Math.round);

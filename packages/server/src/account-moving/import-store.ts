@@ -87,7 +87,7 @@ export async function deleteHistoryAccount(sql: Sql, id: AccountId): Promise<voi
   await sql`DELETE FROM accounts WHERE id = ${id}`;
 }
 
-/** No trigger has told anybody: every process forgets what it has read, and looks for what is due. */
+/** No trigger has notified anybody: every process forgets what it has read, and looks for what is due. */
 export async function announce(sql: Sql): Promise<void> {
   await sql`SELECT pg_notify('usher_changes', ${everything})`;
 }

@@ -55,7 +55,7 @@ export interface BackupOptions {
 }
 
 /** A part of the database that has a format of its own. */
-export interface BackupPart {
+interface BackupPart {
   readonly header: Pick<BackupHeader, 'account'> & { readonly format: FormatName };
   /** The condition for the rows of a table, which may be a partition of `parent`; `null`: the table is left out. */
   readonly rowsOf: (table: BackedUpTable) => string | null;

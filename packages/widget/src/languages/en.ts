@@ -188,6 +188,7 @@ export const texts = {
     rate_limited: tooManyRequests,
     address_limit: tooManyRequests,
     too_busy: tryLater,
+    account_moving: tryLater,
     database_unavailable: tryLater,
     no_scanner: noFiles,
     storage_full: noFiles,
