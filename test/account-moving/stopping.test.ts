@@ -70,6 +70,7 @@ test('the commands move an account, and say what to do next', async () => {
   const change = await call(source, `PATCH /sites/${chat.own.siteId}`, { token, body: { name: 'Too late' } });
   assert.deepEqual([change.status, change.body.error], [503, 'account_moving']);
   await refused(source, /is being moved\. .*--stays/, 'accounts', 'enable', id);
+  await refused(source, /being moved already/, 'accounts', 'export', id, newFile(), '--move');
   await refused(source, /already has account/, 'accounts', 'import', file);
   await refused(source, /export of one account\. .*accounts import/, 'restore', file);
 
@@ -201,4 +202,7 @@ test('the installation that an account came from vouches for callers of that acc
     const answer = await call(target, session, { token: await forged(accountId) });
     assert.equal(answer.status, 401);
   }
+  // Revoking tokens also revokes those of the other installation.
+  await rotateSigningKey(target.database.sql, 'revoke');
+  await until(async () => (await call(target, session, { token: moved.admin })).status === 401);
 });

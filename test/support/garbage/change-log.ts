@@ -118,6 +118,18 @@ const background: readonly BackgroundChange[] = [
   { table: 'webhook_recoveries', because: 'a worker repeats deliveries', matches: isUpdate },
   { table: 'deliveries', because: 'the worker inserts them', during: /\/recover$/, matches: () => true },
   { table: 'delivery_log', because: 'the worker marks what it repeats', during: /\/recover$/, matches: isUpdate },
+  {
+    table: 'sample_data',
+    because: 'the process that simulates people renews its lease',
+    during: /\/sample_data$/,
+    matches: isUpdateOf('leased_until', 'epoch', 'settled'),
+  },
+  {
+    table: 'operators',
+    because: 'simulated people come and go',
+    during: /\/sample_data$/,
+    matches: isUpdateOf('available', 'media', 'presence_expires_at', 'presence_reason', 'presence_set_at'),
+  },
 ];
 
 function isUpdate({ operation }: RowChange): boolean {

@@ -5,6 +5,9 @@ import type { PackedRequest } from './draft.ts';
 import type { Owner, Secrets } from './secrets.ts';
 import type { WireMessage } from './wire.ts';
 
+/** Fields that the valid request does not have, and needs after another one was accepted. */
+const laterRequired: ReadonlySet<string> = new Set(['PUT /operator_authentication/password /current_password']);
+
 /** A request of the campaign and how it came about. */
 export interface GarbageRequest extends PackedRequest {
   /** Such as `POST /queues`. */
@@ -110,7 +113,10 @@ function problemFaults(
   const details: Json[] = problem.details;
   if (details.length === 0) faults.push('the problem names no violation');
   const [, top = ''] = field?.split('/') ?? [];
-  const isNamed = details.some(({ attribute, detail }) => attribute === '' || `${attribute} ${detail}`.includes(top));
+  const isNamed = details.some(
+    ({ attribute, detail }) =>
+      attribute === '' || `${attribute} ${detail}`.includes(top) || laterRequired.has(`${operation} ${attribute}`),
+  );
   if (field !== null && declared !== null && !isNamed)
     faults.push(`the violation of ${field} is reported for ${details.map(({ attribute }) => attribute).join(', ')}`);
   return faults;

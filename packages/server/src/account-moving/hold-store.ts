@@ -1,9 +1,10 @@
 import type { Sql } from '../platform/database/database.ts';
 import type { AccountId } from '../platform/ids.ts';
 
-/** From now on no process begins to send anything for the account. */
-export async function markMoving(sql: Sql, id: AccountId): Promise<void> {
-  await sql`UPDATE accounts SET moving_at = coalesce(moving_at, clock_timestamp()) WHERE id = ${id}`;
+/** From now on no process begins to send anything for the account. `false`: it is being moved already. */
+export async function markMoving(sql: Sql, id: AccountId): Promise<boolean> {
+  const { count } = await sql`UPDATE accounts SET moving_at = clock_timestamp() WHERE id = ${id} AND moving_at IS NULL`;
+  return count === 1;
 }
 
 /** The account stays here after all. */

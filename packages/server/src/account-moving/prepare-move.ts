@@ -21,8 +21,12 @@ const maxTries = 5;
  * If it fails, or if it is interrupted, the account goes on as if nothing had happened.
  */
 export async function stopAccount(pool: PoolSql, accountId: AccountId, signal: AbortSignal): Promise<void> {
+  // Otherwise the failure of one export would let the account go on beside another export that is complete.
+  if (!(await markMoving(pool, accountId)))
+    throw new StartError(
+      `The account is being moved already. If no other installation has imported it, first run: usher accounts enable ${accountId} --stays`,
+    );
   try {
-    await markMoving(pool, accountId);
     for (let tries = 1; ; tries += 1) {
       await finishInFlight(pool, accountId, signal);
       await raiseFence(pool, accountId, signal);

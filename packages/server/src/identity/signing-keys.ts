@@ -107,8 +107,10 @@ export async function ensureSigningKey(sql: Sql): Promise<void> {
 
 /** Adds a new signing key. `keep`: tokens signed with the old keys stay valid; `revoke`: they become invalid at once. */
 export async function rotateSigningKey(sql: Sql, old: 'keep' | 'revoke'): Promise<string> {
-  if (old === 'revoke') await sql`DELETE FROM signing_keys`;
-  else await sql`UPDATE signing_keys SET retired_at = now() WHERE retired_at IS NULL`;
+  if (old === 'revoke') {
+    await sql`DELETE FROM signing_keys`;
+    await sql`DELETE FROM imported_signing_keys`;
+  } else await sql`UPDATE signing_keys SET retired_at = now() WHERE retired_at IS NULL`;
   return addSigningKey(sql);
 }
 
