@@ -9,23 +9,32 @@ import { startUsher, type Usher } from '../measuring/usher.ts';
 /** Server processes on one database. */
 export interface Cluster {
   readonly processes: readonly Usher[];
+  /** Those that clients reach: all of them, or the home of the only account. */
+  readonly reached: readonly Usher[];
   readonly databaseUrl: string;
+}
+
+interface ClusterOptions {
+  readonly name: string;
+  readonly processes: number;
+  /** The load balancer leads all requests of the account to one process, as long as that one is up. */
+  readonly hasHome?: boolean;
 }
 
 export async function startCluster(
   scope: AsyncDisposableStack,
   databases: Databases,
-  { name, processes }: { readonly name: string; readonly processes: number },
+  { name, processes, hasHome = false }: ClusterOptions,
 ): Promise<Cluster> {
   const databaseUrl = await databases.createForUsher(name);
   const started: Usher[] = [];
   while (started.length < processes) started.push(await startUsher(scope, temporaryFolder(scope), databaseUrl));
-  return { processes: started, databaseUrl };
+  return { processes: started, reached: hasHome ? started.slice(0, 1) : started, databaseUrl };
 }
 
 /** Where the nth client connects, as behind a load balancer. */
-export function urlFor({ processes }: Cluster, n: number): string {
-  const usher = processes[n % processes.length];
+export function urlFor({ reached }: Cluster, n: number): string {
+  const usher = reached[n % reached.length];
   if (usher === undefined) throw new Error('the cluster has no processes');
   return usher.url;
 }

@@ -5,9 +5,14 @@ import { openLanes } from './scale-lanes.ts';
 import { flat, loadFigures, measureLoad, warmUp } from './scale-load.ts';
 import { Receiver } from '../webhooks/webhook-receiver.ts';
 
-const sizes: Readonly<Record<Size, { readonly processes: readonly number[]; readonly lanes: number }>> = {
-  full: { processes: [1, 2, 4], lanes: 20 },
-  short: { processes: [2], lanes: 1 },
+interface Processes {
+  readonly count: number;
+  readonly hasHome?: boolean;
+}
+
+const sizes: Readonly<Record<Size, { readonly processes: readonly Processes[]; readonly lanes: number }>> = {
+  full: { processes: [{ count: 1 }, { count: 2 }, { count: 4 }, { count: 4, hasHome: true }], lanes: 20 },
+  short: { processes: [{ count: 2 }], lanes: 1 },
 };
 
 /** The cost of the same load on one account, handled by more processes on the same PostgreSQL. */
@@ -19,13 +24,17 @@ export const scaleProcesses: Entry = {
     const receiver = new Receiver(scope);
     const [webhookUrl = ''] = await receiver.listen(1);
     const prepared = [];
-    for (const count of processes) {
-      const cluster = await startCluster(scope, databases, { name: `processes_${count}`, processes: count });
+    for (const { count, hasHome = false } of processes) {
+      const name = `processes_${count}${hasHome ? '_home' : ''}`;
+      const cluster = await startCluster(scope, databases, { name, processes: count, hasHome });
       const lanes = await openLanes(cluster, { accounts: 1, lanesEach });
       const load = { cluster, lanes, receiver, webhookUrl, size };
       await warmUp(load);
       const measure = async () => measureLoad(load);
-      prepared.push({ name: count === 1 ? '1 process' : `${count} processes`, measure });
+      prepared.push({
+        name: `${count === 1 ? '1 process' : `${count} processes`}${hasHome ? ', one of them reached' : ''}`,
+        measure,
+      });
     }
     return [{ figures: loadFigures, sizes: prepared, atMost: flat }];
   },
