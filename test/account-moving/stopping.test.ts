@@ -157,6 +157,10 @@ test('an interrupted export leaves the account as it was, and after a kill it ca
   const killed = start(source, 'accounts', 'export', id, newFile(), '--move');
   await until(isMoving);
   await killed.stop('SIGKILL');
+  await source.database.sql`UPDATE accounts SET moving_at = now() - interval '11 minutes' WHERE id = ${id}`;
+  const doctor = start(source, 'doctor');
+  await doctor.ended();
+  assert.match(doctor.output, new RegExp(`moved account: .*has been stopped since .*accounts enable ${id} --stays`));
   await succeed(source, 'accounts', 'enable', id, '--stays');
   assert.equal(await isMoving(), false);
   expectStatus(await say(chat, chat.visitor, 'still here'), 200);
@@ -178,6 +182,23 @@ test('a damaged export changes nothing, and a copy leaves the account in use', a
   assert.equal((await target.database.sql`SELECT FROM accounts WHERE id = ${id}`).length, 0);
   await importInto(at(target), file);
   assert.equal((await target.database.sql`SELECT FROM accounts WHERE id = ${id}`).length, 1);
+});
+
+test('a file with a row of another account is refused', async () => {
+  const own = await makeAccount(source);
+  const other = await makeAccount(target);
+  const [id, otherId] = [await accountOf(source, own.siteId), await accountOf(target, other.siteId)];
+  const { sql } = source.database;
+  // A visitor of the account's site who names another account, as a forged file could.
+  await sql`INSERT INTO visitors (id, account_id, site_id) VALUES (gen_random_uuid(), ${id}, ${own.siteId})`;
+  await sql.begin(async (forging) => {
+    await forging`SET LOCAL session_replication_role = replica`;
+    await forging`UPDATE visitors SET account_id = ${otherId} WHERE site_id = ${own.siteId}`;
+  });
+  const file = newFile();
+  await exportFrom(at(source), { id, file, what: { part: 'copy' } });
+  await assert.rejects(importInto(at(target), file), /rows of another account \(visitors\)/);
+  assert.equal((await target.database.sql`SELECT FROM accounts WHERE id = ${id}`).length, 0);
 });
 
 test('the installation that an account came from vouches for callers of that account only', async () => {

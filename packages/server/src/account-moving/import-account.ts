@@ -9,7 +9,7 @@ import type { FileStore } from '../engagements/files/file-store.ts';
 import { connect, databaseErrorCode, type Database, type Sql } from '../platform/database/database.ts';
 import { commandPools } from '../platform/database/pools.ts';
 import { StartError } from '../platform/errors.ts';
-import type { FileId } from '../platform/ids.ts';
+import { isUuid, type FileId } from '../platform/ids.ts';
 import { makeSource } from './changed-columns.ts';
 import {
   announce,
@@ -21,6 +21,7 @@ import {
   passEventNumbers,
   suspendTriggers,
 } from './import-store.ts';
+import { clusterTables } from './own-rows.ts';
 import { addKeys } from './source-store.ts';
 
 interface ImportOptions {
@@ -104,7 +105,8 @@ class AccountLoad {
 
   async header({ account, migrations, usher, tables }: BackupHeader): Promise<void> {
     const { sql, pool } = this.#context;
-    if (account === undefined) throw new StartError('The file names no account. Export the account again.');
+    if (account === undefined || !isUuid(account.id))
+      throw new StartError('The file names no account. Export the account again.');
     const own = await appliedMigrations(sql);
     if (migrations.join() !== own.join())
       throw new StartError(
@@ -119,10 +121,14 @@ class AccountLoad {
 
   async table(table: BackedUpTable, rows: AsyncGenerator<Buffer, void>): Promise<void> {
     const { sql } = this.#context;
+    const accountId = this.#account?.id;
+    if (accountId === undefined) throw new Error('an export was read without its header');
+    if (clusterTables.has(table.parent ?? table.name))
+      throw new StartError(`The file has rows that belong to no account (${table.name}). Nothing was imported.`);
     this.#tables += 1;
     const aside = `moving_${this.#tables}`;
     await pipeline(this.#counted(table.name, rows), await copyAside(sql, table, aside));
-    await insertFrom(sql, table, aside);
+    await insertFrom(sql, table, { aside, accountId });
   }
 
   async sequences(): Promise<void> {

@@ -4,7 +4,9 @@ import { everything } from '../platform/database/row-changes.ts';
 import { connect, type DatabaseAddress, type Sql } from '../platform/database/database.ts';
 import { commandPools } from '../platform/database/pools.ts';
 import type { AccountId } from '../platform/ids.ts';
+import { StartError } from '../platform/errors.ts';
 import { insertCopied } from './changed-columns.ts';
+import { accountColumn } from './own-rows.ts';
 
 /**
  * Rows are as they were, so no trigger acts on them, and foreign keys need no check: the rows are those of one snapshot. A role that is no
@@ -23,7 +25,18 @@ export async function copyAside(sql: Sql, { name, parent, columns }: BackedUpTab
   return sql.unsafe(`COPY ${quoted(aside)} (${names}) FROM STDIN`).writable();
 }
 
-export async function insertFrom(sql: Sql, { name, parent, columns }: BackedUpTable, aside: string): Promise<void> {
+/** Inserts the rows, unless one is not the account's: a file may come from somebody who may have this account and nothing else. */
+export async function insertFrom(
+  sql: Sql,
+  { name, parent, columns }: BackedUpTable,
+  { aside, accountId }: { readonly aside: string; readonly accountId: AccountId },
+): Promise<void> {
+  const owner = quoted(accountColumn(parent ?? name));
+  const [other] = await sql.unsafe(
+    `SELECT FROM ${quoted(aside)} WHERE ${owner} IS DISTINCT FROM '${accountId}'::uuid LIMIT 1`,
+  );
+  if (other !== undefined)
+    throw new StartError(`The file has rows of another account (${name}). Nothing was imported.`);
   await sql.unsafe(insertCopied(parent ?? name, columns, aside));
   await sql.unsafe(`DROP TABLE ${quoted(aside)}`);
 }

@@ -13,6 +13,11 @@ export const clusterTables: ReadonlySet<string> = new Set([
   'signing_keys',
 ]);
 
+/** The column with the account's id. */
+export function accountColumn(table: string): string {
+  return table === 'accounts' ? 'id' : 'account_id';
+}
+
 /** Tables whose old rows do not change, and which have nearly all rows of an account. What they say of an instant is the time of a row. */
 const histories: Readonly<Record<string, { readonly at: string; readonly of?: 'engagement' }>> = {
   audit_log: { at: 'at' },

@@ -6,6 +6,7 @@ import type { Config } from '../../config.ts';
 import { bucketName, type Bucket } from '../../config-files.ts';
 import { faultOfBucket } from '../../engagements/files/bucket/bucket-client.ts';
 import { knownMigrations, pendingMigrations } from '../../platform/database/migrations/migrations.ts';
+import type { Sql } from '../../platform/database/database.ts';
 import { oldestTransaction, type OldTransaction } from '../../platform/database/oldest-transaction.ts';
 import { serverUrl } from '../../platform/server-url.ts';
 import { command, print } from '../command.ts';
@@ -103,6 +104,7 @@ async function database(config: Config): Promise<readonly Finding[]> {
           ? { check: 'schema', result: 'ok', detail: `version ${known}` }
           : { check: 'schema', result: 'warning', detail: `${pending} migrations to apply. See usher migrate --plan.` },
         describeTransaction(await oldestTransaction(sql)),
+        ...(pending === 0 ? await stoppedAccounts(sql) : []),
         Math.abs(aheadMs) <= clockToleranceMs
           ? { check: 'clock', result: 'ok', detail: 'agrees with the database' }
           : {
@@ -115,6 +117,20 @@ async function database(config: Config): Promise<readonly Finding[]> {
   } catch (error) {
     return [{ check: 'database', result: 'fault', detail: error instanceof Error ? error.message : String(error) }];
   }
+}
+
+/** Accounts that are being moved for longer than a move takes: the export or the import did not end, or nobody disabled the account. */
+async function stoppedAccounts(sql: Sql): Promise<readonly Finding[]> {
+  const rows = await sql<{ id: string; name: string; since: Date }[]>`
+    SELECT id, name, moving_at AS since
+      FROM accounts
+     WHERE moving_at < clock_timestamp() - interval '10 minutes' AND disabled_at IS NULL
+     ORDER BY moving_at`;
+  return rows.map(({ id, name, since }) => ({
+    check: 'moved account',
+    result: 'warning',
+    detail: `account "${name}" has been stopped since ${since.toISOString()}, because it is being moved. When another installation has it: usher accounts disable ${id}; otherwise: usher accounts enable ${id} --stays.`,
+  }));
 }
 
 function describeRights({ migrate }: Config, mayCreate: boolean): Finding {
