@@ -303,9 +303,9 @@ test('typed text survives an expired session, and leaving asks for confirmation'
   await page.getByRole('link', { name: 'Hours' }).click();
   assert.match(prompts[0] ?? '', /^Leave without saving/);
   assert.equal(await page.getByLabel('Name').inputValue(), 'Typed');
+  await page.getByLabel('Description').fill('Typed, too');
   // The session ends on the server: the next request asks to sign in again, and the page keeps its state.
   await server.database.sql`DELETE FROM operator_sessions`;
-  await page.getByLabel('Description').fill('Typed, too');
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Sign in again').waitFor();
   await dialog.getByText('API key', { exact: true }).click();

@@ -240,8 +240,8 @@ interface Killing {
   readonly own: TestAccount;
   readonly sql: Sql;
   readonly victim: ServerHandle;
-  /** Arms the fault. */
-  readonly strike: () => void;
+  /** Arms the fault. The next turn is the one that the test is about: turns that earlier changes made due have ended. */
+  readonly strike: () => Promise<void>;
   /** Waits until the process was killed, and starts another one, which takes over its work. */
   readonly next: () => Promise<ServerHandle>;
 }
@@ -259,7 +259,8 @@ async function killAtEachStep(t: TestContext, run: (killing: Killing) => Promise
       await t.test(`${when} step ${step}`, async () => {
         const own = await makeAccount(cluster.reach(node));
         let struck = Promise.resolve();
-        const strike = (): void => {
+        const strike = async (): Promise<void> => {
+          await until(async () => (await sql`SELECT 1 FROM accounts WHERE next_due_at <= now()`).length === 0);
           struck = wire.injectFault({ step, when, act: () => node.child.kill('SIGKILL') });
         };
         const next = async (): Promise<ServerHandle> => {
@@ -288,7 +289,7 @@ test('after a kill at any step of the request, the SMS is sent if and only if th
     // The first turn of a process has more steps than later ones.
     expectStatus(await sendOutboundSms(victim, own, admin, { headers: { 'idempotency-key': 'first' } }), 201);
     await until(async () => (await due()) === 0);
-    strike();
+    await strike();
     const to_number = newNumber();
     const given = { from_number: newNumber(), to_number, headers: { 'idempotency-key': 'killed' } };
     const asked = await sendOutboundSms(victim, own, admin, given).catch(() => null);
@@ -316,7 +317,7 @@ test('after a kill at any step of a reply, another process finishes it once', ma
     assert.ok(sms);
     const sid = newSid();
     const begun = async () => (await sql`SELECT 1 FROM engagements WHERE request_id = ${id}`).length;
-    strike();
+    await strike();
     await carrier.reply(victim, sms, 'Hi', { MessageSid: sid }).catch(() => null);
     const survivor = await next();
     const wasBegun = (await begun()) === 1;

@@ -176,6 +176,17 @@ const kinds: readonly PlantedKind[] = [
     },
   },
   {
+    sweep: 'drop_signing_keys',
+    table: 'imported_signing_keys',
+    key: 'id',
+    deletedAfter: '25 hours',
+    values: {
+      account_id: "'$account'",
+      public_jwk: '(SELECT private_jwk FROM signing_keys WHERE retired_at IS NULL LIMIT 1)',
+      imported_at: '$at',
+    },
+  },
+  {
     sweep: 'drop_files',
     table: 'files',
     key: 'id',

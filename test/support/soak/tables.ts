@@ -35,6 +35,7 @@ export const boundOf: Readonly<Record<string, Bound>> = {
   events: 'kept for days',
   files: 'history',
   idempotency_keys: 'kept for days',
+  imported_signing_keys: 'kept for days',
   known_devices: 'kept for days',
   log_epoch_begun: 'settings',
   log_epochs: 'settings',
