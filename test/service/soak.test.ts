@@ -26,7 +26,7 @@ const activities = [
   'conversation',
   'message',
   'ended',
-  'canceled',
+  'cancel',
   'visitor left',
   'operator left',
   'feed',

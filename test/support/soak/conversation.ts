@@ -106,7 +106,8 @@ async function waitForOperator(desk: Desk, visitor: Visitor, number: number): Pr
     if (talk !== null) return talk;
     const cancel = { token: visitor.token, body: { action: 'cancel' } };
     const canceled = await traffic.call(node(), `PATCH /queue_tickets/${ticket.body.id}`, cancel, overtaken);
-    traffic.count(canceled === null ? 'canceled too late' : 'canceled');
+    traffic.count('cancel');
+    if (canceled === null) traffic.count('cancel too late');
     return null;
   } finally {
     clearTimeout(timer);
