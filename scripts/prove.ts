@@ -73,6 +73,11 @@ const proofs: readonly Proof[] = [
     ],
   },
   {
+    name: 'moves',
+    what: 'an account moves to another installation under load',
+    files: ['test/account-moving/move.test.ts'],
+  },
+  {
     name: 'garbage',
     what: 'a million bad requests as every kind of caller: no 5xx, no hang, no change by a refused one, no data of others',
     files: ['test/service/garbage.test.ts'],
