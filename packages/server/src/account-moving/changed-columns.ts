@@ -6,14 +6,13 @@ import { quoted } from '../backup/store.ts';
  * A test compares the list with the types of all columns.
  *
  *   positions in the log   those of the transaction that imports: what is older than the move has one position, ordered by number
- *   clocks                 the difference to the installation's clock stays, so that times which still have to be moved are moved. An
- *                          account also has the move itself as an outage, so that no lease, offer or grace period ended meanwhile
+ *   clocks                 the difference to the installation's clock stays, so that times which still have to be moved are moved
  *   leases                 of processes of the other installation: nobody has them
  */
 const changed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   accounts: {
     clock_shift_ms: '(SELECT shift_ms FROM clock) - (source.shift_ms - copied.clock_shift_ms)',
-    clock_outage_ms: '(SELECT outage_ms FROM clock) - (source.outage_ms - copied.clock_outage_ms) - source.away_ms',
+    clock_outage_ms: '(SELECT outage_ms FROM clock) - (source.outage_ms - copied.clock_outage_ms)',
     moving_at: 'NULL',
   },
   destinations: {
@@ -50,11 +49,10 @@ export function insertCopied(table: string, columns: readonly string[], from: st
 /** A temporary table with one row: what the values above refer to as `source`. */
 const sourceTable = 'moving_source';
 
-export function makeSource({ shiftMs, outageMs, takenAt }: ExportedAccount): string {
-  const [shift, outage, taken] = [shiftMs, outageMs, takenAt].map(Math.round);
+export function makeSource({ shiftMs, outageMs }: ExportedAccount): string {
+  const [shift, outage] = [shiftMs, outageMs].map(Math.round);
   return `CREATE TEMP TABLE ${sourceTable} ON COMMIT DROP AS
-          SELECT ${shift}::bigint AS shift_ms, ${outage}::bigint AS outage_ms, current_log_position() AS log_position,
-                 greatest(0, (extract(epoch FROM clock_timestamp()) * 1000)::bigint - ${taken}) AS away_ms`;
+          SELECT ${shift}::bigint AS shift_ms, ${outage}::bigint AS outage_ms, current_log_position() AS log_position`;
 }
 
 /** For the test that compares the lists with the schema. */

@@ -14,6 +14,7 @@ import { makeSource } from './changed-columns.ts';
 import {
   announce,
   copyAside,
+  countAsOutage,
   deleteHistoryAccount,
   findImported,
   insertFrom,
@@ -145,6 +146,7 @@ class AccountLoad {
     if (account === null) throw new Error('an export was read without its header');
     if (account.part !== 'history') await addKeys(sql, account);
     await passEventNumbers(sql, account.id);
+    if (account.part !== 'history') await countAsOutage(sql, account);
     await announce(sql);
     return { account, rows: this.#rows };
   }

@@ -100,6 +100,15 @@ export async function deleteHistoryAccount(sql: Sql, id: AccountId): Promise<voi
   await sql`DELETE FROM accounts WHERE id = ${id}`;
 }
 
+/** The move counts as an outage up to its last moment, so that no lease, offer or grace period ends because of it. */
+export async function countAsOutage(sql: Sql, { id, takenAt }: ExportedAccount): Promise<void> {
+  await sql`
+    UPDATE accounts
+       SET clock_outage_ms = clock_outage_ms
+                             - greatest(0, extract(epoch FROM clock_timestamp()) * 1000 - ${takenAt}::float8)::bigint
+     WHERE id = ${id}`;
+}
+
 /** No trigger has notified anybody: every process forgets what it has read, and looks for what is due. */
 export async function announce(sql: Sql): Promise<void> {
   await sql`SELECT pg_notify('usher_changes', ${everything})`;
